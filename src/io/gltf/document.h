@@ -161,14 +161,10 @@ cutis_result cutis_gltf_check_schema(gltf_document *document);
 cutis_result cutis_gltf_load_views(gltf_document *document);
 cutis_result cutis_gltf_load_accessors(gltf_document *document);
 
-/// Decode an accessor: normalised and quantised integers to floats, sparse values in place.
-/// Not-finite floats are an error.
-/// @param out count * width floats
-cutis_result cutis_gltf_decode_floats(gltf_document *document, uint32_t accessor, float *out);
-/// The same for integers that stay integers; floats are an error.
-cutis_result cutis_gltf_decode_integers(gltf_document *document, uint32_t accessor, uint32_t *out);
-/// Charge, allocate in `parts` and decode.
+/// Decode an accessor, after it was charged, into `parts`: normalised and quantised integers to
+/// floats, sparse values in place. Not-finite floats are an error.
 cutis_result cutis_gltf_new_floats(gltf_document *document, uint32_t accessor, const float **out);
+/// The same for integers that stay integers; floats are an error.
 cutis_result cutis_gltf_new_integers(gltf_document *document, uint32_t accessor,
                                      const uint32_t **out);
 /// Whether the file holds anything for it; else its elements are zeros.

@@ -55,18 +55,14 @@ static cutis_result read_part(const gltf_document *document, const json_t *json,
 
 // An accessor of `count` unsigned numbers (0: any number of them).
 static cutis_result read_accessor(gltf_document *document, const json_t *item, const char *what,
-                                  uint32_t mesh, uint32_t *count, uint32_t **out)
+                                  uint32_t mesh, uint32_t *count, const uint32_t **out)
 {
     const int64_t accessor = cutis_gltf_accessor_of(document, item);
     if (accessor < 0 || document->accessors[accessor].width != 1 ||
         (*count && document->accessors[accessor].count != *count))
         FAIL("/meshes/%u/extensions/CUTIS_parts/%s: no accessor of as many numbers", mesh, what);
     *count = document->accessors[accessor].count;
-    cutis_result result = cutis_gltf_charge(document, *count, sizeof **out);
-    if (result != CUTIS_OK) return result;
-    if (!*out) *out = cutis_arena_alloc(&document->parts, *count, sizeof **out);
-    if (!*out) return cutis_alloc_result(document->context);
-    return cutis_gltf_decode_integers(document, (uint32_t)accessor, *out);
+    return cutis_gltf_new_integers(document, (uint32_t)accessor, out);
 }
 
 static cutis_result read_loops(gltf_document *document, const json_t *list, uint32_t mesh,
@@ -75,16 +71,14 @@ static cutis_result read_loops(gltf_document *document, const json_t *list, uint
     for (size_t l = 0; l < json_array_size(list); l++) {
         const json_t *json = json_array_get(list, l);
         int32_t parent, child;
-        uint32_t *vertices = NULL;
         if (!read_index(json, "parent", &parent) || !read_index(json, "child", &child) ||
             parent == CUTIS_NONE || child == CUTIS_NONE)
             FAIL("/meshes/%u/extensions/CUTIS_parts/loops/%zu: parent or child is missing", mesh,
                  l);
         loops[l] = (cutis_part_loop){ .parent = (uint32_t)parent, .child = (uint32_t)child };
         cutis_result result = read_accessor(document, json_object_get(json, "vertices"), "loops",
-                                            mesh, &loops[l].vertex_count, &vertices);
+                                            mesh, &loops[l].vertex_count, &loops[l].vertices);
         if (result != CUTIS_OK) return result;
-        loops[l].vertices = vertices;
     }
     return CUTIS_OK;
 }
@@ -110,9 +104,11 @@ static cutis_result read_weld(gltf_document *document, const json_t *list, uint3
 {
     for (uint32_t p = 0; p < out->primitive_count; p++) {
         const json_t *item = json_array_get(list, document->primitives[mesh][p]);
+        const uint32_t *numbers;
         uint32_t count = out->primitives[p].vertex_count;
-        cutis_result result = read_accessor(document, item, "weld", mesh, &count, &weld);
+        cutis_result result = read_accessor(document, item, "weld", mesh, &count, &numbers);
         if (result != CUTIS_OK) return result;
+        memcpy(weld, numbers, count * sizeof *weld);
         weld += count;
     }
     return CUTIS_OK;
