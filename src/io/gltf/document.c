@@ -3,7 +3,6 @@
 /// accessor inside its view.
 #include "io/gltf/document.h"
 
-#include "io/gltf/extensions.h"
 #include "io/gltf/parts.h"
 
 #include <math.h>

@@ -153,6 +153,15 @@ bool cutis_gltf_decode_percent(const char *uri, char *out, size_t capacity);
 /// Container and buffers (container.c).
 cutis_result cutis_gltf_load_json(gltf_document *document, const cutis_input *input);
 cutis_result cutis_gltf_load_buffers(gltf_document *document);
+/// Which extensions we understand, and how far (extensions.c). A file that requires it can be read:
+/// it changes materials, textures or metadata only, or we implement it.
+bool cutis_gltf_extension_readable(const char *name);
+/// We know every place where it refers to accessors, views or buffers, so those that nothing refers
+/// to may be dropped.
+bool cutis_gltf_extension_known(const char *name);
+/// Whether an object of type `place` (as the schema names it) may hold the extension. Extensions
+/// whose places we do not know may stand anywhere.
+bool cutis_gltf_extension_belongs(const char *name, const char *place);
 /// The shape of the whole of document->root: types, ranges, required properties, references in
 /// range (schema.c). After it, readers take values out of the JSON without asking again. The error
 /// reads "file: /json/pointer: reason [CODE]".

@@ -2,7 +2,6 @@
 /// bytes of all remaining views into one buffer, and point the views there. Invariant: nothing is
 /// dropped or renumbered while an extension that we do not know is in use, because it may refer to
 /// anything by its number.
-#include "io/gltf/extensions.h"
 #include "io/gltf/writer.h"
 
 #include <stdio.h>
