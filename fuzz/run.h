@@ -137,6 +137,14 @@ static inline void run_kept(const cutis_model *model, uint64_t used, cutis_resul
     RUN_MUST(cutis_context_memory(context) == used);
 }
 
+static inline cutis_input run_input(cutis_context *context, const char *name, const uint8_t *data,
+                                    size_t size)
+{
+    return (cutis_input){
+        .context = context, .name = name, .data = (const char *)data, .size = size, .scale = 1
+    };
+}
+
 /// A Cal3D animation, which needs a skeleton to move.
 static inline void run_clip(const uint8_t *data, size_t size)
 {
@@ -146,11 +154,7 @@ static inline void run_clip(const uint8_t *data, size_t size)
     static uint64_t used;
     const cutis_model *model = run_keep(&kept, &used, "s.xsf", SKELETON, sizeof SKELETON - 1);
     cutis_model *moved = NULL;
-    cutis_input input = { .context = cutis_model_context(model),
-                          .name = "fuzz.caf",
-                          .data = (const char *)data,
-                          .size = size,
-                          .scale = 1 };
+    cutis_input input = run_input(cutis_model_context(model), "fuzz.caf", data, size);
     cutis_result result = cutis_cal3d_read_clip(model, &input, &moved);
     RUN_MUST((result == CUTIS_OK) == (moved != NULL));
     if (moved) run_walk(moved);
@@ -162,7 +166,8 @@ static inline void run_array(const uint8_t *data, size_t size)
 {
     cutis_context *context = run_begin();
     cutis_array array = { 0 };
-    cutis_result result = cutis_array_parse(context, "fuzz.npy", data, size, &array);
+    cutis_input input = run_input(context, "fuzz.npy", data, size);
+    cutis_result result = cutis_array_parse(&input, &array);
     if (result == CUTIS_OK) {
         uint64_t count = 1;
         float sum = 0;
@@ -178,7 +183,8 @@ static inline void run_handles(const uint8_t *data, size_t size)
 {
     cutis_context *context = run_begin();
     cutis_handle_file *handles = NULL;
-    cutis_result result = cutis_handles_parse(context, "handles.json", data, size, &handles);
+    cutis_input input = run_input(context, "handles.json", data, size);
+    cutis_result result = cutis_handles_parse(&input, &handles);
     RUN_MUST((result == CUTIS_OK) == (handles != NULL));
     cutis_handle_file_destroy(handles);
     run_end(context, result);
@@ -207,7 +213,8 @@ static inline void run_pose(const uint8_t *data, size_t size)
     uint64_t used;
     const cutis_model *model = run_kept_character(&used);
     cutis_pose_rest(model, pose, NULL);
-    run_kept(model, used, cutis_pose_parse(model, "pose.json", data, size, pose));
+    cutis_input input = run_input(cutis_model_context(model), "pose.json", data, size);
+    run_kept(model, used, cutis_pose_parse(&input, model, pose));
 }
 
 static inline void run_joint_map(const uint8_t *data, size_t size)
@@ -215,7 +222,8 @@ static inline void run_joint_map(const uint8_t *data, size_t size)
     int32_t map[8];
     uint64_t used;
     const cutis_model *model = run_kept_character(&used);
-    run_kept(model, used, cutis_joint_map_parse(model, model, "map.json", data, size, map));
+    cutis_input input = run_input(cutis_model_context(model), "map.json", data, size);
+    run_kept(model, used, cutis_joint_map_parse(&input, model, model, map));
 }
 
 static inline void run_labels(const uint8_t *data, size_t size)
@@ -223,7 +231,8 @@ static inline void run_labels(const uint8_t *data, size_t size)
     uint32_t *labels = NULL;
     uint64_t count = 0;
     cutis_context *context = run_begin();
-    cutis_result result = cutis_part_labels_parse(context, "fuzz.seg", data, size, &labels, &count);
+    cutis_input input = run_input(context, "fuzz.seg", data, size);
+    cutis_result result = cutis_part_labels_parse(&input, &labels, &count);
     if (result == CUTIS_OK) cutis_memory_free(context, labels, count * sizeof(uint32_t));
     run_end(context, result);
 }

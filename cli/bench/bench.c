@@ -82,6 +82,10 @@ static cutis_result fill_palette(bench_skin *skin, const cutis_model *model)
     return local && skin->palette ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
 }
 
+// Frames of a GPU are queued one behind the other, as a renderer does; one at a time would measure
+// the launch.
+#define QUEUED 8
+
 cutis_result bench_skin_open(cutis_device *device, const cutis_model *model,
                              const cutis_bind_options *options, uint32_t instance_count,
                              bench_skin *out)
@@ -99,19 +103,16 @@ cutis_result bench_skin_open(cutis_device *device, const cutis_model *model,
         result = out->device_info.kind == CUTIS_DEVICE_CPU ? host_outputs(out, options->normals)
                                                            : device_outputs(out, options->normals);
     out->poses = (cutis_poses){ .kind = CUTIS_POSE_PALETTE, .matrices = out->palette };
+    out->queued = out->buffer ? QUEUED : 1;
     if (result != CUTIS_OK) bench_skin_close(out);
     return result;
 }
-
-// Frames of a GPU are queued one behind the other, as a renderer does; one at a time would measure
-// the launch.
-#define QUEUED 8
 
 static cutis_result run_skin(void *data)
 {
     bench_skin *skin = data;
     cutis_result result = CUTIS_OK;
-    for (int i = 0; i < (skin->buffer ? QUEUED : 1) && result == CUTIS_OK; i++)
+    for (uint32_t i = 0; i < skin->queued && result == CUTIS_OK; i++)
         result = cutis_deform(skin->binding, &skin->poses, skin->instance_count, &skin->outputs);
     if (result == CUTIS_OK && skin->buffer) result = cutis_device_finish(skin->device);
     return result;
@@ -120,7 +121,7 @@ static cutis_result run_skin(void *data)
 cutis_result bench_skin_time(bench_skin *skin, double budget, double *seconds)
 {
     cutis_result result = bench_best(run_skin, skin, budget, seconds);
-    if (skin->buffer) *seconds /= QUEUED;
+    *seconds /= skin->queued;
     return result;
 }
 
@@ -142,5 +143,26 @@ cutis_result bench_frame_time(cutis_device *device, const cutis_model *model,
     if (result != CUTIS_OK) return result;
     result = bench_skin_time(&skin, budget, seconds);
     bench_skin_close(&skin);
+    return result;
+}
+
+cutis_result bench_deform(cutis_device *device, const cutis_model *model,
+                          const cutis_bind_options *options, const cutis_poses *poses,
+                          uint32_t count, const cutis_outputs *outputs)
+{
+    cutis_binding *binding = NULL;
+    cutis_result result = cutis_bind(device, model, options, &binding);
+    if (result == CUTIS_OK) result = cutis_deform(binding, poses, count, outputs);
+    cutis_binding_destroy(binding);
+    return result;
+}
+
+cutis_result bench_sample(const cutis_model *model, uint32_t clip, float seconds,
+                          cutis_transform *pose)
+{
+    cutis_sampler *sampler = NULL;
+    cutis_result result = cutis_sampler_create(model, clip, &sampler);
+    if (result == CUTIS_OK) cutis_sampler_sample(sampler, seconds, pose, NULL);
+    cutis_sampler_destroy(sampler);
     return result;
 }

@@ -25,6 +25,7 @@ typedef struct bench_skin {
     cutis_buffer *buffer;
     cutis_poses poses;
     cutis_outputs outputs;
+    uint32_t queued; ///< frames before each wait for the device
 } bench_skin;
 
 /// Normals are bound when options say so.
@@ -37,6 +38,14 @@ void bench_skin_close(bench_skin *skin);
 /// The three for one instance.
 cutis_result bench_frame_time(cutis_device *device, const cutis_model *model,
                               const cutis_bind_options *options, double budget, double *seconds);
+
+/// Bind, deform `count` instances and let the binding go.
+cutis_result bench_deform(cutis_device *device, const cutis_model *model,
+                          const cutis_bind_options *options, const cutis_poses *poses,
+                          uint32_t count, const cutis_outputs *outputs);
+/// The pose of a clip at a moment.
+cutis_result bench_sample(const cutis_model *model, uint32_t clip, float seconds,
+                          cutis_transform *pose);
 
 /// Seconds of plain C doing linear blending of the same model, pose, influences and normals on one
 /// core.

@@ -182,22 +182,14 @@ static void subject_end(bench *b, const subject *s)
     cutis_model_destroy(s->model);
 }
 
-static void add_figure(bench *b, const char *name, double value, bool at_least, double goal)
+/// @param vertices end the name; 0: they do not
+static void add_figure(bench *b, const char *name, uint32_t vertices, double value, bool at_least,
+                       double goal)
 {
     if (b->figure_count == FIGURES_MAX || !isfinite(value)) return;
     figure *f = &b->figures[b->figure_count++];
-    snprintf(f->name, sizeof f->name, "%s", name);
-    f->value = value;
-    f->goal = goal;
-    f->at_least = at_least;
-}
-
-static void add_figure_at(bench *b, const char *name, uint32_t vertices, double value,
-                          bool at_least, double goal)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%s_%u", name, vertices);
-    add_figure(b, text, value, at_least, goal);
+    *f = (figure){ .value = value, .goal = goal, .at_least = at_least };
+    snprintf(f->name, sizeof f->name, vertices ? "%s_%u" : "%s", name, vertices);
 }
 
 static const bench_row *find_row(const bench *b, const char *body, cutis_method method, bool raw,
@@ -265,8 +257,8 @@ static cutis_result centre_share(bench *b, const subject *biped, cutis_device *d
     if (result == CUTIS_OK)
         result = frame_cost(b, device, CUTIS_METHOD_LBS, sets, lbs->ns, &without);
     if (result == CUTIS_OK)
-        add_figure(b, "sbs_centres_share_of_frame", (with - without) / (1e-9 * sbs->ns * vertices),
-                   false, 0.05);
+        add_figure(b, "sbs_centres_share_of_frame", 0,
+                   (with - without) / (1e-9 * sbs->ns * vertices), false, 0.05);
     return result;
 }
 
@@ -348,15 +340,15 @@ static void lbs_figures(bench *b, uint32_t vertices)
         find_row(b, "sheet", CUTIS_METHOD_LBS, true, isa, b->all_threads, vertices);
     if (!raw || !unit) return;
     if (vertices < MEMORY_BOUND_VERTICES) {
-        add_figure_at(b, "lbs_times_plain", vertices, raw->times_plain, true, 5.0);
-        add_figure_at(b, "lbs_of_fma_limit", vertices, raw->of_limit, true, 0.80);
-        add_figure_at(b, "lbs_unit_times_plain", vertices, unit->times_plain, true, 0.85 * 5.0);
-        add_figure_at(b, "lbs_unit_of_fma_limit", vertices, unit->of_limit, true, 0.85 * 0.80);
+        add_figure(b, "lbs_times_plain", vertices, raw->times_plain, true, 5.0);
+        add_figure(b, "lbs_of_fma_limit", vertices, raw->of_limit, true, 0.80);
+        add_figure(b, "lbs_unit_times_plain", vertices, unit->times_plain, true, 0.85 * 5.0);
+        add_figure(b, "lbs_unit_of_fma_limit", vertices, unit->of_limit, true, 0.85 * 0.80);
     } else {
-        add_figure_at(b, "lbs_of_bandwidth", vertices, raw->of_limit, true, 0.75);
-        add_figure_at(b, "lbs_unit_of_bandwidth", vertices, unit->of_limit, true, 0.85 * 0.75);
+        add_figure(b, "lbs_of_bandwidth", vertices, raw->of_limit, true, 0.75);
+        add_figure(b, "lbs_unit_of_bandwidth", vertices, unit->of_limit, true, 0.85 * 0.75);
         if (wide && wide != raw)
-            add_figure_at(b, "lbs_of_bandwidth_all_threads", vertices, wide->of_limit, true, 0.75);
+            add_figure(b, "lbs_of_bandwidth_all_threads", vertices, wide->of_limit, true, 0.75);
     }
 }
 
@@ -369,16 +361,16 @@ static void method_figures(bench *b, uint32_t vertices)
         const bench_row *r = find_row(b, "sheet", methods[i], false, isa, 1, vertices);
         char name[32];
         snprintf(name, sizeof name, "%s_times_lbs", cutis_method_name(methods[i]));
-        if (r) add_figure_at(b, name, vertices, r->ns / unit->ns, false, 2.2);
+        if (r) add_figure(b, name, vertices, r->ns / unit->ns, false, 2.2);
     }
     const bench_row *avx2 =
         find_row(b, "sheet", CUTIS_METHOD_LBS, true, CUTIS_ISA_AVX2, 1, vertices);
-    if (avx2) add_figure_at(b, "lbs_avx2_times_plain", vertices, avx2->times_plain, true, 4.0);
+    if (avx2) add_figure(b, "lbs_avx2_times_plain", vertices, avx2->times_plain, true, 4.0);
     const bench_row *biped = find_row(b, "biped", CUTIS_METHOD_LBS, true, isa, 1, vertices);
-    if (biped) add_figure_at(b, "biped_lbs_times_plain", vertices, biped->times_plain, true, 4.0);
+    if (biped) add_figure(b, "biped_lbs_times_plain", vertices, biped->times_plain, true, 4.0);
     const bench_row *million = find_row(b, "sheet", CUTIS_METHOD_LBS, true, isa, 1, 1000000);
     const bench_row *ten = find_row(b, "sheet", CUTIS_METHOD_LBS, true, isa, 1, 10000000);
-    if (million && ten) add_figure(b, "lbs_ns_10M_over_1M", ten->ns / million->ns, false, 1.2);
+    if (million && ten) add_figure(b, "lbs_ns_10M_over_1M", 0, ten->ns / million->ns, false, 1.2);
 }
 
 static void row_label(const bench_row *row, char *out, size_t capacity)

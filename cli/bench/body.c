@@ -44,10 +44,8 @@ static void fill_skeleton(parts *p)
 {
     for (uint32_t j = 0; j < BENCH_BONES; j++) {
         int32_t parent = j == 0 ? CUTIS_NONE : j < 8 ? 0 : (int32_t)(j / 8);
-        p->nodes[j] = (cutis_node){ .parent = parent,
-                                    .rest = cutis_transform_identity(),
-                                    .mesh = CUTIS_NONE,
-                                    .skin = CUTIS_NONE };
+        p->nodes[j] = cutis_node_default();
+        p->nodes[j].parent = parent;
         p->nodes[j].rest.translation = (cutis_float3){ 0.02f * (float)(j % 8), 0.1f, 0.0f };
         cutis_mat34 local = cutis_mat34_from_transform(&p->nodes[j].rest);
         cutis_mat34 world = local, parent_world;
@@ -56,9 +54,8 @@ static void fill_skeleton(parts *p)
         cutis_mat34_invert(&world, &p->binds[j]);
         p->joints[j] = j;
     }
-    p->nodes[BENCH_BONES] = (cutis_node){
-        .parent = CUTIS_NONE, .rest = cutis_transform_identity(), .mesh = 0, .skin = 0
-    };
+    p->nodes[BENCH_BONES] = cutis_node_default();
+    p->nodes[BENCH_BONES].mesh = p->nodes[BENCH_BONES].skin = 0;
 }
 
 static void fill_clips(parts *p)

@@ -68,9 +68,8 @@ cutis_result bench_ball_model(cutis_context *context, const bench_ball *b, const
                                   .positions = b->positions,
                                   .material = CUTIS_NONE };
     cutis_mesh mesh = { .primitive_count = 1, .primitives = &primitive };
-    cutis_node node = {
-        .parent = CUTIS_NONE, .rest = cutis_transform_identity(), .mesh = 0, .skin = CUTIS_NONE
-    };
+    cutis_node node = cutis_node_default();
+    node.mesh = 0;
     cutis_model_data data = {
         .node_count = 1, .mesh_count = 1, .nodes = &node, .meshes = &mesh, .cage = cage
     };
@@ -84,6 +83,7 @@ typedef struct cage_bench {
     double budget;
     bench_ball body, around;
     cutis_cage *cage;
+    memory_list memory;
     double *points;
     float *weights; ///< all of them
     uint32_t *first, *controls;
@@ -91,13 +91,6 @@ typedef struct cage_bench {
     json_out json;
     bench_cage_figures figures;
 } cage_bench;
-
-static cutis_result weigh(void *data)
-{
-    cage_bench *b = data;
-    return cutis_cage_coordinates(b->app->context, b->device, b->cage, b->points,
-                                  b->body.vertex_count, NULL, b->weights, NULL);
-}
 
 // The `count` largest weights of every vertex, renormalised (all: as they are).
 static void keep_largest(cage_bench *b, uint32_t count)
@@ -124,60 +117,24 @@ static void keep_largest(cage_bench *b, uint32_t count)
     b->first[b->body.vertex_count] = b->body.vertex_count * count;
 }
 
-/// A bound body with memory for its outputs.
-typedef struct player {
-    cutis_binding *binding;
-    cutis_device *device;
-    cutis_buffer *buffer;
-    float *positions, *normals;
-    cutis_float3 *poses;
-    uint32_t instances;
-    cutis_outputs outputs;
-} player;
-
-static cutis_result run_player(void *data)
-{
-    player *p = data;
-    cutis_poses poses = { .kind = CUTIS_POSE_CONTROLS, .controls = p->poses };
-    cutis_result result = cutis_deform(p->binding, &poses, p->instances, &p->outputs);
-    return result == CUTIS_OK && p->buffer ? cutis_device_finish(p->device) : result;
-}
-
-static cutis_result open_outputs(const cage_bench *b, player *p)
-{
-    const uint64_t size = 24 * (uint64_t)b->body.vertex_count * p->instances;
-    if (b->gpu) {
-        cutis_result result = cutis_buffer_create(b->device, size, &p->buffer);
-        p->outputs.positions = (cutis_stream){ .buffer = p->buffer, .stride = 24 };
-        p->outputs.normals = (cutis_stream){ .buffer = p->buffer, .offset = 12, .stride = 24 };
-        return result;
-    }
-    p->positions = calloc(1, size / 2), p->normals = calloc(1, size / 2);
-    p->outputs.positions.data = p->positions;
-    p->outputs.normals.data = p->normals;
-    return p->positions && p->normals ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
-}
-
-// Seconds of one frame.
+// Seconds of one frame; launches count.
 static cutis_result time_frames(cage_bench *b, const cutis_model *model, uint32_t instances,
                                 double *seconds)
 {
-    player p = { .device = b->device, .instances = instances };
-    p.poses = malloc((size_t)instances * CONTROLS * sizeof *p.poses);
-    cutis_bind_options options = { .method = CUTIS_METHOD_CAGE,
-                                   .normals = true,
-                                   .instance_capacity = instances };
-    cutis_result result = p.poses ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    bench_skin skin;
+    const cutis_bind_options options = { .method = CUTIS_METHOD_CAGE, .normals = true };
+    cutis_float3 *poses = malloc((size_t)instances * CONTROLS * sizeof *poses);
+    if (!poses) return CUTIS_OUT_OF_MEMORY;
+    cutis_cage_automatic_poses(b->cage, 1, instances, &poses->x);
+    cutis_result result = bench_skin_open(b->device, model, &options, instances, &skin);
     if (result == CUTIS_OK) {
-        cutis_cage_automatic_poses(b->cage, 1, instances, &p.poses->x);
-        result = cutis_bind(b->device, model, &options, &p.binding);
+        skin.poses = (cutis_poses){ .kind = CUTIS_POSE_CONTROLS, .controls = poses };
+        skin.queued = 1;
+        result = bench_skin_time(&skin, b->budget, seconds);
+        bench_skin_close(&skin);
     }
-    if (result == CUTIS_OK) result = open_outputs(b, &p);
-    if (result == CUTIS_OK) result = bench_best(run_player, &p, b->budget, seconds);
     *seconds /= instances;
-    cutis_buffer_destroy(p.buffer);
-    cutis_binding_destroy(p.binding);
-    free(p.poses), free(p.positions), free(p.normals);
+    free(poses);
     return result;
 }
 
@@ -232,7 +189,8 @@ static cutis_result run_all(cage_bench *b)
     // The first call of a GPU compiles; a CPU's takes long enough to be told once.
     for (int i = 0; i < (b->gpu ? 5 : 1) && result == CUTIS_OK; i++) {
         double start = app_seconds();
-        result = weigh(b);
+        result = cutis_cage_coordinates(b->app->context, b->device, b->cage, b->points,
+                                        b->body.vertex_count, NULL, b->weights, NULL);
         best = fmin(best, app_seconds() - start);
     }
     app_progress_done(b->app);
@@ -252,20 +210,20 @@ static bool allocate(cage_bench *b, uint32_t vertices)
         !bench_ball_make(RINGS, SEGMENTS, 1.35, 0, &b->around))
         return false;
     const size_t count = b->body.vertex_count;
-    b->points = malloc(3 * count * sizeof *b->points);
-    b->weights = malloc(count * CONTROLS * sizeof *b->weights);
-    b->first = malloc((count + 1) * sizeof *b->first);
-    b->controls = malloc(count * CONTROLS * sizeof *b->controls);
-    b->kept = malloc(count * CONTROLS * sizeof *b->kept);
+    b->points = memory_take(&b->memory, 3 * count, sizeof *b->points);
+    b->weights = memory_take(&b->memory, count * CONTROLS, sizeof *b->weights);
+    b->first = memory_take(&b->memory, count, sizeof *b->first);
+    b->controls = memory_take(&b->memory, count * CONTROLS, sizeof *b->controls);
+    b->kept = memory_take(&b->memory, count * CONTROLS, sizeof *b->kept);
     for (size_t i = 0; b->points && i < 3 * count; i++) b->points[i] = b->body.positions[i];
-    return b->points && b->weights && b->first && b->controls && b->kept;
+    return !b->memory.failed;
 }
 
 static void cage_bench_close(cage_bench *b)
 {
     cutis_cage_destroy(b->cage);
     bench_ball_release(&b->body), bench_ball_release(&b->around);
-    free(b->points), free(b->weights), free(b->first), free(b->controls), free(b->kept);
+    memory_release(&b->memory);
 }
 
 cutis_result bench_cage_measure(cli_app *app, cutis_device *device, uint32_t vertices,

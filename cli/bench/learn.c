@@ -1,5 +1,6 @@
 /// The learning of bench/learn.h. Shapes are the biped's own skinning with all its joints; the rig
 /// to learn on has 20 of them, so no weights fit exactly and every vertex is a real problem.
+#include "bench/bench.h"
 #include "bench/measure.h"
 
 #include <stdlib.h>
@@ -33,20 +34,19 @@ static cutis_result make_rig(cli_app *app, const cutis_model *biped, cutis_model
             joints[count] = skin.joints[j];
             binds[count++] = skin.inverse_binds[j];
         }
-    uint32_t *first = calloc(primitive.vertex_count + (size_t)1, sizeof *first);
-    uint32_t *bones = calloc(primitive.vertex_count + (size_t)1, sizeof *bones);
-    float *weights = calloc(primitive.vertex_count + (size_t)1, sizeof *weights);
-    for (uint32_t v = 0; first && weights && v < primitive.vertex_count; v++)
+    memory_list memory = { 0 };
+    uint32_t *first = memory_take(&memory, primitive.vertex_count, sizeof *first);
+    uint32_t *bones = memory_take(&memory, primitive.vertex_count, sizeof *bones);
+    float *weights = memory_take(&memory, primitive.vertex_count, sizeof *weights);
+    for (uint32_t v = 0; !memory.failed && v < primitive.vertex_count; v++)
         first[v + 1] = v + 1, weights[v] = 1;
     skin.joint_count = count, skin.joints = joints, skin.inverse_binds = binds;
     primitive.influences = (cutis_influences){ first, bones, weights };
     mesh.primitives = &primitive, data.meshes = &mesh, data.skins = &skin;
-    cutis_result result = first && bones && weights
-                              ? cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, out)
-                              : CUTIS_OUT_OF_MEMORY;
-    free(weights);
-    free(bones);
-    free(first);
+    cutis_result result = memory.failed
+                              ? CUTIS_OUT_OF_MEMORY
+                              : cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, out);
+    memory_release(&memory);
     return result;
 }
 
@@ -55,22 +55,15 @@ static cutis_result make_shapes(const cutis_model *biped, cutis_device *device,
                                 cutis_transform *poses, float *shapes)
 {
     const cutis_model_data *data = cutis_model_get(biped);
-    cutis_binding *binding = NULL;
-    cutis_result result = cutis_bind(device, biped, NULL, &binding);
+    cutis_result result = CUTIS_OK;
     for (uint32_t k = 0; k < POSES && result == CUTIS_OK; k++) {
-        cutis_sampler *sampler = NULL;
-        uint32_t clip = k % data->clip_count;
-        result = cutis_sampler_create(biped, clip, &sampler);
-        if (result == CUTIS_OK)
-            cutis_sampler_sample(sampler, data->clips[clip].duration * (float)(k + 1) / POSES,
-                                 poses + (size_t)k * data->node_count, NULL);
-        cutis_sampler_destroy(sampler);
+        const uint32_t clip = k % data->clip_count;
+        result = bench_sample(biped, clip, data->clips[clip].duration * (float)(k + 1) / POSES,
+                              poses + (size_t)k * data->node_count);
     }
-    if (result == CUTIS_OK)
-        result = cutis_deform(binding, &(cutis_poses){ .local = poses }, POSES,
-                              &(cutis_outputs){ .positions.data = shapes });
-    cutis_binding_destroy(binding);
-    return result;
+    if (result != CUTIS_OK) return result;
+    return bench_deform(device, biped, NULL, &(cutis_poses){ .local = poses }, POSES,
+                        &(cutis_outputs){ .positions.data = shapes });
 }
 
 static cutis_result time_fit(const cutis_model *rig, cutis_device *device,

@@ -2,6 +2,7 @@
 #ifndef CUTIS_CLI_BENCH_MEASURE_H
 #define CUTIS_CLI_BENCH_MEASURE_H
 
+#include <cutis/cage.h>
 #include <cutis/handles.h>
 #include <cutis/patches.h>
 
@@ -86,6 +87,27 @@ cutis_result bench_handles_update(cutis_device *device, double budget, const cut
 cutis_result bench_patches_knee(cutis_context *context, cutis_device *device,
                                 const cutis_bind_options *options, double degrees, double budget,
                                 double *seconds);
+
+// Reduction (bench/reduce.c)
+// -------------------------------------------------------------------------------------
+
+typedef struct bench_reduced {
+    double seconds;     ///< on the clock: preparation, sets, solves
+    double solve;       ///< of these: the solver alone, transfers to a device included
+    double transfer;    ///< of these: to and from a device
+    double sweep;       ///< of these: one sweep, the shortest of all runs' averages
+    double first;       ///< the first run's seconds: a GPU's compiler is in it
+    double cpu_seconds; ///< of all threads, for the whole call: what a machine that is busy
+                        ///< otherwise does not change
+    double energy_ratio;
+    uint32_t sweeps;
+} bench_reduced;
+
+/// One reduction, without an evaluation: of the model's cage, or of its skins with `poses` in place
+/// of the options' examples.
+cutis_result bench_reduce_once(cutis_device *device, const cutis_model *model,
+                               const cutis_cage_options *options, const cutis_transform *poses,
+                               bench_reduced *out);
 
 // Skeletons (bench/skeleton.c)
 // ---------------------------------------------------------------------

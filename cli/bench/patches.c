@@ -70,16 +70,9 @@ static cutis_result knee_of(cutis_context *context, const cutis_primitive *primi
     cutis_mesh mesh = {
         .primitive_count = 1, .primitives = primitive, .part_count = 2, .part_names = names
     };
-    cutis_transform still = cutis_transform_identity();
-    cutis_node nodes[3] = {
-        { .name = "thigh",
-          .parent = CUTIS_NONE,
-          .rest = still,
-          .mesh = CUTIS_NONE,
-          .skin = CUTIS_NONE },
-        { .name = "calf", .parent = 0, .rest = still, .mesh = CUTIS_NONE, .skin = CUTIS_NONE },
-        { .parent = CUTIS_NONE, .rest = still, .mesh = 0, .skin = 0 },
-    };
+    cutis_node nodes[3] = { cutis_node_default(), cutis_node_default(), cutis_node_default() };
+    nodes[0].name = names[0], nodes[1].name = names[1];
+    nodes[1].parent = nodes[2].mesh = nodes[2].skin = 0;
     uint32_t skin_joints[2] = { 0, 1 };
     cutis_skin skin = { .joint_count = 2, .joints = skin_joints, .root = CUTIS_NONE };
     cutis_model_data data = { .node_count = 3,

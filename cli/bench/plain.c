@@ -38,14 +38,13 @@ static inline void skin_vertex(const matrix *restrict palette, const uint32_t *r
     out_n[2] = z * scale;
 }
 
-static inline void skin_fixed(const bench_plain_mesh *mesh, const matrix *restrict palette,
-                              uint32_t count, bool unit, float *restrict positions,
-                              float *restrict normals)
+static inline void skin_four(const bench_plain_mesh *mesh, const matrix *restrict palette,
+                             bool unit, float *restrict positions, float *restrict normals)
 {
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        const uint64_t at = 3 * (uint64_t)v, first = (uint64_t)count * v;
-        skin_vertex(palette, mesh->bones + first, mesh->weights + first, count,
-                    mesh->positions + at, mesh->normals + at, unit, positions + at, normals + at);
+        const uint64_t at = 3 * (uint64_t)v, first = 4 * (uint64_t)v;
+        skin_vertex(palette, mesh->bones + first, mesh->weights + first, 4, mesh->positions + at,
+                    mesh->normals + at, unit, positions + at, normals + at);
     }
 }
 
@@ -64,14 +63,10 @@ void bench_plain_lbs(const bench_plain_mesh *mesh, const float *palette, bool un
                      float *positions, float *normals)
 {
     const matrix *matrices = (const matrix *)palette;
-    if (mesh->influences == 4 && unit)
-        skin_fixed(mesh, matrices, 4, true, positions, normals);
-    else if (mesh->influences == 4)
-        skin_fixed(mesh, matrices, 4, false, positions, normals);
-    else if (mesh->influences && unit)
-        skin_fixed(mesh, matrices, mesh->influences, true, positions, normals);
-    else if (mesh->influences)
-        skin_fixed(mesh, matrices, mesh->influences, false, positions, normals);
+    if (mesh->four && unit)
+        skin_four(mesh, matrices, true, positions, normals);
+    else if (mesh->four)
+        skin_four(mesh, matrices, false, positions, normals);
     else if (unit)
         skin_any(mesh, matrices, true, positions, normals);
     else

@@ -8,8 +8,8 @@
 
 typedef struct bench_plain_mesh {
     uint32_t vertex_count;
-    uint32_t influences;   ///< of every vertex; 0: `first` says
-    const uint32_t *first; ///< vertex_count + 1, or NULL
+    bool four;             ///< influences of every vertex; else `first` says
+    const uint32_t *first; ///< vertex_count + 1
     const uint32_t *bones;
     const float *weights;
     const float *positions; ///< 3 per vertex

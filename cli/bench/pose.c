@@ -1,8 +1,6 @@
 /// cutis bench pose: sample two clips, blend them half and half, go to model space; 64 joints.
 #include "bench/bench.h"
 
-#include <stdlib.h>
-
 typedef struct pose_work {
     const cutis_model *model;
     cutis_sampler *samplers[2];
@@ -34,25 +32,22 @@ static cutis_result whole_pose(void *data)
 static cutis_result measure(cli_app *app, double budget, double seconds[2])
 {
     pose_work w = { 0 };
+    memory_list memory = { 0 };
     cutis_model *model = NULL;
     cutis_result result = bench_body_create(app->context, 64, 2, &model);
+    if (result != CUTIS_OK) return result;
+    const uint32_t count = cutis_model_get(model)->node_count;
     w.model = model;
+    w.world = memory_take(&memory, count, sizeof *w.world);
     for (uint32_t i = 0; i < 2 && result == CUTIS_OK; i++) {
-        w.transforms[i] = calloc(cutis_model_get(model)->node_count, sizeof(cutis_transform));
+        w.transforms[i] = memory_take(&memory, count, sizeof *w.transforms[i]);
         result =
-            w.transforms[i] ? cutis_sampler_create(model, i, &w.samplers[i]) : CUTIS_OUT_OF_MEMORY;
-    }
-    if (result == CUTIS_OK) {
-        w.world = calloc(cutis_model_get(model)->node_count, sizeof *w.world);
-        if (!w.world) result = CUTIS_OUT_OF_MEMORY;
+            memory.failed ? CUTIS_OUT_OF_MEMORY : cutis_sampler_create(model, i, &w.samplers[i]);
     }
     if (result == CUTIS_OK) result = bench_best(sample_both, &w, budget, &seconds[0]);
     if (result == CUTIS_OK) result = bench_best(whole_pose, &w, budget, &seconds[1]);
-    for (int i = 0; i < 2; i++) {
-        cutis_sampler_destroy(w.samplers[i]);
-        free(w.transforms[i]);
-    }
-    free(w.world);
+    for (int i = 0; i < 2; i++) cutis_sampler_destroy(w.samplers[i]);
+    memory_release(&memory);
     cutis_model_destroy(model);
     return result;
 }

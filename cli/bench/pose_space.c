@@ -47,17 +47,14 @@ void bench_arm_close(bench_arm *s)
 static cutis_result sample_poses(bench_arm *s, uint32_t instances)
 {
     const size_t nodes = cutis_model_get(s->arm)->node_count;
-    cutis_sampler *sampler = NULL;
     uint32_t clip;
     s->poses = calloc((POSES + (size_t)instances) * nodes, sizeof *s->poses);
     if (!s->poses) return CUTIS_OUT_OF_MEMORY;
     cutis_result result = cutis_model_find_clip(s->arm, "examples", &clip);
-    if (result == CUTIS_OK) result = cutis_sampler_create(s->arm, clip, &sampler);
     for (uint32_t k = 0; k < POSES + instances && result == CUTIS_OK; k++) {
         double seconds = k < POSES ? k : (POSES - 1) * (k - POSES + 0.5) / instances;
-        cutis_sampler_sample(sampler, (float)seconds, s->poses + k * nodes, NULL);
+        result = bench_sample(s->arm, clip, (float)seconds, s->poses + k * nodes);
     }
-    cutis_sampler_destroy(sampler);
     return result;
 }
 
@@ -92,15 +89,12 @@ static cutis_result compare_skin(cli_app *app, const cutis_model *model, const b
     const size_t vertices = skin->info.vertex_count * (size_t)instances;
     float *records = malloc(24 * vertices), *positions = malloc(12 * vertices);
     cutis_device *cpu = NULL;
-    cutis_binding *binding = NULL;
     cutis_result result = records && positions ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
     if (result == CUTIS_OK) result = cutis_buffer_read(skin->buffer, 0, records, 24 * vertices);
     if (result == CUTIS_OK) result = cutis_device_create(app->context, NULL, &cpu);
     if (result == CUTIS_OK)
-        result = cutis_bind(cpu, model, &(cutis_bind_options){ .method = method }, &binding);
-    if (result == CUTIS_OK)
-        result = cutis_deform(binding, &skin->poses, instances,
-                              &(cutis_outputs){ .positions.data = positions });
+        result = bench_deform(cpu, model, &(cutis_bind_options){ .method = method }, &skin->poses,
+                              instances, &(cutis_outputs){ .positions.data = positions });
     double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
     double most = 0, diagonal = 0;
     for (size_t v = 0; v < vertices && result == CUTIS_OK; v++) {
@@ -114,7 +108,6 @@ static cutis_result compare_skin(cli_app *app, const cutis_model *model, const b
     }
     for (int c = 0; c < 3; c++) diagonal += (high[c] - low[c]) * (high[c] - low[c]);
     *apart = sqrt(most / diagonal);
-    cutis_binding_destroy(binding);
     cutis_device_destroy(cpu);
     free(positions);
     free(records);

@@ -169,13 +169,10 @@ static cutis_result make_skin(cli_app *app, const reduce_row *row, const bench_b
     cutis_surface surface = { body->vertex_count, body->triangle_count, body->positions,
                               body->triangles };
     if (!allocate(row, s)) return CUTIS_OUT_OF_MEMORY;
-    for (uint32_t c = 0; c <= row->controls; c++) {
-        bool shows = c == row->controls;
-        s->nodes[c] = (cutis_node){ .parent = CUTIS_NONE,
-                                    .rest = cutis_transform_identity(),
-                                    .mesh = shows ? 0 : CUTIS_NONE,
-                                    .skin = shows ? 0 : CUTIS_NONE };
-        if (shows) break;
+    s->nodes[row->controls] = cutis_node_default();
+    s->nodes[row->controls].mesh = s->nodes[row->controls].skin = 0;
+    for (uint32_t c = 0; c < row->controls; c++) {
+        s->nodes[c] = cutis_node_default();
         const float *p = body->positions + 3 * ((size_t)c * row->vertices / row->controls);
         s->nodes[c].rest.translation = (cutis_float3){ p[0], p[1], p[2] };
         s->joints[c] = c;
@@ -254,74 +251,51 @@ static void make_cage_poses(const reduce_row *row, const cutis_model *model, flo
             }
 }
 
-typedef struct reduce_figures {
-    double seconds;     ///< on the clock: preparation, sets, solves
-    double solve;       ///< of these: the solver alone, transfers to a device included
-    double transfer;    ///< of these: to and from a device
-    double sweep;       ///< of these: one sweep, the shortest of all runs' averages
-    double first;       ///< the first run's seconds: a GPU's compiler is in it
-    double cpu_seconds; ///< of all threads, for the whole call: what a machine that is busy
-                        ///< otherwise does not change
-    double energy_ratio;
-    uint32_t sweeps;
-} reduce_figures;
-
-static reduce_figures figures_of(const cutis_reduce_row *r, clock_t start)
+static bench_reduced figures_of(const cutis_reduce_row *r, clock_t start)
 {
-    return (reduce_figures){ .seconds = r->seconds,
-                             .solve = r->solve_seconds,
-                             .transfer = r->transfer_seconds,
-                             .sweep = r->sweep_count ? r->sweep_seconds / r->sweep_count : 0,
-                             .first = r->seconds,
-                             .cpu_seconds = (double)(clock() - start) / CLOCKS_PER_SEC,
-                             .energy_ratio =
-                                 r->curve[0] > 0 ? r->curve[r->curve_count - 1] / r->curve[0] : 0,
-                             .sweeps = r->sweep_count };
+    return (bench_reduced){ .seconds = r->seconds,
+                            .solve = r->solve_seconds,
+                            .transfer = r->transfer_seconds,
+                            .sweep = r->sweep_count ? r->sweep_seconds / r->sweep_count : 0,
+                            .first = r->seconds,
+                            .cpu_seconds = (double)(clock() - start) / CLOCKS_PER_SEC,
+                            .energy_ratio = r->curve_count && r->curve[0] > 0
+                                                ? r->curve[r->curve_count - 1] / r->curve[0]
+                                                : 0,
+                            .sweeps = r->sweep_count };
 }
 
-static cutis_result reduce_skin(cutis_device *device, const reduce_row *row,
-                                const cutis_model *model, const cutis_transform *poses,
-                                reduce_figures *out)
+cutis_result bench_reduce_once(cutis_device *device, const cutis_model *model,
+                               const cutis_cage_options *options, const cutis_transform *poses,
+                               bench_reduced *out)
 {
     cutis_model *reduced = NULL;
-    cutis_reduce_report *report = NULL;
-    cutis_reduce_options options = { .influences = row->influences,
-                                     .examples = poses,
-                                     .example_count = row->poses,
-                                     .examples_only = true,
-                                     .energy = row->normals ? CUTIS_REDUCE_NORMALS
-                                                            : CUTIS_REDUCE_GRADIENT,
-                                     .sets = CUTIS_REDUCE_SETS_FITTED,
-                                     .skip_evaluation = true };
-    clock_t start = clock();
-    cutis_result result = cutis_weights_reduce(model, device, &options, &reduced, &report);
-    if (result == CUTIS_OK) *out = figures_of(&report->rows[0], start);
-    cutis_reduce_report_destroy(report);
-    cutis_model_destroy(reduced);
-    return result;
-}
-
-static cutis_result reduce_cage(cutis_device *device, const reduce_row *row,
-                                const cutis_model *model, const float *poses, reduce_figures *out)
-{
-    cutis_model *reduced = NULL;
-    cutis_cage_report *report = NULL;
-    cutis_cage_options options = { .influences = row->influences,
-                                   .examples = poses,
-                                   .example_count = row->poses,
-                                   .sets = CUTIS_REDUCE_SETS_FITTED,
-                                   .skip_evaluation = true };
-    clock_t start = clock();
-    cutis_result result = cutis_cage_reduce(model, device, &options, &reduced, &report);
-    if (result == CUTIS_OK) *out = figures_of(&report->rows[0], start);
-    cutis_cage_report_destroy(report);
+    cutis_reduce_report *skins = NULL;
+    cutis_cage_report *cage = NULL;
+    cutis_cage_options caged = *options;
+    caged.skip_evaluation = true;
+    const cutis_reduce_options skinned = { .influences = options->influences,
+                                           .method = options->method,
+                                           .energy = options->energy,
+                                           .sets = options->sets,
+                                           .examples = poses,
+                                           .example_count = options->example_count,
+                                           .examples_only = true,
+                                           .sweeps = options->sweeps,
+                                           .skip_evaluation = true };
+    const clock_t start = clock();
+    cutis_result result = poses ? cutis_weights_reduce(model, device, &skinned, &reduced, &skins)
+                                : cutis_cage_reduce(model, device, &caged, &reduced, &cage);
+    if (result == CUTIS_OK) *out = figures_of(poses ? skins->rows : cage->rows, start);
+    cutis_reduce_report_destroy(skins);
+    cutis_cage_report_destroy(cage);
     cutis_model_destroy(reduced);
     return result;
 }
 
 // The best of a few runs, because noise only ever adds.
 static cutis_result measure(cli_app *app, cutis_device *device, const reduce_row *row,
-                            reduce_figures *out)
+                            bench_reduced *out)
 {
     dense_skin s = { 0 };
     bench_ball body = { 0 };
@@ -338,10 +312,15 @@ static cutis_result measure(cli_app *app, cutis_device *device, const reduce_row
     bench_ball_release(&body);
     if (result == CUTIS_OK && row->negative) make_cage_poses(row, model, cage_poses);
     if (result == CUTIS_OK && !row->negative) make_poses(row, model, poses);
+    const cutis_cage_options options = { .influences = row->influences,
+                                         .energy = row->normals ? CUTIS_REDUCE_NORMALS
+                                                                : CUTIS_REDUCE_GRADIENT,
+                                         .sets = CUTIS_REDUCE_SETS_FITTED,
+                                         .examples = cage_poses,
+                                         .example_count = row->poses };
     for (int i = 0; i < RUNS && result == CUTIS_OK; i++) {
-        reduce_figures f = { 0 };
-        result = row->negative ? reduce_cage(device, row, model, cage_poses, &f)
-                               : reduce_skin(device, row, model, poses, &f);
+        bench_reduced f = { 0 };
+        result = bench_reduce_once(device, model, &options, row->negative ? NULL : poses, &f);
         const double first = i ? out->first : f.first;
         const double sweep = i && out->sweep < f.sweep ? out->sweep : f.sweep;
         if (i == 0 || f.seconds < out->seconds) *out = f;
@@ -354,12 +333,12 @@ static cutis_result measure(cli_app *app, cutis_device *device, const reduce_row
     return result;
 }
 
-static double nanoseconds(const reduce_row *row, const reduce_figures *f)
+static double nanoseconds(const reduce_row *row, const bench_reduced *f)
 {
     return 1e9 * f->sweep / row->vertices;
 }
 
-static void emit_row(json_out *json, const reduce_row *row, const reduce_figures *f)
+static void emit_row(json_out *json, const reduce_row *row, const bench_reduced *f)
 {
     emit(json,
          "{ vertices %u controls %u influences %u poses %u signed %d energy %s seconds %g "
@@ -373,7 +352,7 @@ static void emit_row(json_out *json, const reduce_row *row, const reduce_figures
     emit_end(json);
 }
 
-static void say_row(cli_app *app, const reduce_row *row, const reduce_figures *f)
+static void say_row(cli_app *app, const reduce_row *row, const bench_reduced *f)
 {
     char asked[16] = "", paper[16] = "";
     if (row->asked > 0) snprintf(asked, sizeof asked, "%.2f", row->asked);
@@ -421,7 +400,7 @@ int bench_reduce(cli_app *app)
     if (app->json) emit(&json, "{ rows [");
     for (int i = 0; i < ROWS && status == EXIT_GOOD; i++) {
         const reduce_row *row = &rows[i];
-        reduce_figures f = { 0 };
+        bench_reduced f = { 0 };
         if (option_given(app, OPTION_QUICK) && !row->quick) continue;
         if (only && row->vertices != only) continue;
         cutis_result result = measure(app, device, row, &f);

@@ -58,7 +58,7 @@ static void gather(plain_work *w, const cutis_mesh *mesh)
     }
     w->first[vertex] = entry;
     w->mesh = (bench_plain_mesh){ .vertex_count = vertex,
-                                  .influences = four ? 4 : 0,
+                                  .four = four,
                                   .first = w->first,
                                   .bones = w->bones,
                                   .weights = w->weights,

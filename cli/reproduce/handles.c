@@ -166,25 +166,18 @@ static cutis_result drag(reproduce_job *job, const cutis_model *model, dragged *
     const cutis_handle_set set = { BENCH_HANDLES, d->handles, 1, &pose };
     const cutis_handles_options options = { .influences = 8 };
     cutis_model *bound = NULL;
-    cutis_binding *binding = NULL;
-    cutis_sampler *sampler = NULL;
     cutis_transform *local = NULL;
     cutis_result result = cutis_handles_weights(model, job->device, &set, &options, &bound, NULL);
     if (result == CUTIS_OK) {
         const cutis_model_data *data = cutis_model_get(bound);
+        const uint32_t last = data->clip_count - 1;
         local = calloc(data->node_count + (size_t)1, sizeof *local);
-        result = local ? cutis_sampler_create(bound, data->clip_count - 1, &sampler)
+        result = local ? bench_sample(bound, last, data->clips[last].duration, local)
                        : CUTIS_OUT_OF_MEMORY;
     }
-    if (result == CUTIS_OK) {
-        cutis_sampler_sample(sampler, cutis_sampler_duration(sampler), local, NULL);
-        result = cutis_bind(job->device, bound, NULL, &binding);
-    }
     if (result == CUTIS_OK)
-        result = cutis_deform(binding, &(cutis_poses){ .local = local }, 1,
+        result = bench_deform(job->device, bound, NULL, &(cutis_poses){ .local = local }, 1,
                               &(cutis_outputs){ .positions.data = d->positions });
-    cutis_binding_destroy(binding);
-    cutis_sampler_destroy(sampler);
     free(local);
     cutis_model_destroy(bound);
     return result;

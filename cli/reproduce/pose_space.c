@@ -11,6 +11,7 @@
 
 #include <cutis/poses.h>
 
+#include "bench/bench.h"
 #include "bench/measure.h"
 
 enum { SIZES = 3, METHODS = BENCH_SPACE_METHODS, POSES = CUTIS_ARM_EXAMPLE_COUNT, JOINTS = 4 };
@@ -136,28 +137,18 @@ static cutis_result make_unseen(const bench_arm *s, uint32_t index, cutis_transf
 }
 
 typedef struct unseen_set {
+    memory_list memory;
     uint32_t count;
     cutis_transform *poses;
     float *weights, *truth, *shapes; ///< count each
 } unseen_set;
 
-static void release_unseen(unseen_set *u)
-{
-    free(u->poses), free(u->weights), free(u->truth), free(u->shapes);
-}
-
 static cutis_result play_all(reproduce_job *job, const cutis_model *model, cutis_method method,
                              const unseen_set *u, const float *weights, float *out)
 {
-    cutis_binding *binding = NULL;
-    cutis_result result =
-        cutis_bind(job->device, model, &(cutis_bind_options){ .method = method }, &binding);
-    if (result == CUTIS_OK)
-        result =
-            cutis_deform(binding, &(cutis_poses){ .local = u->poses, .morph_weights = weights },
-                         u->count, &(cutis_outputs){ .positions.data = out });
-    cutis_binding_destroy(binding);
-    return result;
+    return bench_deform(job->device, model, &(cutis_bind_options){ .method = method },
+                        &(cutis_poses){ .local = u->poses, .morph_weights = weights }, u->count,
+                        &(cutis_outputs){ .positions.data = out });
 }
 
 static double rms_distance(const unseen_set *u, size_t vertices)
@@ -175,12 +166,11 @@ static cutis_result make_set(reproduce_job *job, const bench_arm *s, unseen_set 
     const size_t nodes = cutis_model_get(s->arm)->node_count,
                  vertices = cutis_model_vertex_count(s->arm);
     u->count = 20;
-    u->poses = calloc(u->count * nodes, sizeof *u->poses);
-    u->weights = calloc(u->count * (size_t)(POSES - 1), sizeof *u->weights);
-    u->truth = calloc(u->count * vertices, 3 * sizeof *u->truth);
-    u->shapes = calloc(u->count * vertices, 3 * sizeof *u->shapes);
-    cutis_result result =
-        u->poses && u->weights && u->truth && u->shapes ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    u->poses = memory_take(&u->memory, u->count * nodes, sizeof *u->poses);
+    u->weights = memory_take(&u->memory, u->count * (size_t)(POSES - 1), sizeof *u->weights);
+    u->truth = memory_take(&u->memory, u->count * vertices, 3 * sizeof *u->truth);
+    u->shapes = memory_take(&u->memory, u->count * vertices, 3 * sizeof *u->shapes);
+    cutis_result result = u->memory.failed ? CUTIS_OUT_OF_MEMORY : CUTIS_OK;
     if (result == CUTIS_OK && cutis_model_target_count(s->fitted) != POSES - 1)
         result = CUTIS_INTERNAL; // the truth is told in these targets
     for (uint32_t i = 0; i < u->count && result == CUTIS_OK; i++)
@@ -245,7 +235,7 @@ static cutis_result show_unseen(reproduce_job *job)
             errors[kernel][m] = 1e3 * rms_distance(&u, cutis_model_vertex_count(s.arm));
         }
         if (result == CUTIS_OK && kernel == 0) result = draw_unseen(job, &s, &u);
-        release_unseen(&u);
+        memory_release(&u.memory);
         bench_arm_close(&s);
     }
     if (result != CUTIS_OK) return result;

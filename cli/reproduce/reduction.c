@@ -10,6 +10,7 @@
 #include <cutis/cage.h>
 #include <cutis/handles.h>
 
+#include "bench/bench.h"
 #include "bench/measure.h"
 
 enum { METHODS = 4, BALL = -1, BIPED = CUTIS_BODY_BIPED, QUADRUPED = CUTIS_BODY_QUADRUPED };
@@ -145,7 +146,6 @@ static void close_subject(reduction_subject *s)
 static cutis_result open_skin(reproduce_job *job, const time_row *row, reduction_subject *s)
 {
     cutis_model *body = NULL;
-    cutis_sampler *sampler = NULL;
     uint32_t clip = 0;
     const cutis_handles_options options = { .influences = row->weights };
     cutis_result result = make_body(job, row->body, row->vertices, &body);
@@ -153,16 +153,15 @@ static cutis_result open_skin(reproduce_job *job, const time_row *row, reduction
         result = cutis_handles_skeleton(body, job->device, &options, &s->skinned, NULL);
     cutis_model_destroy(body);
     if (result == CUTIS_OK) result = cutis_model_find_clip(s->skinned, "bend", &clip);
-    if (result == CUTIS_OK) result = cutis_sampler_create(s->skinned, clip, &sampler);
     if (result != CUTIS_OK) return result;
-    const size_t nodes = cutis_model_get(s->skinned)->node_count;
-    s->poses = calloc(row->poses * nodes, sizeof *s->poses);
-    for (uint32_t j = 0; s->poses && j < row->poses; j++)
-        cutis_sampler_sample(sampler,
-                             cutis_sampler_duration(sampler) * (float)j / (float)row->poses,
-                             s->poses + j * nodes, NULL);
-    cutis_sampler_destroy(sampler);
-    return s->poses ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    const cutis_model_data *data = cutis_model_get(s->skinned);
+    s->poses = calloc(row->poses * (size_t)data->node_count, sizeof *s->poses);
+    if (!s->poses) return CUTIS_OUT_OF_MEMORY;
+    for (uint32_t j = 0; j < row->poses && result == CUTIS_OK; j++)
+        result = bench_sample(s->skinned, clip,
+                              data->clips[clip].duration * (float)j / (float)row->poses,
+                              s->poses + j * (size_t)data->node_count);
+    return result;
 }
 
 static cutis_result open_subject(reproduce_job *job, const time_row *row, reduction_subject *s)
@@ -184,45 +183,24 @@ static cutis_result open_subject(reproduce_job *job, const time_row *row, reduct
 static cutis_result time_method(reproduce_job *job, const time_row *row, const reduction_subject *s,
                                 cutis_reduce_method method, bool paper, double *seconds)
 {
-    cutis_model *reduced = NULL;
-    const uint32_t sweeps = row->vertices > SWEEPS_LIMIT ? 20 : 0;
     // As bench reduce: AUTO would do the whole work twice.
     const bool fitted = method == CUTIS_REDUCE_POISSON || method == CUTIS_REDUCE_GEOMETRIC;
-    const cutis_reduce_sets sets = paper    ? CUTIS_REDUCE_SETS_LARGEST
-                                   : fitted ? CUTIS_REDUCE_SETS_FITTED
-                                            : CUTIS_REDUCE_SETS_AUTO;
-    const cutis_reduce_energy energy = paper ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT;
-    cutis_result result;
-    if (row->kind == SD) {
-        cutis_reduce_report *report = NULL;
-        const cutis_reduce_options options = { .influences = row->kept,
-                                               .method = method,
-                                               .energy = energy,
-                                               .sets = sets,
-                                               .examples = s->poses,
-                                               .example_count = row->poses,
-                                               .examples_only = true,
-                                               .sweeps = sweeps,
-                                               .skip_evaluation = true };
-        result = cutis_weights_reduce(s->skinned, job->device, &options, &reduced, &report);
-        if (result == CUTIS_OK) *seconds = report->rows[0].seconds;
-        cutis_reduce_report_destroy(report);
-    } else {
-        cutis_cage_report *report = NULL;
-        const cutis_cage_options options = { .influences = row->kept,
-                                             .signed_weights = row->kind == MVC,
-                                             .method = method,
-                                             .energy = energy,
-                                             .sets = sets,
-                                             .examples = s->controls,
-                                             .example_count = row->poses,
-                                             .sweeps = sweeps,
-                                             .skip_evaluation = true };
-        result = cutis_cage_reduce(s->caged.bound, job->device, &options, &reduced, &report);
-        if (result == CUTIS_OK) *seconds = report->rows[0].seconds;
-        cutis_cage_report_destroy(report);
-    }
-    cutis_model_destroy(reduced);
+    const cutis_cage_options options = {
+        .influences = row->kept,
+        .signed_weights = row->kind == MVC,
+        .method = method,
+        .energy = paper ? CUTIS_REDUCE_LAPLACE : CUTIS_REDUCE_GRADIENT,
+        .sets = paper    ? CUTIS_REDUCE_SETS_LARGEST
+                : fitted ? CUTIS_REDUCE_SETS_FITTED
+                         : CUTIS_REDUCE_SETS_AUTO,
+        .examples = s->controls,
+        .example_count = row->poses,
+        .sweeps = row->vertices > SWEEPS_LIMIT ? 20 : 0,
+    };
+    bench_reduced reduced;
+    cutis_result result = bench_reduce_once(
+        job->device, row->kind == SD ? s->skinned : s->caged.bound, &options, s->poses, &reduced);
+    if (result == CUTIS_OK) *seconds = reduced.seconds;
     return result;
 }
 
@@ -372,16 +350,12 @@ static cutis_result draw_kept(reproduce_job *job, const caged *c, cutis_model *c
     picture_view views[4];
     cutis_result result = memory ? reproduce_rest(job, c->body, &rest) : CUTIS_OUT_OF_MEMORY;
     for (int i = 0; i < 4 && result == CUTIS_OK; i++) {
-        cutis_binding *binding = NULL;
         float *positions = memory + 6 * count * (size_t)i, *normals = positions + 3 * count;
         const cutis_poses pose = { .kind = CUTIS_POSE_CONTROLS,
                                    .controls = (const cutis_float3 *)poses };
-        result = cutis_bind(job->device, shown[i],
-                            &(cutis_bind_options){ .method = CUTIS_METHOD_CAGE }, &binding);
-        if (result == CUTIS_OK)
-            result =
-                cutis_deform(binding, &pose, 1, &(cutis_outputs){ .positions.data = positions });
-        cutis_binding_destroy(binding);
+        result = bench_deform(job->device, shown[i],
+                              &(cutis_bind_options){ .method = CUTIS_METHOD_CAGE }, &pose, 1,
+                              &(cutis_outputs){ .positions.data = positions });
         views[i] =
             (picture_view){ .surface = rest_shape_surface(&rest, positions), .title = titles[i] };
         if (result == CUTIS_OK) // of the reduced positions themselves: what the eye judges

@@ -222,17 +222,13 @@ static cutis_result show_pose(reproduce_job *job, const cutis_model *model, cons
     const double volume = cutis_surface_volume(&still);
     if (result == CUTIS_OK) make_pose(model, POSES[figure].turns, pose);
     for (int m = 0; m < SHOWN && result == CUTIS_OK; m++) {
-        cutis_binding *binding = NULL;
         cutis_bind_options bind = METHODS[m].bind;
         float *positions = memory + 6 * (size_t)m * rest->vertex_count;
         float *normals = positions + 3 * (size_t)rest->vertex_count;
         bind.normals = true;
-        result = cutis_bind(job->device, model, &bind, &binding);
-        if (result == CUTIS_OK)
-            result = cutis_deform(
-                binding, &(cutis_poses){ .local = pose }, 1,
-                &(cutis_outputs){ .positions.data = positions, .normals.data = normals });
-        cutis_binding_destroy(binding);
+        result =
+            bench_deform(job->device, model, &bind, &(cutis_poses){ .local = pose }, 1,
+                         &(cutis_outputs){ .positions.data = positions, .normals.data = normals });
         views[m] = (picture_view){ .surface = rest_shape_surface(rest, positions),
                                    .normals = normals,
                                    .title = METHODS[m].title,

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/os/os.h"
 
 enum { DIMENSIONS_MAX = 8 };
 
@@ -168,19 +167,20 @@ static bool count_values(const npy_header *header, size_t *out)
     return fits || empty;
 }
 
-static cutis_result finish_array(cutis_context *context, const char *path, const npy_header *header,
-                                 const char *data, size_t start, size_t size, cutis_array *out)
+static cutis_result finish_array(const cutis_input *input, const npy_header *header, size_t start,
+                                 cutis_array *out)
 {
-    size_t count, bytes;
+    cutis_context *context = input->context;
+    size_t count, bytes, left = input->size - start;
     if (!count_values(header, &count) || !cutis_size_multiply(count, header->width, &bytes) ||
-        bytes > size - start)
+        bytes > left)
         return cutis_fail(
             context, CUTIS_CORRUPT_DATA,
-            "%s: byte %zu: the shape needs more numbers than the %zu bytes that follow", path,
-            start, size - start);
+            "%s: byte %zu: the shape needs more numbers than the %zu bytes that follow",
+            input->name, start, left);
     float *values = cutis_alloc_array(context, count, sizeof *values);
     if (!values) return cutis_alloc_result(context);
-    load_values(header, (const unsigned char *)data + start, count, values);
+    load_values(header, (const unsigned char *)input->data + start, count, values);
     memset(out, 0, sizeof *out);
     out->dimension_count = header->dimension_count;
     memcpy(out->dimensions, header->dimensions, sizeof(uint64_t) * header->dimension_count);
@@ -188,66 +188,68 @@ static cutis_result finish_array(cutis_context *context, const char *path, const
     return CUTIS_OK;
 }
 
-static cutis_result read_npy(cutis_context *context, const char *path, const char *data,
-                             size_t size, cutis_array *out)
+static cutis_result read_npy(const cutis_input *input, cutis_array *out)
 {
+    const char *data = input->data, *path = input->name;
+    const size_t size = input->size;
     if (size < 10)
-        return cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: byte %zu: the header is cut off", path,
-                          size);
+        return cutis_fail(input->context, CUTIS_CORRUPT_DATA, "%s: byte %zu: the header is cut off",
+                          path, size);
     unsigned version = (unsigned char)data[6];
     if (version < 1 || version > 3)
-        return cutis_fail(context, CUTIS_UNSUPPORTED_FORMAT, "%s: byte 6: .npy version %u", path,
-                          version);
+        return cutis_fail(input->context, CUTIS_UNSUPPORTED_FORMAT, "%s: byte 6: .npy version %u",
+                          path, version);
     size_t start = version == 1 ? 10 : 12;
     size_t length = version == 1 ? cutis_load_u16(data + 8) : 0;
     if (version > 1) length = size >= 12 ? cutis_load_u32(data + 8) : SIZE_MAX;
     if (size < start || length > size - start)
-        return cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: byte 8: the header is cut off", path);
+        return cutis_fail(input->context, CUTIS_CORRUPT_DATA, "%s: byte 8: the header is cut off",
+                          path);
     npy_header header = { 0 };
     const char *reason = parse_dictionary((cursor){ data + start, data + start + length }, &header);
     if (reason)
-        return cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: byte %zu: %s", path, start, reason);
-    return finish_array(context, path, &header, data, start + length, size, out);
+        return cutis_fail(input->context, CUTIS_CORRUPT_DATA, "%s: byte %zu: %s", path, start,
+                          reason);
+    return finish_array(input, &header, start + length, out);
 }
 
-static cutis_result read_pc2(cutis_context *context, const char *path, const char *data,
-                             size_t size, cutis_array *out)
+static cutis_result read_pc2(const cutis_input *input, cutis_array *out)
 {
+    const char *data = input->data, *path = input->name;
+    const size_t size = input->size;
     if (size < 32)
-        return cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: byte %zu: the header is cut off", path,
-                          size);
+        return cutis_fail(input->context, CUTIS_CORRUPT_DATA, "%s: byte %zu: the header is cut off",
+                          path, size);
     uint32_t version = cutis_load_u32(data + 12);
     if (version != 1)
-        return cutis_fail(context, CUTIS_UNSUPPORTED_FORMAT, "%s: byte 12: PC2 version %u", path,
-                          version);
+        return cutis_fail(input->context, CUTIS_UNSUPPORTED_FORMAT, "%s: byte 12: PC2 version %u",
+                          path, version);
     npy_header header = { .kind = 'f', .width = 4, .dimension_count = 3 };
     header.dimensions[0] = cutis_load_u32(data + 28);
     header.dimensions[1] = cutis_load_u32(data + 16);
     header.dimensions[2] = 3;
-    cutis_result result = finish_array(context, path, &header, data, 32, size, out);
+    cutis_result result = finish_array(input, &header, 32, out);
     if (result == CUTIS_OK) out->rate = (double)cutis_load_f32(data + 24);
     return result;
 }
 
-cutis_result cutis_array_parse(cutis_context *context, const char *name, const void *data,
-                               size_t size, cutis_array *out)
+cutis_result cutis_array_parse(const cutis_input *input, cutis_array *out)
 {
-    cutis_format format = cutis_format_of_content(data, size);
-    if (format == CUTIS_FORMAT_NPY) return read_npy(context, name, data, size, out);
-    if (format == CUTIS_FORMAT_PC2) return read_pc2(context, name, data, size, out);
-    return cutis_fail(context, CUTIS_UNSUPPORTED_FORMAT, "%s: neither .npy nor .pc2", name);
+    cutis_format format = cutis_format_of_content(input->data, input->size);
+    if (format == CUTIS_FORMAT_NPY) return read_npy(input, out);
+    if (format == CUTIS_FORMAT_PC2) return read_pc2(input, out);
+    return cutis_fail(input->context, CUTIS_UNSUPPORTED_FORMAT, "%s: neither .npy nor .pc2",
+                      input->name);
 }
 
 cutis_result cutis_array_read(cutis_context *context, const char *path, cutis_array *out)
 {
     if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
     memset(out, 0, sizeof *out);
-    void *data = NULL;
-    size_t size = 0;
-    cutis_result result = cutis_os_read_file(context, path, &data, &size);
-    if (result != CUTIS_OK) return result;
-    result = cutis_array_parse(context, path, data, size, out);
-    cutis_free(context, data, size + 1);
+    cutis_input input;
+    cutis_result result = cutis_input_open(context, path, NULL, &input);
+    if (result == CUTIS_OK) result = cutis_array_parse(&input, out);
+    cutis_input_close(&input);
     return result;
 }
 

@@ -2,10 +2,11 @@
 // entries from the first vertex on, so a finished draft is a valid CSR table whatever the file did.
 #include "io/cal3d.h"
 
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "geometry/order.h"
 
 bool cutis_cal3d_add_vertex(cal3d_draft *draft, const float position[3], const float normal[3],
                             const float texcoord[2])
@@ -103,40 +104,32 @@ cutis_result cutis_cal3d_finish(cal3d_draft *draft, const cal3d_source_file *fil
     return CUTIS_OK;
 }
 
-// Bottom-up merge sort of key numbers: stable, and n log n whatever a file does.
-static uint32_t *sorted_order(const float *keys, size_t n, cutis_arena *arena)
+// Numbers of the keys in order of time, ties in order of the file: the bits of a float ascend with
+// it once negative ones are turned around.
+static uint64_t *sorted_order(const float *keys, size_t n, cutis_arena *arena)
 {
-    uint32_t *order = cutis_arena_alloc(arena, n, sizeof *order),
-             *other = cutis_arena_alloc(arena, n, sizeof *other);
-    if (!order || !other) return NULL;
-    for (size_t i = 0; i < n; i++) order[i] = (uint32_t)i;
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t low = 0; low < n; low += 2 * width) {
-            size_t middle = low + width < n ? low + width : n,
-                   high = low + 2 * width < n ? low + 2 * width : n;
-            size_t a = low, b = middle;
-            for (size_t k = low; k < high; k++) {
-                bool left = a < middle &&
-                            (b == high || keys[8 * (size_t)order[a]] <= keys[8 * (size_t)order[b]]);
-                other[k] = left ? order[a++] : order[b++];
-            }
-        }
-        uint32_t *swap = order;
-        order = other;
-        other = swap;
+    uint64_t *order = cutis_arena_alloc(arena, n, sizeof *order);
+    for (size_t i = 0; order && i < n; i++) {
+        const float time = keys[8 * i] + 0.0f; // -0 is 0
+        uint32_t bits;
+        memcpy(&bits, &time, sizeof bits);
+        bits = bits >> 31 ? ~bits : bits | 0x80000000u;
+        order[i] = (uint64_t)bits << 32 | i;
     }
+    if (order) qsort(order, n, sizeof *order, order_u64);
     return order;
 }
 
 bool cutis_cal3d_set_keys(cal3d_track *track, cutis_arena *arena, const float *keys, size_t count)
 {
-    uint32_t *order = sorted_order(keys, count, arena), kept = 0;
+    uint64_t *order = sorted_order(keys, count, arena);
+    uint32_t kept = 0;
     track->times = cutis_arena_alloc(arena, count, sizeof(float));
     track->translations = cutis_arena_alloc(arena, count, 3 * sizeof(float));
     track->rotations = cutis_arena_alloc(arena, count, 4 * sizeof(float));
     if (!order || !track->times || !track->translations || !track->rotations) return false;
     for (size_t i = 0; i < count; i++) {
-        const float *key = keys + 8 * (size_t)order[i];
+        const float *key = keys + 8 * (size_t)(uint32_t)order[i];
         if (kept && !(key[0] > track->times[kept - 1])) kept--;
         track->times[kept] = key[0];
         memcpy(track->translations + 3 * (size_t)kept, key + 1, 3 * sizeof(float));

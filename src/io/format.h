@@ -15,6 +15,11 @@ typedef struct cutis_input {
     cutis_gate gate;
 } cutis_input;
 
+/// A file on disk, read as options (NULL: none) say. Close it also where this failed.
+cutis_result cutis_input_open(cutis_context *context, const char *path,
+                              const cutis_read_options *options, cutis_input *out);
+void cutis_input_close(cutis_input *input);
+
 cutis_result cutis_obj_read(const cutis_input *input, cutis_model **out);
 cutis_result cutis_ply_read(const cutis_input *input, cutis_model **out);
 cutis_result cutis_bvh_read(const cutis_input *input, cutis_model **out);
@@ -28,18 +33,15 @@ cutis_result cutis_obj_write(const cutis_model *model, const char *path);
 cutis_result cutis_ply_write(const cutis_model *model, const char *path, bool ascii);
 cutis_result cutis_bvh_write(const cutis_model *model, const char *path);
 
-/// The readers of small files, on bytes in memory: `size` of them, no terminator promised. `name`
-/// is named in error texts. Arguments are those of cutis_array_read and its like.
-cutis_result cutis_array_parse(cutis_context *context, const char *name, const void *data,
-                               size_t size, cutis_array *out);
-cutis_result cutis_handles_parse(cutis_context *context, const char *name, const void *data,
-                                 size_t size, cutis_handle_file **out);
-cutis_result cutis_pose_parse(const cutis_model *model, const char *name, const void *data,
-                              size_t size, cutis_transform *transforms);
-cutis_result cutis_joint_map_parse(const cutis_model *model, const cutis_model *motion,
-                                   const char *name, const void *data, size_t size, int32_t *map);
-cutis_result cutis_part_labels_parse(cutis_context *context, const char *name, const void *data,
-                                     size_t size, uint32_t **labels, uint64_t *count);
+/// The readers of small files, on bytes in memory; the other arguments are those of
+/// cutis_array_read and its like.
+cutis_result cutis_array_parse(const cutis_input *input, cutis_array *out);
+cutis_result cutis_handles_parse(const cutis_input *input, cutis_handle_file **out);
+cutis_result cutis_pose_parse(const cutis_input *input, const cutis_model *model,
+                              cutis_transform *transforms);
+cutis_result cutis_joint_map_parse(const cutis_input *input, const cutis_model *model,
+                                   const cutis_model *motion, int32_t *map);
+cutis_result cutis_part_labels_parse(const cutis_input *input, uint32_t **labels, uint64_t *count);
 
 /// CUTIS_CORRUPT_DATA with "name: line 3: reason 'what'"; an empty `what` is not shown.
 struct cutis_text;

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/os/os.h"
 
 struct cutis_handle_file {
     cutis_arena arena;
@@ -214,12 +213,11 @@ static cutis_result take_poses(reader *r, const json_t *array, cutis_handle_set 
     return CUTIS_OK;
 }
 
-static cutis_result parse_file(cutis_handle_file *file, const char *path, const char *text,
-                               size_t size)
+static cutis_result parse_file(cutis_handle_file *file, const cutis_input *input)
 {
-    reader r = { .context = file->arena.context, .path = path, .arena = &file->arena };
+    reader r = { .context = input->context, .path = input->name, .arena = &file->arena };
     cutis_json json;
-    cutis_result result = cutis_json_parse(r.context, path, text, size, &json);
+    cutis_result result = cutis_json_parse(r.context, input->name, input->data, input->size, &json);
     if (result != CUTIS_OK) return result;
     json_t *root = json.root;
     result = check_keys(&r, root, "handles poses");
@@ -231,13 +229,12 @@ static cutis_result parse_file(cutis_handle_file *file, const char *path, const 
     return result;
 }
 
-cutis_result cutis_handles_parse(cutis_context *context, const char *name, const void *data,
-                                 size_t size, cutis_handle_file **out)
+cutis_result cutis_handles_parse(const cutis_input *input, cutis_handle_file **out)
 {
-    cutis_handle_file *file = cutis_alloc_zero(context, 1, sizeof *file);
-    if (!file) return cutis_alloc_result(context);
-    file->arena.context = context;
-    cutis_result result = parse_file(file, name, data, size);
+    cutis_handle_file *file = cutis_alloc_zero(input->context, 1, sizeof *file);
+    if (!file) return cutis_alloc_result(input->context);
+    file->arena.context = input->context;
+    cutis_result result = parse_file(file, input);
     if (result == CUTIS_OK)
         *out = file;
     else
@@ -249,12 +246,10 @@ cutis_result cutis_handles_read(cutis_context *context, const char *path, cutis_
 {
     if (out) *out = NULL;
     if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
-    void *text = NULL;
-    size_t size = 0;
-    cutis_result result = cutis_os_read_file(context, path, &text, &size);
-    if (result != CUTIS_OK) return result;
-    result = cutis_handles_parse(context, path, text, size, out);
-    cutis_free(context, text, size + 1);
+    cutis_input input;
+    cutis_result result = cutis_input_open(context, path, NULL, &input);
+    if (result == CUTIS_OK) result = cutis_handles_parse(&input, out);
+    cutis_input_close(&input);
     return result;
 }
 

@@ -111,8 +111,7 @@ static cutis_result read_input(const cutis_input *input, const cutis_read_option
 {
     switch (choose_format(input, options)) {
     case CUTIS_FORMAT_GLTF:
-        return cutis_gltf_read(input->context, input->name, input->on_disk, input->data,
-                               input->size, options, out);
+        return cutis_gltf_read(input, options, out);
     case CUTIS_FORMAT_OBJ:
         return cutis_obj_read(input, out);
     case CUTIS_FORMAT_PLY:
@@ -156,19 +155,32 @@ static cutis_input make_input(cutis_context *context, const char *name, bool on_
                           .gate = options ? options->gate : CUTIS_GATE_REFUSE };
 }
 
+cutis_result cutis_input_open(cutis_context *context, const char *path,
+                              const cutis_read_options *options, cutis_input *out)
+{
+    void *data = NULL;
+    size_t size = 0;
+    cutis_result result = cutis_os_read_file(context, path, &data, &size);
+    *out = make_input(context, path, true, data, size, options);
+    return result;
+}
+
+void cutis_input_close(cutis_input *input)
+{
+    cutis_free(input->context, (void *)input->data, input->size + 1);
+}
+
 cutis_result cutis_model_read(cutis_context *context, const char *path,
                               const cutis_read_options *options, cutis_model **out)
 {
     if (out) *out = NULL;
     if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
-    void *data = NULL;
-    size_t size = 0;
+    cutis_input input;
     cutis_result result = check_options(context, options);
-    if (result == CUTIS_OK) result = cutis_os_read_file(context, path, &data, &size);
     if (result != CUTIS_OK) return result;
-    cutis_input input = make_input(context, path, true, data, size, options);
-    result = read_input(&input, options, out);
-    cutis_free(context, data, size + 1);
+    result = cutis_input_open(context, path, options, &input);
+    if (result == CUTIS_OK) result = read_input(&input, options, out);
+    cutis_input_close(&input);
     return result;
 }
 
@@ -209,9 +221,7 @@ static bool report_refusal(const cutis_input *input, cutis_result result,
 static cutis_result inspect_input(const cutis_input *input, cutis_check_report *report)
 {
     cutis_model *model = NULL;
-    if (choose_format(input, NULL) == CUTIS_FORMAT_GLTF)
-        return cutis_gltf_inspect(input->context, input->name, input->on_disk, input->data,
-                                  input->size, report);
+    if (choose_format(input, NULL) == CUTIS_FORMAT_GLTF) return cutis_gltf_inspect(input, report);
     cutis_result result = read_input(input, NULL, &model);
     cutis_model_destroy(model);
     if (result != CUTIS_CORRUPT_DATA && result != CUTIS_UNSUPPORTED_FORMAT) return result;
@@ -235,13 +245,10 @@ cutis_result cutis_file_inspect(cutis_context *context, const char *path, cutis_
 {
     if (out) *out = NULL;
     if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
-    void *data = NULL;
-    size_t size = 0;
-    cutis_result result = cutis_os_read_file(context, path, &data, &size);
-    if (result != CUTIS_OK) return result;
-    cutis_input input = make_input(context, path, true, data, size, NULL);
-    result = inspect(&input, out);
-    cutis_free(context, data, size + 1);
+    cutis_input input;
+    cutis_result result = cutis_input_open(context, path, NULL, &input);
+    if (result == CUTIS_OK) result = inspect(&input, out);
+    cutis_input_close(&input);
     return result;
 }
 
@@ -255,8 +262,13 @@ cutis_result cutis_file_inspect_memory(cutis_context *context, const void *data,
     return inspect(&input, out);
 }
 
-static bool is_cal3d_clip(const char *data, size_t size)
+static bool is_cal3d_clip(const cutis_input *input)
 {
+    const char *data = input->data;
+    const size_t size = input->size;
+    cutis_format format = cutis_format_of_content(data, size);
+    if (format == CUTIS_FORMAT_AUTO) format = cutis_format_of_name(input->name);
+    if (format != CUTIS_FORMAT_CAL3D) return false;
     if (starts(data, size, "CAF", 4)) return true;
     // XML: the magic is in the first element or two.
     size_t window = size < 512 ? size : 512;
@@ -271,23 +283,17 @@ cutis_result cutis_model_read_clip(const cutis_model *model, const char *path, c
 {
     if (out) *out = NULL;
     if (!model || !path || !out) return CUTIS_INVALID_ARGUMENT;
-    cutis_context *context = cutis_model_context(model);
     cutis_model *other = NULL;
-    void *data = NULL;
-    size_t size = 0;
-    cutis_result result = cutis_os_read_file(context, path, &data, &size);
-    if (result != CUTIS_OK) return result;
-    cutis_input input = make_input(context, path, true, data, size, NULL);
-    cutis_format format = cutis_format_of_content(data, size);
-    if (format == CUTIS_FORMAT_AUTO) format = cutis_format_of_name(path);
-    if (format == CUTIS_FORMAT_CAL3D && is_cal3d_clip(data, size)) {
+    cutis_input input;
+    cutis_result result = cutis_input_open(cutis_model_context(model), path, NULL, &input);
+    if (result == CUTIS_OK && is_cal3d_clip(&input)) {
         result = cutis_cal3d_read_clip(model, &input, out);
-    } else {
+    } else if (result == CUTIS_OK) {
         result = read_input(&input, NULL, &other);
         if (result == CUTIS_OK) result = cutis_clip_merge(model, other, path, out);
     }
     cutis_model_destroy(other);
-    cutis_free(context, data, size + 1);
+    cutis_input_close(&input);
     return result;
 }
 

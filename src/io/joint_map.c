@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/os/os.h"
 
 // A joint by name, with the place in the file in its error.
 static cutis_result find_joint(cutis_context *context, const cutis_model *model, const char *path,
@@ -45,37 +44,36 @@ static cutis_result take_joints(const cutis_model *model, const cutis_model *mot
     return CUTIS_OK;
 }
 
-static cutis_result parse_map(const cutis_model *model, const cutis_model *motion, const char *path,
-                              const char *text, size_t size, int32_t *map)
+static cutis_result parse_map(const cutis_input *input, const cutis_model *model,
+                              const cutis_model *motion, int32_t *map)
 {
-    cutis_context *context = cutis_model_context(model);
+    cutis_context *context = input->context;
     cutis_json json;
-    cutis_result result = cutis_json_parse(context, path, text, size, &json);
+    cutis_result result = cutis_json_parse(context, input->name, input->data, input->size, &json);
     if (result != CUTIS_OK) return result;
     json_t *joints = json_object_get(json.root, "joints");
     if (!json_is_object(joints))
         result = cutis_fail(context, CUTIS_CORRUPT_DATA,
-                            "%s: /joints: must be there and be an object", path);
+                            "%s: /joints: must be there and be an object", input->name);
     else if (json_object_size(json.root) != 1)
-        result =
-            cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: only the key \"joints\" is known", path);
+        result = cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: only the key \"joints\" is known",
+                            input->name);
     else
-        result = take_joints(model, motion, path, joints, map);
+        result = take_joints(model, motion, input->name, joints, map);
     cutis_json_release(context, &json);
     return result;
 }
 
-cutis_result cutis_joint_map_parse(const cutis_model *model, const cutis_model *motion,
-                                   const char *name, const void *data, size_t size, int32_t *map)
+cutis_result cutis_joint_map_parse(const cutis_input *input, const cutis_model *model,
+                                   const cutis_model *motion, int32_t *map)
 {
-    cutis_context *context = cutis_model_context(model);
     const uint32_t count = cutis_model_get(model)->node_count;
-    int32_t *draft = cutis_alloc_array(context, count, sizeof *draft);
-    if (!draft) return cutis_alloc_result(context);
+    int32_t *draft = cutis_alloc_array(input->context, count, sizeof *draft);
+    if (!draft) return cutis_alloc_result(input->context);
     for (uint32_t n = 0; n < count; n++) draft[n] = CUTIS_NONE;
-    cutis_result result = parse_map(model, motion, name, data, size, draft);
+    cutis_result result = parse_map(input, model, motion, draft);
     if (result == CUTIS_OK) memcpy(map, draft, count * sizeof *draft);
-    cutis_free_array(context, draft, count, sizeof *draft);
+    cutis_free_array(input->context, draft, count, sizeof *draft);
     return result;
 }
 
@@ -83,13 +81,10 @@ cutis_result cutis_joint_map_read(const cutis_model *model, const cutis_model *m
                                   const char *path, int32_t *map)
 {
     if (!model || !motion || !path || !map) return CUTIS_INVALID_ARGUMENT;
-    cutis_context *context = cutis_model_context(model);
-    void *text = NULL;
-    size_t size = 0;
-    cutis_result result = cutis_os_read_file(context, path, &text, &size);
-    if (result != CUTIS_OK) return result;
-    result = cutis_joint_map_parse(model, motion, path, text, size, map);
-    cutis_free(context, text, size + 1);
+    cutis_input input;
+    cutis_result result = cutis_input_open(cutis_model_context(model), path, NULL, &input);
+    if (result == CUTIS_OK) result = cutis_joint_map_parse(&input, model, motion, map);
+    cutis_input_close(&input);
     return result;
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/os/os.h"
 
 static bool is_space(char c)
 {
@@ -28,27 +27,27 @@ static bool read_line(const char **text, const char *end, bool *found, uint32_t 
     return true;
 }
 
-cutis_result cutis_part_labels_parse(cutis_context *context, const char *name, const void *data,
-                                     size_t size, uint32_t **labels, uint64_t *count)
+cutis_result cutis_part_labels_parse(const cutis_input *input, uint32_t **labels, uint64_t *count)
 {
+    cutis_context *context = input->context;
     size_t used = 0, capacity = 0;
     uint32_t *list = NULL;
     cutis_result result = CUTIS_OK;
-    const char *text = data, *end = text + size;
+    const char *text = input->data, *end = text + input->size;
     for (uint64_t line = 1; text < end && result == CUTIS_OK; line++) {
         bool found;
         uint32_t value;
         if (!read_line(&text, end, &found, &value))
             result = cutis_fail(context, CUTIS_CORRUPT_DATA,
                                 "%s: line %llu: want one whole number, the part of a triangle",
-                                name, (unsigned long long)line);
+                                input->name, (unsigned long long)line);
         else if (found && !cutis_grow(context, &list, &capacity, used + 1, sizeof *list))
             result = cutis_alloc_result(context);
         else if (found)
             list[used++] = value;
     }
     if (result == CUTIS_OK && used == 0)
-        result = cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: no labels", name);
+        result = cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: no labels", input->name);
     if (result == CUTIS_OK) { // the caller releases by count
         *labels = cutis_alloc(context, used * sizeof *list + 1);
         if (!*labels) result = cutis_alloc_result(context);
@@ -62,12 +61,10 @@ cutis_result cutis_part_labels_parse(cutis_context *context, const char *name, c
 cutis_result cutis_part_labels_read(cutis_context *context, const char *path, uint32_t **labels,
                                     uint64_t *count)
 {
-    void *data = NULL;
-    size_t size = 0;
     if (!context || !path || !labels || !count) return CUTIS_INVALID_ARGUMENT;
-    cutis_result result = cutis_os_read_file(context, path, &data, &size);
-    if (result != CUTIS_OK) return result;
-    result = cutis_part_labels_parse(context, path, data, size, labels, count);
-    cutis_free(context, data, size + 1);
+    cutis_input input;
+    cutis_result result = cutis_input_open(context, path, NULL, &input);
+    if (result == CUTIS_OK) result = cutis_part_labels_parse(&input, labels, count);
+    cutis_input_close(&input);
     return result;
 }

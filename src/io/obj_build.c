@@ -83,33 +83,21 @@ static cutis_result make_drafts(builder *b, uint32_t *draft_of)
     return CUTIS_OK;
 }
 
-typedef struct polygon_work {
-    cutis_polygons polygons;
-    const float **points;
-    uint32_t *triangles;
-    size_t point_capacity, triangle_capacity;
-} polygon_work;
-
-static cutis_result add_face(builder *b, polygon_work *work, draft *d, const obj_element *element)
+static cutis_result add_face(builder *b, cutis_polygons *work, draft *d, const obj_element *element)
 {
     obj_file *file = b->file;
     uint32_t n = element->count;
-    if (!cutis_arena_grow(&file->arena, &work->points, &work->point_capacity, n,
-                          sizeof *work->points) ||
-        !cutis_arena_grow(&file->arena, &work->triangles, &work->triangle_capacity, n,
-                          3 * sizeof *work->triangles))
-        return cutis_alloc_result(b->context);
+    if (!cutis_polygons_begin(work, n)) return cutis_alloc_result(b->context);
     for (uint32_t i = 0; i < n; i++)
-        work->points[i] = file->positions + 3 * (size_t)file->corners[element->first + i].v;
-    cutis_result result =
-        cutis_polygons_triangulate(&work->polygons, work->points, n, work->triangles);
-    if (result == CUTIS_LIMIT_EXCEEDED && work->polygons.budget == 0)
-        return cutis_fail(b->context, result,
+        memcpy(work->corners[i].point,
+               file->positions + 3 * (size_t)file->corners[element->first + i].v,
+               3 * sizeof(float));
+    if (!cutis_polygons_triangulate(work, n))
+        return cutis_fail(b->context, CUTIS_LIMIT_EXCEEDED,
                           "%s: line %u: a concave polygon of %u corners takes too long",
                           file->input->name, element->line, n);
-    if (result != CUTIS_OK) return result;
     for (uint32_t i = 0; i < 3 * (n - 2); i++)
-        d->corners[d->filled++] = element->first + work->triangles[i];
+        d->corners[d->filled++] = element->first + work->corners[i / 3].triangle[i % 3];
     if (d->parts)
         for (uint32_t i = 0; i < n - 2; i++) d->parts[d->triangles++] = element->part;
     return CUTIS_OK;
@@ -118,8 +106,8 @@ static cutis_result add_face(builder *b, polygon_work *work, draft *d, const obj
 static cutis_result fill_drafts(builder *b, const uint32_t *draft_of)
 {
     obj_file *file = b->file;
-    polygon_work work = { .polygons = { .arena = &file->arena } };
-    work.polygons.budget = cutis_polygons_budget(file->input->size);
+    cutis_polygons work = { .arena = &file->arena,
+                            .budget = cutis_polygons_budget(file->input->size) };
     cutis_result result = CUTIS_OK;
     for (size_t i = 0; i < file->element_count && result == CUTIS_OK; i++) {
         const obj_element *element = &file->elements[i];

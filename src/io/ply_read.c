@@ -29,10 +29,6 @@ typedef struct reader {
     int64_t *list; // of the property at work
     size_t list_count, list_capacity;
     cutis_polygons polygons;
-    const float **points;
-    float *corners;
-    uint32_t *triangles;
-    size_t point_capacity, corner_capacity, triangle_capacity;
 } reader;
 
 static cutis_result fail_at(const reader *r, cutis_result result, const char *reason)
@@ -210,23 +206,17 @@ static cutis_result add_polygon(reader *r)
         if (r->list[i] < 0 || (uint64_t)r->list[i] >= r->vertex_count)
             return fail_at(r, CUTIS_CORRUPT_DATA, "a face refers to a vertex that is not there");
     if (n < 3) return CUTIS_OK; // no area, nothing to draw
-    if (!cutis_arena_grow(&r->arena, &r->points, &r->point_capacity, n, sizeof *r->points) ||
-        !cutis_arena_grow(&r->arena, &r->corners, &r->corner_capacity, n, 3 * sizeof *r->corners) ||
-        !cutis_arena_grow(&r->arena, &r->triangles, &r->triangle_capacity, n,
-                          3 * sizeof *r->triangles))
-        return cutis_alloc_result(r->context);
-    for (size_t i = 0; i < n; i++) {
+    if (!cutis_polygons_begin(&r->polygons, (uint32_t)n)) return cutis_alloc_result(r->context);
+    for (size_t i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
-            r->corners[3 * i + (size_t)k] = r->attributes[X + k][r->list[i]];
-        r->points[i] = r->corners + 3 * i;
+            r->polygons.corners[i].point[k] = r->attributes[X + k][r->list[i]];
+    if (!cutis_polygons_triangulate(&r->polygons, (uint32_t)n))
+        return fail_at(r, CUTIS_LIMIT_EXCEEDED, "a concave polygon of many corners takes too long");
+    cutis_result result = CUTIS_OK;
+    for (size_t i = 0; i + 2 < n && result == CUTIS_OK; i++) {
+        const uint32_t *t = r->polygons.corners[i].triangle;
+        result = add_triangle(r, r->list[t[0]], r->list[t[1]], r->list[t[2]]);
     }
-    cutis_result result =
-        cutis_polygons_triangulate(&r->polygons, r->points, (uint32_t)n, r->triangles);
-    if (result == CUTIS_LIMIT_EXCEEDED && r->polygons.budget == 0)
-        return fail_at(r, result, "a concave polygon of many corners takes too long");
-    for (size_t i = 0; i + 2 < n && result == CUTIS_OK; i++)
-        result = add_triangle(r, r->list[r->triangles[3 * i]], r->list[r->triangles[3 * i + 1]],
-                              r->list[r->triangles[3 * i + 2]]);
     return result;
 }
 

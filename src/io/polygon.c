@@ -29,11 +29,11 @@ static bool same(const double *a, const double *b)
 
 // Drops the axis the Newell normal is longest along, so that the polygon runs counter-clockwise;
 // false if it has no area.
-static bool flatten(const float *const *points, uint32_t count, double *flat)
+static bool flatten(cutis_corner *corners, uint32_t count)
 {
     double normal[3] = { 0, 0, 0 };
     for (uint32_t i = 0; i < count; i++) {
-        const float *a = points[i], *b = points[i + 1 < count ? i + 1 : 0];
+        const float *a = corners[i].point, *b = corners[i + 1 < count ? i + 1 : 0].point;
         for (int k = 0; k < 3; k++) {
             int u = (k + 1) % 3, v = (k + 2) % 3;
             normal[k] += ((double)a[u] - b[u]) * ((double)a[v] + b[v]);
@@ -50,97 +50,83 @@ static bool flatten(const float *const *points, uint32_t count, double *flat)
         v = swap;
     }
     for (uint32_t i = 0; i < count; i++) {
-        flat[2 * i] = (double)points[i][u];
-        flat[2 * i + 1] = (double)points[i][v];
+        corners[i].flat[0] = (double)corners[i].point[u];
+        corners[i].flat[1] = (double)corners[i].point[v];
     }
     return true;
 }
 
-static bool is_convex(const double *flat, uint32_t count)
+static bool is_convex(const cutis_corner *corners, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        const double *a = flat + 2 * i, *b = flat + 2 * ((i + 1) % count),
-                     *c = flat + 2 * ((i + 2) % count);
-        if (turn(a, b, c) < 0) return false;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (turn(corners[i].flat, corners[(i + 1) % count].flat, corners[(i + 2) % count].flat) < 0)
+            return false;
     return true;
 }
 
-static void fan(uint32_t count, uint32_t *triangles)
+static void set_triangle(cutis_polygons *work, uint32_t t, uint32_t a, uint32_t b, uint32_t c)
 {
-    for (uint32_t i = 0; i + 2 < count; i++) {
-        triangles[3 * i] = 0;
-        triangles[3 * i + 1] = i + 1;
-        triangles[3 * i + 2] = i + 2;
-    }
+    uint32_t *triangle = work->corners[t].triangle;
+    triangle[0] = a, triangle[1] = b, triangle[2] = c;
 }
 
 // Whether the corner at `i` can be cut off: convex, and no reflex corner of the rest lies in its
 // triangle.
 static bool is_ear(cutis_polygons *work, uint32_t i, uint32_t left)
 {
-    const uint32_t *next = work->next, *previous = work->previous;
-    const double *a = work->flat + 2 * previous[i], *b = work->flat + 2 * i,
-                 *c = work->flat + 2 * next[i];
+    const cutis_corner *corners = work->corners, *ear = &corners[i];
+    const double *a = corners[ear->previous].flat, *b = ear->flat, *c = corners[ear->next].flat;
     if (!(turn(a, b, c) > 0)) return false;
-    uint32_t j = next[next[i]];
-    for (uint32_t n = 3; n < left; n++, j = next[j]) {
-        const double *p = work->flat + 2 * j;
+    const cutis_corner *j = &corners[corners[ear->next].next];
+    for (uint32_t n = 3; n < left; n++, j = &corners[j->next]) {
+        const double *p = j->flat;
         if (work->budget == 0) return false;
         work->budget--;
         if (!inside(a, b, c, p) || same(p, a) || same(p, b) || same(p, c)) continue;
-        if (turn(work->flat + 2 * previous[j], p, work->flat + 2 * next[j]) <= 0) return false;
+        if (turn(corners[j->previous].flat, p, corners[j->next].flat) <= 0) return false;
     }
     return true;
 }
 
-static bool clip_ears(cutis_polygons *work, uint32_t count, uint32_t *triangles)
+static bool clip_ears(cutis_polygons *work, uint32_t count)
 {
+    cutis_corner *corners = work->corners;
     uint32_t i = 0, left = count, tried = 0, out = 0;
     for (uint32_t k = 0; k < count; k++) {
-        work->next[k] = k + 1 < count ? k + 1 : 0;
-        work->previous[k] = k ? k - 1 : count - 1;
+        corners[k].next = k + 1 < count ? k + 1 : 0;
+        corners[k].previous = k ? k - 1 : count - 1;
     }
     while (left > 3) {
         bool stuck = tried >= left; // self-intersecting: cut any corner, the count must hold
         if (!stuck && !is_ear(work, i, left)) {
             if (work->budget == 0) return false;
-            i = work->next[i];
+            i = corners[i].next;
             tried++;
             continue;
         }
-        uint32_t a = work->previous[i], c = work->next[i];
-        triangles[out++] = a;
-        triangles[out++] = i;
-        triangles[out++] = c;
-        work->next[a] = c;
-        work->previous[c] = a;
+        uint32_t a = corners[i].previous, c = corners[i].next;
+        set_triangle(work, out++, a, i, c);
+        corners[a].next = c;
+        corners[c].previous = a;
         i = c; // stepping on, not back, keeps the triangles from becoming slivers around one corner
         left--;
         tried = 0;
     }
-    triangles[out++] = work->previous[i];
-    triangles[out++] = i;
-    triangles[out++] = work->next[i];
+    set_triangle(work, out, corners[i].previous, i, corners[i].next);
     return true;
 }
 
-cutis_result cutis_polygons_triangulate(cutis_polygons *work, const float *const *points,
-                                        uint32_t count, uint32_t *triangles)
+bool cutis_polygons_begin(cutis_polygons *work, uint32_t count)
 {
-    if (count == 3) {
-        fan(3, triangles);
-        return CUTIS_OK;
-    }
-    cutis_arena *arena = work->arena;
-    if (!cutis_arena_grow(arena, &work->flat, &work->flat_capacity, count, 2 * sizeof(double)) ||
-        !cutis_arena_grow(arena, &work->next, &work->next_capacity, count, sizeof(uint32_t)) ||
-        !cutis_arena_grow(arena, &work->previous, &work->previous_capacity, count,
-                          sizeof(uint32_t)))
-        return cutis_alloc_result(arena->context);
-    if (!flatten(points, count, work->flat) || is_convex(work->flat, count)) {
-        fan(count, triangles);
-        return CUTIS_OK;
-    }
-    return clip_ears(work, count, triangles) ? CUTIS_OK : CUTIS_LIMIT_EXCEEDED;
+    return cutis_arena_grow(work->arena, &work->corners, &work->capacity, count,
+                            sizeof *work->corners);
+}
+
+bool cutis_polygons_triangulate(cutis_polygons *work, uint32_t count)
+{
+    cutis_corner *corners = work->corners;
+    if (count > 3 && flatten(corners, count) && !is_convex(corners, count))
+        return clip_ears(work, count);
+    for (uint32_t t = 0; t + 2 < count; t++) set_triangle(work, t, 0, t + 1, t + 2);
+    return true;
 }

@@ -4,13 +4,20 @@
 
 #include "base/memory.h"
 
+/// A corner of the polygon at work.
+typedef struct cutis_corner {
+    float point[3]; ///< the caller's
+    double flat[2]; ///< in the polygon's plane
+    uint32_t next, previous;
+    uint32_t triangle[3]; ///< of the first count - 2: a triangle's corners
+} cutis_corner;
+
 /// Working memory that is kept from polygon to polygon. The zero value with `arena` and `budget`
 /// set is ready.
 typedef struct cutis_polygons {
     cutis_arena *arena;
-    double *flat; ///< 2 per corner
-    uint32_t *next, *previous;
-    size_t flat_capacity, next_capacity, previous_capacity;
+    cutis_corner *corners;
+    size_t capacity;
     uint64_t budget; ///< point-in-triangle tests left: ear clipping is cubic at worst, and files
                      ///< are hostile
 } cutis_polygons;
@@ -19,13 +26,12 @@ typedef struct cutis_polygons {
 /// under a second per MiB.
 uint64_t cutis_polygons_budget(size_t file_bytes);
 
+/// Space for `count` corners, whose points the caller fills in. false: no memory
+bool cutis_polygons_begin(cutis_polygons *work, uint32_t count);
 /// Convex polygons become fans from corner 0, others are ear-clipped in the plane of their Newell
 /// normal; where that fails (self-intersections), any corner is cut, so the count still holds.
-///
-/// @param points    count corners; 3 floats each
-/// @param triangles 3 * (count - 2) corner numbers of caller memory; winding is kept
-/// @return CUTIS_OK, CUTIS_OUT_OF_MEMORY, CUTIS_LIMIT_EXCEEDED (the budget; no error text is set)
-cutis_result cutis_polygons_triangulate(cutis_polygons *work, const float *const *points,
-                                        uint32_t count, uint32_t *triangles);
+/// Winding is kept.
+/// @return false: the budget is spent; no error text is set
+bool cutis_polygons_triangulate(cutis_polygons *work, uint32_t count);
 
 #endif

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/os/os.h"
 
 typedef struct pose_file {
     cutis_context *context;
@@ -104,34 +103,34 @@ static cutis_result take_joints(const cutis_model *model, pose_file *file, json_
     return CUTIS_OK;
 }
 
-static cutis_result parse_pose(const cutis_model *model, pose_file *file, const char *text,
-                               size_t size, cutis_transform *transforms)
+static cutis_result parse_pose(const cutis_input *input, const cutis_model *model,
+                               cutis_transform *transforms)
 {
+    pose_file file = { input->context, input->name, "" };
     cutis_json json;
-    cutis_result result = cutis_json_parse(file->context, file->path, text, size, &json);
+    cutis_result result =
+        cutis_json_parse(input->context, input->name, input->data, input->size, &json);
     if (result != CUTIS_OK) return result;
     json_t *joints = json_object_get(json.root, "joints");
     if (!json_is_object(joints))
-        result = cutis_fail(file->context, CUTIS_CORRUPT_DATA,
-                            "%s: /joints: must be there and be an object", file->path);
+        result = cutis_fail(input->context, CUTIS_CORRUPT_DATA,
+                            "%s: /joints: must be there and be an object", input->name);
     else
-        result = take_joints(model, file, joints, transforms);
-    cutis_json_release(file->context, &json);
+        result = take_joints(model, &file, joints, transforms);
+    cutis_json_release(input->context, &json);
     return result;
 }
 
-cutis_result cutis_pose_parse(const cutis_model *model, const char *name, const void *data,
-                              size_t size, cutis_transform *transforms)
+cutis_result cutis_pose_parse(const cutis_input *input, const cutis_model *model,
+                              cutis_transform *transforms)
 {
-    cutis_context *context = cutis_model_context(model);
     uint32_t count = cutis_model_get(model)->node_count;
-    pose_file file = { context, name, "" };
-    cutis_transform *draft = cutis_alloc_array(context, count, sizeof *draft);
-    if (!draft) return cutis_alloc_result(context);
+    cutis_transform *draft = cutis_alloc_array(input->context, count, sizeof *draft);
+    if (!draft) return cutis_alloc_result(input->context);
     memcpy(draft, transforms, count * sizeof *draft);
-    cutis_result result = parse_pose(model, &file, data, size, draft);
+    cutis_result result = parse_pose(input, model, draft);
     if (result == CUTIS_OK) memcpy(transforms, draft, count * sizeof *draft);
-    cutis_free_array(context, draft, count, sizeof *draft);
+    cutis_free_array(input->context, draft, count, sizeof *draft);
     return result;
 }
 
@@ -139,12 +138,9 @@ cutis_result cutis_pose_read(const cutis_model *model, const char *path,
                              cutis_transform *transforms)
 {
     if (!model || !path || !transforms) return CUTIS_INVALID_ARGUMENT;
-    cutis_context *context = cutis_model_context(model);
-    void *text = NULL;
-    size_t size = 0;
-    cutis_result result = cutis_os_read_file(context, path, &text, &size);
-    if (result != CUTIS_OK) return result;
-    result = cutis_pose_parse(model, path, text, size, transforms);
-    cutis_free(context, text, size + 1);
+    cutis_input input;
+    cutis_result result = cutis_input_open(cutis_model_context(model), path, NULL, &input);
+    if (result == CUTIS_OK) result = cutis_pose_parse(&input, model, transforms);
+    cutis_input_close(&input);
     return result;
 }

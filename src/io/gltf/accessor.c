@@ -315,52 +315,45 @@ static cutis_result decode(gltf_document *document, uint32_t accessor, decoder o
     return CUTIS_OK;
 }
 
-cutis_result cutis_gltf_decode_floats(gltf_document *document, uint32_t accessor, float *out)
+/// Charge, allocate and decode: floats and whole numbers have 4 bytes.
+static cutis_result decode_new(gltf_document *document, uint32_t accessor, decoder one, void **out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
-    cutis_result result = decode(document, accessor, decode_float, out);
+    const size_t size = a->width * sizeof(uint32_t);
+    cutis_result result = cutis_gltf_charge(document, a->count, size);
     if (result != CUTIS_OK) return result;
-    return check_finite(document, accessor, out, (size_t)a->count * a->width);
+    *out = cutis_arena_alloc(&document->parts, a->count, size);
+    return *out ? decode(document, accessor, one, *out) : cutis_alloc_result(document->context);
 }
 
-cutis_result cutis_gltf_decode_integers(gltf_document *document, uint32_t accessor, uint32_t *out)
+cutis_result cutis_gltf_new_floats(gltf_document *document, uint32_t accessor, const float **out)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    void *values = NULL;
+    cutis_result result = decode_new(document, accessor, decode_float, &values);
+    *out = values;
+    if (result != CUTIS_OK) return result;
+    return check_finite(document, accessor, values, (size_t)a->count * a->width);
+}
+
+cutis_result cutis_gltf_new_integers(gltf_document *document, uint32_t accessor,
+                                     const uint32_t **out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
     const bool whole =
         a->component == GLTF_U8 || a->component == GLTF_U16 || a->component == GLTF_U32;
+    void *values = NULL;
     if (!a->missing && !a->unknown && (!whole || a->normalized || a->shape > GLTF_VEC4))
         return WRONG("MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_INVALID_FORMAT",
                      "/accessors/%u/componentType: unsigned integers are needed", accessor);
-    return decode(document, accessor, decode_integer, out);
+    cutis_result result = decode_new(document, accessor, decode_integer, &values);
+    *out = values;
+    return result;
 }
 
 bool cutis_gltf_has_data(const gltf_accessor *accessor)
 {
     return !accessor->missing && (accessor->data || accessor->sparse_values);
-}
-
-cutis_result cutis_gltf_new_floats(gltf_document *document, cutis_arena *arena, uint32_t accessor,
-                                   const float **out)
-{
-    const gltf_accessor *a = &document->accessors[accessor];
-    cutis_result result = cutis_gltf_charge(document, a->count, a->width * sizeof(float));
-    if (result != CUTIS_OK) return result;
-    float *values = cutis_arena_alloc(arena, a->count, a->width * sizeof(float));
-    if (!values) return cutis_alloc_result(document->context);
-    *out = values;
-    return cutis_gltf_decode_floats(document, accessor, values);
-}
-
-cutis_result cutis_gltf_new_integers(gltf_document *document, cutis_arena *arena, uint32_t accessor,
-                                     const uint32_t **out)
-{
-    const gltf_accessor *a = &document->accessors[accessor];
-    cutis_result result = cutis_gltf_charge(document, a->count, a->width * sizeof(uint32_t));
-    if (result != CUTIS_OK) return result;
-    uint32_t *values = cutis_arena_alloc(arena, a->count, a->width * sizeof *values);
-    if (!values) return cutis_alloc_result(document->context);
-    *out = values;
-    return cutis_gltf_decode_integers(document, accessor, values);
 }
 
 /// Raw component values, as minimum and maximum are given; `element` counts base elements first,

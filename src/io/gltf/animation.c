@@ -20,8 +20,8 @@ static bool has_stride(const gltf_document *document, const gltf_accessor *a)
     return a->view != CUTIS_NONE && document->views[a->view].stride;
 }
 
-static cutis_result read_times(gltf_document *document, cutis_arena *arena, const char *place,
-                               uint32_t accessor, cutis_channel *out)
+static cutis_result read_times(gltf_document *document, const char *place, uint32_t accessor,
+                               cutis_channel *out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
     if (has_stride(document, a))
@@ -38,7 +38,7 @@ static cutis_result read_times(gltf_document *document, cutis_arena *arena, cons
                      "%s/input: a cubic spline of one key", place);
     if (!cutis_gltf_has_data(a))
         return CUTIS_OK; // left to an extension to fill in: no channel for us
-    cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &out->times);
+    cutis_result result = cutis_gltf_new_floats(document, accessor, &out->times);
     if (result != CUTIS_OK || document->repair) return result;
     for (uint32_t k = 0; k < a->count; k++) {
         if (out->times[k] < 0 || (k > 0 && out->times[k] <= out->times[k - 1]))
@@ -69,8 +69,8 @@ static cutis_result check_rotations(const gltf_document *document, const char *p
     return CUTIS_OK;
 }
 
-static cutis_result read_values(gltf_document *document, cutis_arena *arena, const char *place,
-                                uint32_t accessor, uint32_t target_count, cutis_channel *out)
+static cutis_result read_values(gltf_document *document, const char *place, uint32_t accessor,
+                                uint32_t target_count, cutis_channel *out)
 {
     static const gltf_shape SHAPES[] = { GLTF_VEC3, GLTF_VEC4, GLTF_VEC3, GLTF_SCALAR };
     const gltf_accessor *a = &document->accessors[accessor];
@@ -93,13 +93,13 @@ static cutis_result read_values(gltf_document *document, cutis_arena *arena, con
                      "needed",
                      place, accessor, a->count, (unsigned long long)expected);
     if (!out->times && !(document->strict && cutis_gltf_has_data(a))) return CUTIS_OK;
-    cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &out->values);
+    cutis_result result = cutis_gltf_new_floats(document, accessor, &out->values);
     if (result != CUTIS_OK || out->path != CUTIS_PATH_ROTATION || document->repair) return result;
     return check_rotations(document, place, accessor, out);
 }
 
-static cutis_result read_sampler(gltf_document *document, cutis_arena *arena, uint32_t index,
-                                 uint32_t sampler, uint32_t target_count, cutis_channel *out)
+static cutis_result read_sampler(gltf_document *document, uint32_t index, uint32_t sampler,
+                                 uint32_t target_count, cutis_channel *out)
 {
     static const char *const NAMES[] = { "LINEAR", "STEP", "CUBICSPLINE" };
     const json_t *json = json_array_get(
@@ -114,16 +114,16 @@ static cutis_result read_sampler(gltf_document *document, cutis_arena *arena, ui
     out->key_count = document->accessors[input].count;
     char place[64];
     snprintf(place, sizeof place, "/animations/%u/samplers/%u", index, sampler);
-    cutis_result result = read_times(document, arena, place, input, out);
+    cutis_result result = read_times(document, place, input, out);
     if (result != CUTIS_OK) return result;
-    return read_values(document, arena, place, (uint32_t)cutis_gltf_index(json, "output"),
-                       target_count, out);
+    return read_values(document, place, (uint32_t)cutis_gltf_index(json, "output"), target_count,
+                       out);
 }
 
-static cutis_result read_channel(gltf_document *document, cutis_arena *arena,
-                                 const cutis_model_data *data, uint32_t index, uint32_t channel,
+static cutis_result read_channel(gltf_document *document, uint32_t index, uint32_t channel,
                                  const json_t *json, cutis_channel *out)
 {
+    const cutis_model_data *data = &document->data;
     int64_t sampler = cutis_gltf_integer(json, "sampler", 0);
     const cutis_node *node = &data->nodes[out->node];
     uint32_t targets = node->mesh == CUTIS_NONE ? 0 : data->meshes[node->mesh].target_count;
@@ -135,7 +135,7 @@ static cutis_result read_channel(gltf_document *document, cutis_arena *arena,
         return WRONG("ANIMATION_CHANNEL_TARGET_NODE_WEIGHTS_NO_MORPHS",
                      "/animations/%u/channels/%u/target/path: node %u has no morph targets", index,
                      channel, document->node_of_model[out->node]);
-    return read_sampler(document, arena, index, (uint32_t)sampler, targets, out);
+    return read_sampler(document, index, (uint32_t)sampler, targets, out);
 }
 
 static cutis_result check_sampler_index(const gltf_document *document, uint32_t index,
@@ -159,12 +159,10 @@ static cutis_result check_loose_channel(gltf_document *document, uint32_t index,
     if (result != CUTIS_OK) return result;
     if (cutis_gltf_index(target, "node") != CUTIS_NONE || path < 0 || path == CUTIS_PATH_WEIGHTS)
         return CUTIS_OK;
-    cutis_arena scratch = { .context = document->context };
-    uint64_t charged = document->charged;
-    result = read_sampler(document, &scratch, index, (uint32_t)sampler, 0,
+    const gltf_glance before = cutis_gltf_glance(document);
+    result = read_sampler(document, index, (uint32_t)sampler, 0,
                           &(cutis_channel){ .path = (cutis_path)path });
-    document->charged = charged;
-    cutis_arena_release(&scratch);
+    cutis_gltf_forget(document, &before);
     return result;
 }
 
@@ -176,17 +174,15 @@ cutis_result cutis_gltf_check_samplers(gltf_document *document, uint32_t index)
     for (uint32_t s = 0; s < json_array_size(samplers); s++) {
         const json_t *sampler = json_array_get(samplers, s);
         const char *name = cutis_gltf_string(sampler, "interpolation");
-        cutis_arena scratch = { .context = document->context };
         cutis_channel channel = { .interpolation = name && strcmp(name, "CUBICSPLINE") == 0
                                                        ? CUTIS_INTERPOLATION_CUBIC
                                                        : CUTIS_INTERPOLATION_LINEAR };
-        uint64_t charged = document->charged;
+        const gltf_glance before = cutis_gltf_glance(document);
         char place[64];
         snprintf(place, sizeof place, "/animations/%u/samplers/%u", index, s);
-        cutis_result result = read_times(document, &scratch, place,
-                                         (uint32_t)cutis_gltf_index(sampler, "input"), &channel);
-        document->charged = charged;
-        cutis_arena_release(&scratch);
+        cutis_result result =
+            read_times(document, place, (uint32_t)cutis_gltf_index(sampler, "input"), &channel);
+        cutis_gltf_forget(document, &before);
         if (result != CUTIS_OK) return result;
     }
     for (uint32_t c = 0; c < json_array_size(channels); c++) {
@@ -209,14 +205,13 @@ static bool find_target(const gltf_document *document, const json_t *json, cutis
     return true;
 }
 
-cutis_result cutis_gltf_read_clip(gltf_document *document, cutis_arena *arena,
-                                  const cutis_model_data *data, uint32_t index, cutis_clip *out)
+cutis_result cutis_gltf_read_clip(gltf_document *document, uint32_t index, void *item)
 {
     const json_t *json = cutis_gltf_item(document, "animations", index);
     const json_t *list = json_object_get(json, "channels");
     const json_t *samplers = json_object_get(json, "samplers");
     uint32_t count = (uint32_t)json_array_size(list), kept = 0;
-    cutis_channel *channels = cutis_arena_zero(arena, count, sizeof *channels);
+    cutis_channel *channels = cutis_arena_zero(&document->parts, count, sizeof *channels);
     uint32_t *map = document->channels[index];
     bool first =
         !map; // the writer calls again, perhaps from several threads: then nothing is changed
@@ -229,7 +224,7 @@ cutis_result cutis_gltf_read_clip(gltf_document *document, cutis_arena *arena,
             check_sampler_index(document, index, c, channel, json_array_size(samplers));
         if (result != CUTIS_OK) return result;
         if (!find_target(document, channel, &channels[kept])) continue;
-        result = read_channel(document, arena, data, index, c, channel, &channels[kept]);
+        result = read_channel(document, index, c, channel, &channels[kept]);
         if (result != CUTIS_OK) return result;
         if (!channels[kept].times) continue;
         if (first) map[kept] = c;
@@ -239,8 +234,8 @@ cutis_result cutis_gltf_read_clip(gltf_document *document, cutis_arena *arena,
         document->channels[index] = map;
         document->channel_counts[index] = kept;
     }
-    *out = (cutis_clip){ .name = cutis_gltf_string(json, "name"),
-                         .channel_count = kept,
-                         .channels = channels };
+    *(cutis_clip *)item = (cutis_clip){ .name = cutis_gltf_string(json, "name"),
+                                        .channel_count = kept,
+                                        .channels = channels };
     return CUTIS_OK;
 }

@@ -24,15 +24,16 @@ static const gltf_accessor *accessor_of(const gltf_document *document, const jso
 }
 
 // Slots to lists: padding has weight 0. Without `controls` every vertex has all, in order.
-static cutis_result make_lists(gltf_document *document, cutis_arena *arena, uint32_t slots,
-                               const uint32_t *controls, const float *weights, cutis_cage_mesh *out)
+static cutis_result make_lists(gltf_document *document, uint32_t slots, const uint32_t *controls,
+                               const float *weights, cutis_cage_mesh *out)
 {
     const size_t count = (size_t)out->vertex_count * slots;
     cutis_result result = cutis_gltf_charge(document, count + out->vertex_count + 1, 8);
     if (result != CUTIS_OK) return result;
-    uint32_t *first = cutis_arena_alloc(arena, (size_t)out->vertex_count + 1, sizeof *first);
-    uint32_t *list = cutis_arena_alloc(arena, count, sizeof *list), used = 0;
-    float *kept = cutis_arena_alloc(arena, count, sizeof *kept);
+    uint32_t *first =
+        cutis_arena_alloc(&document->parts, (size_t)out->vertex_count + 1, sizeof *first);
+    uint32_t *list = cutis_arena_alloc(&document->parts, count, sizeof *list), used = 0;
+    float *kept = cutis_arena_alloc(&document->parts, count, sizeof *kept);
     if (!first || !list || !kept) return cutis_alloc_result(document->context);
     for (uint32_t v = 0; v < out->vertex_count; v++) {
         first[v] = used;
@@ -49,18 +50,18 @@ static cutis_result make_lists(gltf_document *document, cutis_arena *arena, uint
     return CUTIS_OK;
 }
 
-static cutis_result read_mesh(gltf_document *document, cutis_arena *arena, uint32_t m,
-                              const cutis_model_data *data, uint32_t control_count,
+static cutis_result read_mesh(gltf_document *document, uint32_t m, uint32_t control_count,
                               cutis_cage_mesh *out)
 {
     const json_t *json = cutis_gltf_extension(cutis_gltf_item(document, "meshes", m), NAME);
+    const cutis_mesh *mesh = &document->data.meshes[m];
     *out = (cutis_cage_mesh){ 0 };
     if (!json) return CUTIS_OK;
     uint32_t weights_at = 0, controls_at = 0;
     uint64_t vertices = 0;
     int64_t slots = 0;
-    for (uint32_t p = 0; p < data->meshes[m].primitive_count; p++)
-        vertices += data->meshes[m].primitives[p].vertex_count;
+    for (uint32_t p = 0; p < mesh->primitive_count; p++)
+        vertices += mesh->primitives[p].vertex_count;
     const bool dense = !json_object_get(json, "controls");
     const gltf_accessor *weights =
         accessor_of(document, json, "weights", GLTF_SCALAR, true, &weights_at);
@@ -78,17 +79,16 @@ static cutis_result read_mesh(gltf_document *document, cutis_arena *arena, uint3
              weights->count);
     const float *values = NULL;
     const uint32_t *list = NULL;
-    cutis_result result = cutis_gltf_new_floats(document, arena, weights_at, &values);
+    cutis_result result = cutis_gltf_new_floats(document, weights_at, &values);
     if (result == CUTIS_OK && !dense)
-        result = cutis_gltf_new_integers(document, arena, controls_at, &list);
+        result = cutis_gltf_new_integers(document, controls_at, &list);
     out->vertex_count = (uint32_t)vertices;
-    return result == CUTIS_OK ? make_lists(document, arena, (uint32_t)slots, list, values, out)
-                              : result;
+    return result == CUTIS_OK ? make_lists(document, (uint32_t)slots, list, values, out) : result;
 }
 
-cutis_result cutis_gltf_read_cage(gltf_document *document, cutis_arena *arena,
-                                  cutis_model_data *data)
+cutis_result cutis_gltf_read_cage(gltf_document *document)
 {
+    cutis_model_data *data = &document->data;
     const json_t *json = cutis_gltf_extension(document->root, NAME);
     if (!json) return CUTIS_OK;
     const int word = cutis_gltf_find_word(COORDINATES, 2, cutis_gltf_string(json, "coordinates"));
@@ -101,15 +101,14 @@ cutis_result cutis_gltf_read_cage(gltf_document *document, cutis_arena *arena,
     if (word < 0) FAIL("/extensions/" NAME "/coordinates: want mvc or harmonic");
     if (!controls || !corners || corners->count % 3)
         FAIL("/extensions/" NAME ": needs accessors for controls (VEC3, float) and triangles");
-    cutis_cage *cage = cutis_arena_alloc(arena, 1, sizeof *cage);
-    cutis_cage_mesh *meshes = cutis_arena_alloc(arena, data->mesh_count, sizeof *meshes);
+    cutis_cage *cage = cutis_arena_alloc(&document->parts, 1, sizeof *cage);
+    cutis_cage_mesh *meshes = cutis_arena_alloc(&document->parts, data->mesh_count, sizeof *meshes);
     if (!cage || !meshes) return cutis_alloc_result(document->context);
     const float *places = NULL;
-    cutis_result result = cutis_gltf_new_floats(document, arena, controls_at, &places);
-    if (result == CUTIS_OK)
-        result = cutis_gltf_new_integers(document, arena, triangles_at, &triangles);
+    cutis_result result = cutis_gltf_new_floats(document, controls_at, &places);
+    if (result == CUTIS_OK) result = cutis_gltf_new_integers(document, triangles_at, &triangles);
     for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++)
-        result = read_mesh(document, arena, m, data, controls->count, &meshes[m]);
+        result = read_mesh(document, m, controls->count, &meshes[m]);
     *cage = (cutis_cage){ .control_count = controls->count,
                           .triangle_count = corners->count / 3,
                           .controls = (const cutis_float3 *)places,
@@ -143,14 +142,11 @@ static json_t *write_mesh(gltf_writer *writer, const cutis_cage *cage, const cut
             weights[at] = mesh->weights[i];
         }
     if (!writer->failed && count > 0) {
-        gltf_array array = {
-            .data = weights, .count = (uint32_t)count, .shape = GLTF_SCALAR, .component = GLTF_F32
-        };
         cutis_gltf_set(writer, json, "slots", json_integer(slots));
-        cutis_gltf_set_array(writer, json, "weights", &array);
-        array.data = controls;
-        array.component = GLTF_U16;
-        if (!dense) cutis_gltf_set_array(writer, json, "controls", &array);
+        cutis_gltf_set_numbers(writer, json, "weights", weights, count, GLTF_SCALAR, GLTF_F32);
+        if (!dense)
+            cutis_gltf_set_numbers(writer, json, "controls", controls, count, GLTF_SCALAR,
+                                   GLTF_U16);
     }
     if (controls) cutis_free_array(writer->context, controls, count, sizeof *controls);
     if (weights) cutis_free_array(writer->context, weights, count, sizeof *weights);
@@ -170,16 +166,10 @@ void cutis_gltf_write_cage(gltf_writer *writer)
     if (cage) {
         json = json_object();
         cutis_gltf_set(writer, json, "coordinates", json_string(COORDINATES[cage->coordinates]));
-        cutis_gltf_set_array(writer, json, "controls",
-                             &(gltf_array){ .data = cage->controls,
-                                            .count = cage->control_count,
-                                            .shape = GLTF_VEC3,
-                                            .component = GLTF_F32 });
-        cutis_gltf_set_array(writer, json, "triangles",
-                             &(gltf_array){ .data = cage->triangles,
-                                            .count = 3 * cage->triangle_count,
-                                            .shape = GLTF_SCALAR,
-                                            .component = GLTF_U32 });
+        cutis_gltf_set_numbers(writer, json, "controls", cage->controls, cage->control_count,
+                               GLTF_VEC3, GLTF_F32);
+        cutis_gltf_set_numbers(writer, json, "triangles", cage->triangles,
+                               3 * (size_t)cage->triangle_count, GLTF_SCALAR, GLTF_U32);
     }
     cutis_gltf_root_extension(writer, NAME, json);
 }

@@ -90,21 +90,19 @@ static cutis_result split_glb(gltf_document *document, const uint8_t *data, size
     return CUTIS_OK;
 }
 
-cutis_result cutis_gltf_load_json(gltf_document *document, const uint8_t *data, size_t size)
+cutis_result cutis_gltf_load_json(gltf_document *document, const cutis_input *input)
 {
-    const uint8_t *json = NULL;
-    size_t json_size = 0;
+    const uint8_t *data = (const uint8_t *)input->data, *json = data;
+    size_t size = input->size, json_size = size;
     cutis_result result;
     size_t length = strlen(document->file);
     bool named = length >= 4 && strcasecmp(document->file + length - 4, ".glb") == 0;
     if ((size >= 4 && cutis_load_u32(data) == GLB_MAGIC) ||
         (named && (size == 0 || data[0] != '{'))) {
         document->binary = true;
+        json_size = 0;
         result = split_glb(document, data, size, &json, &json_size);
         if (result != CUTIS_OK) return result;
-    } else {
-        json = data;
-        json_size = size;
     }
     if (json_size == 0) return WRONG("INVALID_JSON", "byte 0: the JSON is empty");
     cutis_json parsed;

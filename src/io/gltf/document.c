@@ -3,7 +3,6 @@
 /// accessor inside its view.
 #include "io/gltf/document.h"
 
-#include "io/gltf/extensions.h"
 #include "io/gltf/parts.h"
 
 #include <math.h>
@@ -167,6 +166,20 @@ void *cutis_gltf_new_items(const gltf_document *document, cutis_arena *arena,
     return cutis_arena_zero(arena, *count, item);
 }
 
+gltf_glance cutis_gltf_glance(gltf_document *document)
+{
+    gltf_glance before = { document->parts, document->charged };
+    document->parts = (cutis_arena){ .context = document->context };
+    return before;
+}
+
+void cutis_gltf_forget(gltf_document *document, const gltf_glance *before)
+{
+    cutis_arena_release(&document->parts);
+    document->parts = before->parts;
+    document->charged = before->charged;
+}
+
 /// "2.0" and the like: digits, a point, digits.
 static bool parse_version(const char *text, unsigned *major, unsigned *minor)
 {
@@ -232,32 +245,26 @@ void cutis_gltf_document_destroy(cutis_source *source)
         if (document->buffers[i].owned)
             cutis_free(context, document->buffers[i].owned, document->buffers[i].owned_size + 1);
     }
+    cutis_arena_release(&document->parts);
     cutis_arena_release(&document->arena);
     cutis_free(context, document, sizeof *document);
 }
 
-cutis_result cutis_gltf_document_load(cutis_context *context, const char *file, const void *data,
-                                      size_t size, const gltf_purpose *purpose, gltf_document **out)
+cutis_result cutis_gltf_document_load(const cutis_input *input, const gltf_document *purpose,
+                                      gltf_document **out)
 {
-    cutis_result result = CUTIS_OUT_OF_MEMORY;
-    gltf_document *document = cutis_alloc_zero(context, 1, sizeof *document);
+    cutis_context *context = input->context;
+    gltf_document *document = cutis_alloc(context, sizeof *document);
     if (!document) return cutis_alloc_result(context);
+    *document = *purpose;
     atomic_init(&document->source.references, 1);
     document->source.destroy = cutis_gltf_document_destroy;
-    document->context = context;
-    document->arena.context = context;
-    document->on_disk = purpose->on_disk;
-    document->repair = purpose->repair;
-    document->strict = purpose->strict;
-    document->kept = purpose->kept;
-    document->report = purpose->report;
-    document->input_bytes = size;
-    document->file = cutis_arena_string(&document->arena, file);
-    if (!document->file) {
-        result = cutis_alloc_result(context);
-        goto fail;
-    }
-    result = cutis_gltf_load_json(document, data, size);
+    document->context = document->arena.context = document->parts.context = context;
+    document->on_disk = input->on_disk;
+    document->input_bytes = input->size;
+    document->file = cutis_arena_string(&document->arena, input->name);
+    cutis_result result =
+        document->file ? cutis_gltf_load_json(document, input) : cutis_alloc_result(context);
     if (result == CUTIS_OK) result = cutis_gltf_check_schema(document);
     if (result == CUTIS_OK) result = check_asset(document);
     if (result == CUTIS_OK) result = check_required(document);
@@ -267,11 +274,9 @@ cutis_result cutis_gltf_document_load(cutis_context *context, const char *file, 
     if (result == CUTIS_OK) result = cutis_gltf_load_buffers(document);
     if (result == CUTIS_OK) result = cutis_gltf_load_views(document);
     if (result == CUTIS_OK) result = cutis_gltf_load_accessors(document);
-    if (result != CUTIS_OK) goto fail;
-    *out = document;
-    return CUTIS_OK;
-
-fail:
-    cutis_gltf_document_destroy(&document->source);
+    if (result == CUTIS_OK)
+        *out = document;
+    else
+        cutis_gltf_document_destroy(&document->source);
     return result;
 }

@@ -78,6 +78,8 @@ typedef struct gltf_document {
     cutis_source source; ///< first, so that the two pointers are the same
     cutis_context *context;
     cutis_arena arena;
+    cutis_arena parts;     ///< of what is decoded; gone once the gate has copied `data`
+    cutis_model_data data; ///< what has been decoded; while writing: of the model
     const char *file;
     bool on_disk, binary, repair;
     bool kept;      ///< it outlives the bytes it is loaded from
@@ -108,17 +110,10 @@ typedef struct gltf_document {
     uint32_t *primitive_counts, *channel_counts;
 } gltf_document;
 
-/// What a document is loaded for.
-typedef struct gltf_purpose {
-    bool on_disk, repair, strict;
-    bool kept;                  ///< the document outlives the bytes it is loaded from
-    cutis_check_report *report; ///< strict: collect issues here in place of stopping at the first
-} gltf_purpose;
-
 /// Load container, JSON, buffers, views and accessors. Release with
 /// cutis_source_release(&document->source).
-cutis_result cutis_gltf_document_load(cutis_context *context, const char *file, const void *data,
-                                      size_t size, const gltf_purpose *purpose,
+/// @param purpose only what it is loaded for: `repair`, `strict`, `kept` and `report`
+cutis_result cutis_gltf_document_load(const cutis_input *input, const gltf_document *purpose,
                                       gltf_document **out);
 void cutis_gltf_document_destroy(cutis_source *source);
 
@@ -156,8 +151,17 @@ size_t cutis_gltf_decode_base64(const char *text, uint8_t *out, size_t size, boo
 /// "%20" and the like; false if malformed, too long, or hiding a zero byte.
 bool cutis_gltf_decode_percent(const char *uri, char *out, size_t capacity);
 /// Container and buffers (container.c).
-cutis_result cutis_gltf_load_json(gltf_document *document, const uint8_t *data, size_t size);
+cutis_result cutis_gltf_load_json(gltf_document *document, const cutis_input *input);
 cutis_result cutis_gltf_load_buffers(gltf_document *document);
+/// Which extensions we understand, and how far (extensions.c). A file that requires it can be read:
+/// it changes materials, textures or metadata only, or we implement it.
+bool cutis_gltf_extension_readable(const char *name);
+/// We know every place where it refers to accessors, views or buffers, so those that nothing refers
+/// to may be dropped.
+bool cutis_gltf_extension_known(const char *name);
+/// Whether an object of type `place` (as the schema names it) may hold the extension. Extensions
+/// whose places we do not know may stand anywhere.
+bool cutis_gltf_extension_belongs(const char *name, const char *place);
 /// The shape of the whole of document->root: types, ranges, required properties, references in
 /// range (schema.c). After it, readers take values out of the JSON without asking again. The error
 /// reads "file: /json/pointer: reason [CODE]".
@@ -166,16 +170,11 @@ cutis_result cutis_gltf_check_schema(gltf_document *document);
 cutis_result cutis_gltf_load_views(gltf_document *document);
 cutis_result cutis_gltf_load_accessors(gltf_document *document);
 
-/// Decode an accessor: normalised and quantised integers to floats, sparse values in place.
-/// Not-finite floats are an error.
-/// @param out count * width floats
-cutis_result cutis_gltf_decode_floats(gltf_document *document, uint32_t accessor, float *out);
+/// Decode an accessor, after it was charged, into `parts`: normalised and quantised integers to
+/// floats, sparse values in place. Not-finite floats are an error.
+cutis_result cutis_gltf_new_floats(gltf_document *document, uint32_t accessor, const float **out);
 /// The same for integers that stay integers; floats are an error.
-cutis_result cutis_gltf_decode_integers(gltf_document *document, uint32_t accessor, uint32_t *out);
-/// Charge, allocate from `arena` and decode.
-cutis_result cutis_gltf_new_floats(gltf_document *document, cutis_arena *arena, uint32_t accessor,
-                                   const float **out);
-cutis_result cutis_gltf_new_integers(gltf_document *document, cutis_arena *arena, uint32_t accessor,
+cutis_result cutis_gltf_new_integers(gltf_document *document, uint32_t accessor,
                                      const uint32_t **out);
 /// Whether the file holds anything for it; else its elements are zeros.
 bool cutis_gltf_has_data(const gltf_accessor *accessor);
@@ -201,5 +200,13 @@ int64_t cutis_gltf_accessor_of(const gltf_document *document, const json_t *valu
 /// Zeros for every item of a collection of the root, or NULL.
 void *cutis_gltf_new_items(const gltf_document *document, cutis_arena *arena,
                            const char *collection, size_t item, uint32_t *count);
+
+/// Between these two what is decoded is only looked at: it goes again, with what it was charged.
+typedef struct gltf_glance {
+    cutis_arena parts; ///< those that stay
+    uint64_t charged;
+} gltf_glance;
+gltf_glance cutis_gltf_glance(gltf_document *document);
+void cutis_gltf_forget(gltf_document *document, const gltf_glance *before);
 
 #endif

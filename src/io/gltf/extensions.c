@@ -1,10 +1,8 @@
 /// The list of extensions. All that can be read leave geometry, hierarchy and animation as they
 /// are, or are implemented.
-#include "io/gltf/extensions.h"
+#include "io/gltf/document.h"
 
 #include <string.h>
-
-#include "io/gltf/document.h"
 
 static const char *const READABLE_AND_KNOWN[] = {
     "KHR_mesh_quantization",

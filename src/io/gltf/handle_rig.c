@@ -61,7 +61,7 @@ static bool find_accessor(const gltf_document *document, const json_t *object, c
 }
 
 // Lists of (index, value): where each begins, and the two arrays, which are as long as it says.
-static cutis_result read_lists(gltf_document *document, cutis_arena *arena, const json_t *object,
+static cutis_result read_lists(gltf_document *document, const json_t *object,
                                const char *values_key, uint32_t count, const char *place,
                                const uint32_t **first, const uint32_t **indices,
                                const float **values)
@@ -73,17 +73,16 @@ static cutis_result read_lists(gltf_document *document, cutis_arena *arena, cons
                        document->accessors[handles].count, &floats))
         FAIL("%s: want accessors first, handles and %s: %u, n and n scalars", place, values_key,
              count + 1);
-    cutis_result result = cutis_gltf_new_integers(document, arena, starts, first);
+    cutis_result result = cutis_gltf_new_integers(document, starts, first);
     if (result == CUTIS_OK && (*first)[count] != document->accessors[handles].count)
         FAIL("%s: the lists end at %u, there are %u entries", place, (*first)[count],
              document->accessors[handles].count);
-    if (result == CUTIS_OK) result = cutis_gltf_new_integers(document, arena, handles, indices);
-    if (result == CUTIS_OK) result = cutis_gltf_new_floats(document, arena, floats, values);
+    if (result == CUTIS_OK) result = cutis_gltf_new_integers(document, handles, indices);
+    if (result == CUTIS_OK) result = cutis_gltf_new_floats(document, floats, values);
     return result;
 }
 
-static cutis_result read_virtual(gltf_document *document, cutis_arena *arena, const json_t *json,
-                                 cutis_handle_rig *rig)
+static cutis_result read_virtual(gltf_document *document, const json_t *json, cutis_handle_rig *rig)
 {
     uint32_t places;
     const float *values = NULL;
@@ -91,17 +90,17 @@ static cutis_result read_virtual(gltf_document *document, cutis_arena *arena, co
     if (!find_accessor(document, json, "places", GLTF_VEC3, true, UINT32_MAX, &places))
         FAIL("/extensions/" NAME "/virtual/places: want an accessor of VEC3 floats");
     rig->virtual_count = document->accessors[places].count;
-    cutis_result result = cutis_gltf_new_floats(document, arena, places, &values);
+    cutis_result result = cutis_gltf_new_floats(document, places, &values);
     rig->virtual_places = (const cutis_float3 *)values;
     if (result == CUTIS_OK)
-        result = read_lists(document, arena, json, "shares", rig->virtual_count,
-                            "/extensions/" NAME "/virtual", &rig->share_first, &rig->share_handles,
-                            &rig->shares);
+        result =
+            read_lists(document, json, "shares", rig->virtual_count, "/extensions/" NAME "/virtual",
+                       &rig->share_first, &rig->share_handles, &rig->shares);
     return result;
 }
 
-static cutis_result read_primitive(gltf_document *document, cutis_arena *arena, uint32_t mesh,
-                                   uint32_t file, uint32_t vertex_count, cutis_handle_weights *out)
+static cutis_result read_primitive(gltf_document *document, uint32_t mesh, uint32_t file,
+                                   uint32_t vertex_count, cutis_handle_weights *out)
 {
     const json_t *list = json_object_get(cutis_gltf_item(document, "meshes", mesh), "primitives");
     const json_t *own = cutis_gltf_extension(json_array_get(list, file), NAME);
@@ -109,18 +108,19 @@ static cutis_result read_primitive(gltf_document *document, cutis_arena *arena, 
     *out = (cutis_handle_weights){ .vertex_count = vertex_count };
     if (!own) return CUTIS_OK;
     snprintf(place, sizeof place, "/meshes/%u/primitives/%u/extensions/" NAME, mesh, file);
-    return read_lists(document, arena, own, "weights", vertex_count, place, &out->influences.first,
+    return read_lists(document, own, "weights", vertex_count, place, &out->influences.first,
                       &out->influences.joints, &out->influences.weights);
 }
 
-static cutis_result read_meshes(gltf_document *document, cutis_arena *arena,
-                                const cutis_model_data *data, cutis_handle_rig *rig)
+static cutis_result read_meshes(gltf_document *document, cutis_handle_rig *rig)
 {
+    const cutis_model_data *data = &document->data;
     rig->mesh_count = data->mesh_count;
     for (uint32_t m = 0; m < data->mesh_count; m++)
         rig->primitive_count += data->meshes[m].primitive_count;
-    int32_t *first = cutis_arena_alloc(arena, data->mesh_count, sizeof *first);
-    cutis_handle_weights *weights = cutis_arena_alloc(arena, rig->primitive_count, sizeof *weights);
+    int32_t *first = cutis_arena_alloc(&document->parts, data->mesh_count, sizeof *first);
+    cutis_handle_weights *weights =
+        cutis_arena_alloc(&document->parts, rig->primitive_count, sizeof *weights);
     uint32_t at = 0;
     if (!first || !weights) return cutis_alloc_result(document->context);
     rig->first_handles = first;
@@ -135,7 +135,7 @@ static cutis_result read_meshes(gltf_document *document, cutis_arena *arena,
         if (own) first[m] = (int32_t)json_integer_value(handle);
         for (uint32_t p = 0; p < data->meshes[m].primitive_count; p++) {
             cutis_result result =
-                read_primitive(document, arena, m, document->primitives[m][p],
+                read_primitive(document, m, document->primitives[m][p],
                                data->meshes[m].primitives[p].vertex_count, &weights[at++]);
             if (result != CUTIS_OK) return result;
         }
@@ -143,8 +143,7 @@ static cutis_result read_meshes(gltf_document *document, cutis_arena *arena,
     return CUTIS_OK;
 }
 
-cutis_result cutis_gltf_read_handles(gltf_document *document, cutis_arena *arena,
-                                     cutis_model_data *data)
+cutis_result cutis_gltf_read_handles(gltf_document *document)
 {
     const json_t *json = cutis_gltf_extension(document->root, NAME);
     const json_t *list = json_object_get(json, "handles");
@@ -154,17 +153,16 @@ cutis_result cutis_gltf_read_handles(gltf_document *document, cutis_arena *arena
         FAIL("/extensions/" NAME "/handles: want at least one handle");
     cutis_result result = cutis_gltf_charge(document, count, sizeof(cutis_handle));
     if (result != CUTIS_OK) return result;
-    cutis_handle_rig *rig = cutis_arena_alloc(arena, 1, sizeof *rig);
-    cutis_handle *handles = cutis_arena_alloc(arena, count, sizeof *handles);
-    uint32_t *nodes = cutis_arena_alloc(arena, count, sizeof *nodes);
+    cutis_handle_rig *rig = cutis_arena_alloc(&document->parts, 1, sizeof *rig);
+    cutis_handle *handles = cutis_arena_alloc(&document->parts, count, sizeof *handles);
+    uint32_t *nodes = cutis_arena_alloc(&document->parts, count, sizeof *nodes);
     if (!rig || !handles || !nodes) return cutis_alloc_result(document->context);
     *rig =
         (cutis_handle_rig){ .handle_count = (uint32_t)count, .handles = handles, .nodes = nodes };
     result = read_handles(document, list, handles, nodes);
-    if (result == CUTIS_OK)
-        result = read_virtual(document, arena, json_object_get(json, "virtual"), rig);
-    if (result == CUTIS_OK) result = read_meshes(document, arena, data, rig);
-    data->handles = rig;
+    if (result == CUTIS_OK) result = read_virtual(document, json_object_get(json, "virtual"), rig);
+    if (result == CUTIS_OK) result = read_meshes(document, rig);
+    document->data.handles = rig;
     return result;
 }
 
@@ -184,22 +182,13 @@ static json_t *write_handle(gltf_writer *writer, const cutis_handle_rig *rig, ui
     return json;
 }
 
-static void write_array(gltf_writer *writer, json_t *object, const char *key, const void *data,
-                        size_t count, gltf_shape shape, uint32_t component)
-{
-    const gltf_array array = {
-        .data = data, .count = (uint32_t)count, .shape = shape, .component = component
-    };
-    cutis_gltf_set_array(writer, object, key, &array);
-}
-
 static json_t *write_lists(gltf_writer *writer, const uint32_t *first, uint32_t count,
                            const uint32_t *handles, const float *values, const char *values_key)
 {
     json_t *json = json_object();
-    write_array(writer, json, "first", first, (size_t)count + 1, GLTF_SCALAR, GLTF_U32);
-    write_array(writer, json, "handles", handles, first[count], GLTF_SCALAR, GLTF_U32);
-    write_array(writer, json, values_key, values, first[count], GLTF_SCALAR, GLTF_F32);
+    cutis_gltf_set_numbers(writer, json, "first", first, (size_t)count + 1, GLTF_SCALAR, GLTF_U32);
+    cutis_gltf_set_numbers(writer, json, "handles", handles, first[count], GLTF_SCALAR, GLTF_U32);
+    cutis_gltf_set_numbers(writer, json, values_key, values, first[count], GLTF_SCALAR, GLTF_F32);
     return json;
 }
 
@@ -248,8 +237,8 @@ static json_t *write_rig(gltf_writer *writer, const cutis_handle_rig *rig)
     if (rig->virtual_count) {
         json_t *lists = write_lists(writer, rig->share_first, rig->virtual_count,
                                     rig->share_handles, rig->shares, "shares");
-        write_array(writer, lists, "places", rig->virtual_places, rig->virtual_count, GLTF_VEC3,
-                    GLTF_F32);
+        cutis_gltf_set_numbers(writer, lists, "places", rig->virtual_places, rig->virtual_count,
+                               GLTF_VEC3, GLTF_F32);
         cutis_gltf_set(writer, json, "virtual", lists);
     }
     return json;

@@ -2,149 +2,93 @@
 /// bytes of all remaining views into one buffer, and point the views there. Invariant: nothing is
 /// dropped or renumbered while an extension that we do not know is in use, because it may refer to
 /// anything by its number.
-#include "io/gltf/extensions.h"
 #include "io/gltf/writer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef void (*visitor)(void *user, json_t *slot);
-
-static void visit_map(json_t *map, visitor visit, void *user)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach(map, key, value) visit(user, value);
-}
-
-static void visit_member(json_t *object, const char *key, visitor visit, void *user)
-{
-    json_t *slot = json_object_get(object, key);
-    if (json_is_number(slot)) visit(user, slot);
-}
-
-static void visit_list(const json_t *list, visitor visit, void *user)
-{
-    json_t *item;
-    size_t i;
-    json_array_foreach((json_t *)list, i, item)
-    {
-        if (json_is_number(item)) visit(user, item);
-    }
-}
-
-// CUTIS_handles: accessors of a primitive's weights, or of the virtual handles in the root.
-static void visit_handles(const json_t *lists, visitor visit, void *user)
-{
-    static const char *const KEYS[] = { "first", "handles", "weights", "shares", "places" };
-    for (int i = 0; i < 5; i++) visit_member((json_t *)lists, KEYS[i], visit, user);
-}
-
-static void visit_primitive(json_t *primitive, visitor visit, void *user)
-{
-    json_t *target;
-    size_t i;
-    visit_map(json_object_get(primitive, "attributes"), visit, user);
-    visit_member(primitive, "indices", visit, user);
-    json_array_foreach(json_object_get(primitive, "targets"), i, target)
-        visit_map(target, visit, user);
-    visit_handles(cutis_gltf_extension(primitive, "CUTIS_handles"), visit, user);
-}
-
-// CUTIS_cage: of the cage in the root, or of a mesh's weights.
-static void visit_cage(const json_t *object, visitor visit, void *user)
-{
-    static const char *const KEYS[] = { "controls", "triangles", "weights" };
-    const json_t *cage = cutis_gltf_extension(object, "CUTIS_cage");
-    for (int i = 0; i < 3; i++) visit_member((json_t *)cage, KEYS[i], visit, user);
-}
-
-/// Every place that refers to an accessor, in core glTF and the extensions that we know.
-static void visit_accessors(const json_t *root, visitor visit, void *user)
-{
-    json_t *item, *part;
-    size_t i, k;
-    visit_handles(json_object_get(cutis_gltf_extension(root, "CUTIS_handles"), "virtual"), visit,
-                  user);
-    visit_cage(root, visit, user);
-    json_array_foreach(json_object_get(root, "meshes"), i, item)
-    {
-        visit_cage(item, visit, user);
-        json_array_foreach(json_object_get(item, "primitives"), k, part)
-            visit_primitive(part, visit, user);
-        const json_t *parts = cutis_gltf_extension(item, "CUTIS_parts");
-        visit_list(json_object_get(parts, "labels"), visit, user);
-        visit_list(json_object_get(parts, "weld"), visit, user);
-        json_array_foreach(json_object_get(parts, "loops"), k, part)
-            visit_member(part, "vertices", visit, user);
-    }
-    json_array_foreach(json_object_get(root, "skins"), i, item)
-        visit_member(item, "inverseBindMatrices", visit, user);
-    json_array_foreach(json_object_get(root, "animations"), i, item)
-    {
-        json_array_foreach(json_object_get(item, "samplers"), k, part)
-        {
-            visit_member(part, "input", visit, user);
-            visit_member(part, "output", visit, user);
-        }
-    }
-    json_array_foreach(json_object_get(root, "nodes"), i, item)
-    {
-        const json_t *instancing = cutis_gltf_extension(item, "EXT_mesh_gpu_instancing");
-        visit_map(json_object_get(instancing, "attributes"), visit, user);
-    }
-}
-
-static void visit_views(const json_t *root, visitor visit, void *user)
-{
-    json_t *item, *part;
-    size_t i, k;
-    json_array_foreach(json_object_get(root, "accessors"), i, item)
-    {
-        json_t *sparse = json_object_get(item, "sparse");
-        visit_member(item, "bufferView", visit, user);
-        visit_member(json_object_get(sparse, "indices"), "bufferView", visit, user);
-        visit_member(json_object_get(sparse, "values"), "bufferView", visit, user);
-    }
-    json_array_foreach(json_object_get(root, "images"), i, item)
-        visit_member(item, "bufferView", visit, user);
-    json_array_foreach(json_object_get(root, "meshes"), i, item)
-    {
-        json_array_foreach(json_object_get(item, "primitives"), k, part)
-            visit_member((json_t *)cutis_gltf_extension(part, "KHR_draco_mesh_compression"),
-                         "bufferView", visit, user);
-    }
-}
+/// Every place that refers to an accessor or a view, in core glTF and the extensions that we know:
+/// keys from the root on; '*' stands for all items of an array or members of an object.
+static const char *const ACCESSOR_PLACES[] = {
+    "meshes/*/primitives/*/attributes/*",
+    "meshes/*/primitives/*/indices",
+    "meshes/*/primitives/*/targets/*/*",
+    "meshes/*/primitives/*/extensions/CUTIS_handles/first",
+    "meshes/*/primitives/*/extensions/CUTIS_handles/handles",
+    "meshes/*/primitives/*/extensions/CUTIS_handles/weights",
+    "meshes/*/extensions/CUTIS_cage/controls",
+    "meshes/*/extensions/CUTIS_cage/weights",
+    "meshes/*/extensions/CUTIS_parts/labels/*",
+    "meshes/*/extensions/CUTIS_parts/weld/*",
+    "meshes/*/extensions/CUTIS_parts/loops/*/vertices",
+    "skins/*/inverseBindMatrices",
+    "animations/*/samplers/*/input",
+    "animations/*/samplers/*/output",
+    "nodes/*/extensions/EXT_mesh_gpu_instancing/attributes/*",
+    "extensions/CUTIS_handles/virtual/first",
+    "extensions/CUTIS_handles/virtual/handles",
+    "extensions/CUTIS_handles/virtual/shares",
+    "extensions/CUTIS_handles/virtual/places",
+    "extensions/CUTIS_cage/controls",
+    "extensions/CUTIS_cage/triangles",
+    NULL,
+};
+static const char *const VIEW_PLACES[] = {
+    "accessors/*/bufferView",
+    "accessors/*/sparse/indices/bufferView",
+    "accessors/*/sparse/values/bufferView",
+    "images/*/bufferView",
+    "meshes/*/primitives/*/extensions/KHR_draco_mesh_compression/bufferView",
+    NULL,
+};
 
 /// What each item of a collection becomes: marks while collecting, then the new number, or -1.
 typedef struct numbering {
     int64_t *map;
     size_t count;
-    int64_t mark;
+    int64_t mark; ///< 0: what refers to items gets their new numbers
 } numbering;
 
-static void mark_item(void *user, json_t *slot)
+static void touch(const numbering *n, json_t *slot)
 {
-    numbering *n = user;
-    int64_t index;
-    if (cutis_json_integer(slot, &index) && index >= 0 && (size_t)index < n->count)
-        n->map[index] |= n->mark;
-}
-
-static void renumber_item(void *user, json_t *slot)
-{
-    numbering *n = user;
     int64_t index;
     if (!cutis_json_integer(slot, &index) || index < 0 || (size_t)index >= n->count) return;
-    if (n->map[index] == index) return;
-    if (json_is_integer(slot)) json_integer_set(slot, n->map[index]);
-    if (json_is_real(slot)) json_real_set(slot, (double)n->map[index]);
+    if (n->mark) {
+        n->map[index] |= n->mark;
+    } else if (n->map[index] != index) {
+        if (json_is_integer(slot)) json_integer_set(slot, n->map[index]);
+        if (json_is_real(slot)) json_real_set(slot, (double)n->map[index]);
+    }
+}
+
+/// Marks or renumbers what stands at the end of the path, which alone is recursed on.
+static void follow(const numbering *n, json_t *json, const char *path)
+{
+    const char *key;
+    json_t *value;
+    char step[40];
+    size_t i, length = strcspn(path, "/"), next = length + (path[length] == '/');
+    snprintf(step, sizeof step, "%.*s", (int)length, path);
+    if (length == 0) {
+        touch(n, json);
+    } else if (*path != '*') {
+        follow(n, json_object_get(json, step), path + next);
+    } else {
+        json_array_foreach(json, i, value) follow(n, value, path + next);
+        json_object_foreach(json, key, value) follow(n, value, path + next);
+    }
+}
+
+static void follow_all(numbering *n, json_t *root, const char *const *places, int64_t mark)
+{
+    n->mark = mark;
+    for (; *places; places++) follow(n, root, *places);
 }
 
 /// Remove from `collection` what was referred to before and is not now. Returns the map (count
 /// entries), or NULL.
-static int64_t *prune(gltf_writer *writer, const char *collection,
-                      void (*walk)(const json_t *, visitor, void *))
+static int64_t *prune(gltf_writer *writer, const char *collection, const char *const *places)
 {
     json_t *items = json_object_get(writer->root, collection);
     numbering n = { .count = json_array_size(items) };
@@ -153,10 +97,8 @@ static int64_t *prune(gltf_writer *writer, const char *collection,
         writer->failed = true;
         return NULL;
     }
-    n.mark = 1;
-    walk(writer->before, mark_item, &n);
-    n.mark = 2;
-    walk(writer->root, mark_item, &n);
+    follow_all(&n, writer->before, places, 1);
+    follow_all(&n, writer->root, places, 2);
     int64_t next = 0;
     for (size_t i = 0; i < n.count; i++) {
         bool drop = n.map[i] == 1;
@@ -168,7 +110,7 @@ static int64_t *prune(gltf_writer *writer, const char *collection,
     // From the end: nothing moves up, however many there are.
     while (json_array_size(items) > (size_t)next)
         json_array_remove(items, json_array_size(items) - 1);
-    walk(writer->root, renumber_item, &n);
+    follow_all(&n, writer->root, places, 0);
     if (items && json_array_size(items) == 0) json_object_del(writer->root, collection);
     return n.map;
 }
@@ -377,10 +319,10 @@ void cutis_gltf_lay_out(gltf_writer *writer)
     size_t first = writer->source_views, other = (size_t)writer->other_view, map_size = 0;
     if (writer->before && known) {
         size_t accessor_count = json_array_size(json_object_get(writer->root, "accessors"));
-        int64_t *accessors = prune(writer, "accessors", visit_accessors);
+        int64_t *accessors = prune(writer, "accessors", ACCESSOR_PLACES);
         cutis_free_array(writer->context, accessors, accessor_count, sizeof *accessors);
         map_size = json_array_size(json_object_get(writer->root, "bufferViews"));
-        map = writer->failed ? NULL : prune(writer, "bufferViews", visit_views);
+        map = writer->failed ? NULL : prune(writer, "bufferViews", VIEW_PLACES);
         // New views follow the source's and are all in use, so they move down together.
         for (size_t v = 0; map && v < writer->source_views; v++) first -= map[v] < 0;
         other -= writer->source_views - first;

@@ -6,28 +6,27 @@
 #include <string.h>
 
 /// POSITION and the like; nothing happens if the attribute is not there.
-static cutis_result read_attribute(gltf_document *document, cutis_arena *arena, const json_t *map,
-                                   const char *name, const float **out)
+static cutis_result read_attribute(gltf_document *document, const json_t *map, const char *name,
+                                   const float **out)
 {
     int32_t accessor = cutis_gltf_index(map, name);
     if (accessor == CUTIS_NONE) return CUTIS_OK;
-    return cutis_gltf_new_floats(document, arena, (uint32_t)accessor, out);
+    return cutis_gltf_new_floats(document, (uint32_t)accessor, out);
 }
 
 /// Colours have 3 or 4 components; the model always 4.
-static cutis_result read_colors(gltf_document *document, cutis_arena *arena, const json_t *map,
-                                const float **out)
+static cutis_result read_colors(gltf_document *document, const json_t *map, const float **out)
 {
     const float *values = NULL;
     int32_t accessor = cutis_gltf_index(map, "COLOR_0");
-    cutis_result result = read_attribute(document, arena, map, "COLOR_0", &values);
+    cutis_result result = read_attribute(document, map, "COLOR_0", &values);
     if (result != CUTIS_OK || !values) return result;
     const gltf_accessor *a = &document->accessors[accessor];
     *out = values;
     if (a->width == 4) return CUTIS_OK;
     result = cutis_gltf_charge(document, a->count, 4 * sizeof(float));
     if (result != CUTIS_OK) return result;
-    float *colors = cutis_arena_alloc(arena, a->count, 4 * sizeof *colors);
+    float *colors = cutis_arena_alloc(&document->parts, a->count, 4 * sizeof *colors);
     if (!colors) return cutis_alloc_result(document->context);
     for (size_t v = 0; v < a->count; v++) {
         memcpy(colors + 4 * v, values + 3 * v, 3 * sizeof *colors);
@@ -80,8 +79,8 @@ static cutis_result check_index_values(const gltf_document *document, const char
     return CUTIS_OK;
 }
 
-static cutis_result read_indices(gltf_document *document, cutis_arena *arena, const char *place,
-                                 const json_t *json, cutis_primitive *out)
+static cutis_result read_indices(gltf_document *document, const char *place, const json_t *json,
+                                 cutis_primitive *out)
 {
     static const uint8_t CORNERS[] = { 1, 2, 2, 2, 3, 3, 3 };
     int mode = (int)cutis_gltf_integer(json, "mode", 4);
@@ -95,10 +94,10 @@ static cutis_result read_indices(gltf_document *document, cutis_arena *arena, co
         return cutis_gltf_issue(document, CUTIS_LIMIT_EXCEEDED, NULL, "%s/indices: too many",
                                 place);
     const uint32_t *corners = NULL;
-    uint32_t *indices = cutis_arena_alloc(arena, items * per, sizeof *indices);
+    uint32_t *indices = cutis_arena_alloc(&document->parts, items * per, sizeof *indices);
     if (!indices) return cutis_alloc_result(document->context);
     if (accessor != CUTIS_NONE) {
-        result = cutis_gltf_new_integers(document, arena, (uint32_t)accessor, &corners);
+        result = cutis_gltf_new_integers(document, (uint32_t)accessor, &corners);
         if (result == CUTIS_OK)
             result =
                 check_index_values(document, place, (uint32_t)accessor, corners, out->vertex_count);
@@ -118,104 +117,97 @@ static cutis_result read_indices(gltf_document *document, cutis_arena *arena, co
     return CUTIS_OK;
 }
 
-/// The joints and weights of set `set`; *joints NULL when there is no such set.
-static cutis_result read_set(gltf_document *document, cutis_arena *arena, const json_t *map,
-                             uint32_t set, const uint32_t **joints, const float **weights)
+cutis_result cutis_gltf_read_sets(gltf_document *document, const json_t *attributes, gltf_sets *out)
 {
     char name[24];
-    snprintf(name, sizeof name, "JOINTS_%u", set);
-    int32_t accessor = cutis_gltf_index(map, name);
-    *joints = NULL;
-    if (accessor == CUTIS_NONE) return CUTIS_OK;
-    cutis_result result = cutis_gltf_new_integers(document, arena, (uint32_t)accessor, joints);
-    snprintf(name, sizeof name, "WEIGHTS_%u", set);
-    if (result != CUTIS_OK) return result;
-    return cutis_gltf_new_floats(document, arena, (uint32_t)cutis_gltf_index(map, name), weights);
+    *out = (gltf_sets){ 0 };
+    do {
+        snprintf(name, sizeof name, "JOINTS_%u", out->count++);
+    } while (cutis_gltf_index(attributes, name) != CUTIS_NONE);
+    out->count--;
+    out->joints = cutis_arena_alloc(&document->parts, out->count, sizeof *out->joints);
+    out->weights = cutis_arena_alloc(&document->parts, out->count, sizeof *out->weights);
+    cutis_result result =
+        out->joints && out->weights ? CUTIS_OK : cutis_alloc_result(document->context);
+    for (uint32_t s = 0; s < out->count && result == CUTIS_OK; s++) {
+        snprintf(name, sizeof name, "JOINTS_%u", s);
+        result = cutis_gltf_new_integers(document, (uint32_t)cutis_gltf_index(attributes, name),
+                                         &out->joints[s]);
+        snprintf(name, sizeof name, "WEIGHTS_%u", s);
+        if (result == CUTIS_OK)
+            result = cutis_gltf_new_floats(document, (uint32_t)cutis_gltf_index(attributes, name),
+                                           &out->weights[s]);
+    }
+    return result;
 }
 
 /// All sets to one list per vertex, sets in order; weights of zero are padding and left out.
-static cutis_result read_influences(gltf_document *document, cutis_arena *arena, const json_t *map,
-                                    uint32_t vertex_count, cutis_influences *out)
+static cutis_result list_influences(gltf_document *document, const gltf_sets *sets,
+                                    uint32_t vertex_count, cutis_arena *arena,
+                                    cutis_influences *out)
 {
-    const uint32_t *joints;
-    const float *weights = NULL;
-    uint32_t set_count = 0;
     uint64_t total = 0;
-    cutis_arena scratch = { .context = document->context };
-    cutis_result result = read_set(document, &scratch, map, 0, &joints, &weights);
-    if (result != CUTIS_OK || !joints) goto done;
-    result = cutis_gltf_charge(document, (uint64_t)vertex_count + 1, sizeof(uint32_t));
-    if (result != CUTIS_OK) goto done;
-    uint32_t *first = cutis_arena_zero(arena, (size_t)vertex_count + 1, sizeof *first);
-    if (!first) {
-        result = cutis_alloc_result(document->context);
-        goto done;
-    }
-    // Two passes over the sets: how many influences a vertex has, then which.
-    while (result == CUTIS_OK && joints) {
-        for (size_t i = 0; i < 4 * (size_t)vertex_count; i++) {
-            first[i / 4 + 1] += weights[i] != 0;
-            total += weights[i] != 0;
-        }
-        cutis_arena_release(&scratch);
-        result = read_set(document, &scratch, map, ++set_count, &joints, &weights);
-    }
+    for (uint32_t s = 0; s < sets->count; s++)
+        for (size_t i = 0; i < 4 * (size_t)vertex_count; i++) total += sets->weights[s][i] != 0;
+    cutis_result result = cutis_gltf_charge(document, (uint64_t)vertex_count + 1, sizeof(uint32_t));
     if (result == CUTIS_OK)
         result = cutis_gltf_charge(document, total, sizeof(uint32_t) + sizeof(float));
     if (result == CUTIS_OK && total > UINT32_MAX)
         result =
             cutis_gltf_issue(document, CUTIS_LIMIT_EXCEEDED, NULL, "/meshes: too many influences");
-    if (result != CUTIS_OK) goto done;
-    for (uint32_t v = 0; v < vertex_count; v++) first[v + 1] += first[v];
-    uint32_t *all_joints = cutis_arena_alloc(arena, total, sizeof *all_joints);
-    float *all_weights = cutis_arena_alloc(arena, total, sizeof *all_weights);
-    uint32_t *next = cutis_arena_alloc(arena, vertex_count, sizeof *next);
-    if (!all_joints || !all_weights || !next) {
-        result = cutis_alloc_result(document->context);
-        goto done;
-    }
-    memcpy(next, first, vertex_count * sizeof *next);
-    for (uint32_t set = 0; set < set_count && result == CUTIS_OK; set++) {
-        cutis_arena_release(&scratch);
-        result = read_set(document, &scratch, map, set, &joints, &weights);
-        for (size_t i = 0; result == CUTIS_OK && i < 4 * (size_t)vertex_count; i++) {
-            if (weights[i] == 0) continue;
-            // A set that was read has joints.
-            // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
-            all_joints[next[i / 4]] = joints[i];
-            all_weights[next[i / 4]++] = weights[i];
+    if (result != CUTIS_OK) return result;
+    uint32_t *first = cutis_arena_alloc(arena, (size_t)vertex_count + 1, sizeof *first), at = 0;
+    uint32_t *joints = cutis_arena_alloc(arena, total, sizeof *joints);
+    float *weights = cutis_arena_alloc(arena, total, sizeof *weights);
+    if (!first || !joints || !weights) return cutis_alloc_result(document->context);
+    for (size_t v = 0; v < vertex_count; v++) {
+        first[v] = at;
+        for (uint32_t k = 0; k < 4 * sets->count; k++) {
+            const float weight = sets->weights[k / 4][4 * v + k % 4];
+            if (weight == 0) continue;
+            joints[at] = sets->joints[k / 4][4 * v + k % 4];
+            weights[at++] = weight;
         }
     }
-    *out = (cutis_influences){ .first = first, .joints = all_joints, .weights = all_weights };
+    first[vertex_count] = at;
+    *out = (cutis_influences){ .first = first, .joints = joints, .weights = weights };
+    return CUTIS_OK;
+}
 
-done:
-    cutis_arena_release(&scratch);
+static cutis_result read_influences(gltf_document *document, const json_t *map,
+                                    uint32_t vertex_count, cutis_influences *out)
+{
+    gltf_sets sets;
+    gltf_glance before = cutis_gltf_glance(document);
+    cutis_result result = cutis_gltf_read_sets(document, map, &sets);
+    if (result == CUTIS_OK && sets.count)
+        result = list_influences(document, &sets, vertex_count, &before.parts, out);
+    before.charged = document->charged; // primitives that share sets pay for each time
+    cutis_gltf_forget(document, &before);
     return result;
 }
 
-static cutis_result read_targets(gltf_document *document, cutis_arena *arena, const json_t *list,
-                                 cutis_primitive *out)
+static cutis_result read_targets(gltf_document *document, const json_t *list, cutis_primitive *out)
 {
     size_t count = json_array_size(list);
     if (count == 0) return CUTIS_OK;
-    cutis_morph_target *targets = cutis_arena_zero(arena, count, sizeof *targets);
+    cutis_morph_target *targets = cutis_arena_zero(&document->parts, count, sizeof *targets);
     if (!targets) return cutis_alloc_result(document->context);
     for (size_t t = 0; t < count; t++) {
         const json_t *map = json_array_get(list, t);
-        cutis_result result =
-            read_attribute(document, arena, map, "POSITION", &targets[t].positions);
+        cutis_result result = read_attribute(document, map, "POSITION", &targets[t].positions);
         if (result == CUTIS_OK)
-            result = read_attribute(document, arena, map, "NORMAL", &targets[t].normals);
+            result = read_attribute(document, map, "NORMAL", &targets[t].normals);
         if (result == CUTIS_OK)
-            result = read_attribute(document, arena, map, "TANGENT", &targets[t].tangents);
+            result = read_attribute(document, map, "TANGENT", &targets[t].tangents);
         if (result != CUTIS_OK) return result;
     }
     out->targets = targets;
     return CUTIS_OK;
 }
 
-static cutis_result read_primitive(gltf_document *document, cutis_arena *arena, uint32_t mesh,
-                                   uint32_t index, cutis_primitive *out)
+static cutis_result read_primitive(gltf_document *document, uint32_t mesh, uint32_t index,
+                                   cutis_primitive *out)
 {
     const json_t *json = json_array_get(
         json_object_get(cutis_gltf_item(document, "meshes", mesh), "primitives"), index);
@@ -224,23 +216,20 @@ static cutis_result read_primitive(gltf_document *document, cutis_arena *arena, 
     snprintf(place, sizeof place, "/meshes/%u/primitives/%u", mesh, index);
     out->vertex_count = document->accessors[cutis_gltf_index(map, "POSITION")].count;
     out->material = cutis_gltf_index(json, "material");
-    cutis_result result = read_attribute(document, arena, map, "POSITION", &out->positions);
-    if (result == CUTIS_OK) result = read_indices(document, arena, place, json, out);
-    if (result == CUTIS_OK) result = read_attribute(document, arena, map, "NORMAL", &out->normals);
+    cutis_result result = read_attribute(document, map, "POSITION", &out->positions);
+    if (result == CUTIS_OK) result = read_indices(document, place, json, out);
+    if (result == CUTIS_OK) result = read_attribute(document, map, "NORMAL", &out->normals);
+    if (result == CUTIS_OK) result = read_attribute(document, map, "TANGENT", &out->tangents);
+    if (result == CUTIS_OK) result = read_attribute(document, map, "TEXCOORD_0", &out->texcoords);
+    if (result == CUTIS_OK) result = read_colors(document, map, &out->colors);
     if (result == CUTIS_OK)
-        result = read_attribute(document, arena, map, "TANGENT", &out->tangents);
-    if (result == CUTIS_OK)
-        result = read_attribute(document, arena, map, "TEXCOORD_0", &out->texcoords);
-    if (result == CUTIS_OK) result = read_colors(document, arena, map, &out->colors);
-    if (result == CUTIS_OK)
-        result = read_influences(document, arena, map, out->vertex_count, &out->influences);
-    if (result == CUTIS_OK)
-        result = read_targets(document, arena, json_object_get(json, "targets"), out);
+        result = read_influences(document, map, out->vertex_count, &out->influences);
+    if (result == CUTIS_OK) result = read_targets(document, json_object_get(json, "targets"), out);
     return result;
 }
 
-static cutis_result read_labels(gltf_document *document, cutis_arena *arena, uint32_t mesh,
-                                const json_t *label, uint32_t part_count, cutis_primitive *out)
+static cutis_result read_labels(gltf_document *document, uint32_t mesh, const json_t *label,
+                                uint32_t part_count, cutis_primitive *out)
 {
     const int64_t accessor = cutis_gltf_accessor_of(document, label);
     if (json_is_null(label)) return CUTIS_OK;
@@ -251,7 +240,7 @@ static cutis_result read_labels(gltf_document *document, cutis_arena *arena, uin
                      "/meshes/%u/extensions/CUTIS_parts/labels: not one accessor or null per "
                      "primitive, one number per triangle",
                      mesh);
-    cutis_result result = cutis_gltf_new_integers(document, arena, (uint32_t)accessor, &out->parts);
+    cutis_result result = cutis_gltf_new_integers(document, (uint32_t)accessor, &out->parts);
     for (uint32_t t = 0; result == CUTIS_OK && t < out->index_count / 3; t++) {
         if (out->parts[t] >= part_count)
             result = WRONG("CUTIS_PARTS_INVALID",
@@ -261,10 +250,9 @@ static cutis_result read_labels(gltf_document *document, cutis_arena *arena, uin
     return result;
 }
 
-static cutis_result read_names(const gltf_document *document, cutis_arena *arena,
-                               const json_t *list, const char *const **out)
+static cutis_result read_names(gltf_document *document, const json_t *list, const char *const **out)
 {
-    const char **names = cutis_arena_alloc(arena, json_array_size(list), sizeof *names);
+    const char **names = cutis_arena_alloc(&document->parts, json_array_size(list), sizeof *names);
     if (!names) return cutis_alloc_result(document->context);
     for (size_t i = 0; i < json_array_size(list); i++)
         names[i] = json_string_value(json_array_get(list, i));
@@ -280,8 +268,8 @@ static bool all_strings(const json_t *list)
     return json_is_array(list);
 }
 
-static cutis_result read_parts(gltf_document *document, cutis_arena *arena, uint32_t index,
-                               cutis_mesh *out, cutis_primitive *primitives)
+static cutis_result read_parts(gltf_document *document, uint32_t index, cutis_mesh *out,
+                               cutis_primitive *primitives)
 {
     const json_t *json =
         cutis_gltf_extension(cutis_gltf_item(document, "meshes", index), "CUTIS_parts");
@@ -294,18 +282,18 @@ static cutis_result read_parts(gltf_document *document, cutis_arena *arena, uint
                      "/meshes/%u/extensions/CUTIS_parts: needs names and one label per primitive",
                      index);
     out->part_count = (uint32_t)json_array_size(names);
-    cutis_result result = read_names(document, arena, names, &out->part_names);
+    cutis_result result = read_names(document, names, &out->part_names);
     for (uint32_t p = 0; p < out->primitive_count && result == CUTIS_OK; p++) {
         const json_t *label = json_array_get(labels, document->primitives[index][p]);
-        result = read_labels(document, arena, index, label, out->part_count, &primitives[p]);
+        result = read_labels(document, index, label, out->part_count, &primitives[p]);
     }
-    if (result == CUTIS_OK) result = cutis_gltf_read_part_tree(document, arena, index, json, out);
+    if (result == CUTIS_OK) result = cutis_gltf_read_part_tree(document, index, json, out);
     return result;
 }
 
-cutis_result cutis_gltf_read_mesh(gltf_document *document, cutis_arena *arena, uint32_t index,
-                                  cutis_mesh *out)
+cutis_result cutis_gltf_read_mesh(gltf_document *document, uint32_t index, void *item)
 {
+    cutis_mesh *out = item;
     const json_t *json = cutis_gltf_item(document, "meshes", index);
     const json_t *first = json_array_get(json_object_get(json, "primitives"), 0);
     const json_t *weights = json_object_get(json, "weights");
@@ -316,14 +304,14 @@ cutis_result cutis_gltf_read_mesh(gltf_document *document, cutis_arena *arena, u
         .primitive_count = document->primitive_counts[index],
         .target_count = (uint32_t)json_array_size(json_object_get(first, "targets")),
     };
-    cutis_primitive *primitives = cutis_arena_zero(arena, out->primitive_count, sizeof *primitives);
+    cutis_primitive *primitives =
+        cutis_arena_zero(&document->parts, out->primitive_count, sizeof *primitives);
     if (!primitives) return cutis_alloc_result(document->context);
     out->primitives = primitives;
     for (uint32_t p = 0; p < out->primitive_count && result == CUTIS_OK; p++)
-        result =
-            read_primitive(document, arena, index, document->primitives[index][p], &primitives[p]);
+        result = read_primitive(document, index, document->primitives[index][p], &primitives[p]);
     if (result == CUTIS_OK && weights) {
-        float *values = cutis_arena_alloc(arena, out->target_count, sizeof *values);
+        float *values = cutis_arena_alloc(&document->parts, out->target_count, sizeof *values);
         if (!values) return cutis_alloc_result(document->context);
         cutis_gltf_floats(weights, values);
         out->target_weights = values;
@@ -331,7 +319,7 @@ cutis_result cutis_gltf_read_mesh(gltf_document *document, cutis_arena *arena, u
     // Names are a convention of exporters: what does not look like them is somebody else's extras.
     if (result == CUTIS_OK && out->target_count && json_array_size(names) == out->target_count &&
         all_strings(names))
-        result = read_names(document, arena, names, &out->target_names);
-    if (result == CUTIS_OK) result = read_parts(document, arena, index, out, primitives);
+        result = read_names(document, names, &out->target_names);
+    if (result == CUTIS_OK) result = read_parts(document, index, out, primitives);
     return result;
 }

@@ -55,37 +55,30 @@ static cutis_result read_part(const gltf_document *document, const json_t *json,
 
 // An accessor of `count` unsigned numbers (0: any number of them).
 static cutis_result read_accessor(gltf_document *document, const json_t *item, const char *what,
-                                  uint32_t mesh, cutis_arena *arena, uint32_t *count,
-                                  uint32_t **out)
+                                  uint32_t mesh, uint32_t *count, const uint32_t **out)
 {
     const int64_t accessor = cutis_gltf_accessor_of(document, item);
     if (accessor < 0 || document->accessors[accessor].width != 1 ||
         (*count && document->accessors[accessor].count != *count))
         FAIL("/meshes/%u/extensions/CUTIS_parts/%s: no accessor of as many numbers", mesh, what);
     *count = document->accessors[accessor].count;
-    cutis_result result = cutis_gltf_charge(document, *count, sizeof **out);
-    if (result != CUTIS_OK) return result;
-    if (!*out) *out = cutis_arena_alloc(arena, *count, sizeof **out);
-    if (!*out) return cutis_alloc_result(document->context);
-    return cutis_gltf_decode_integers(document, (uint32_t)accessor, *out);
+    return cutis_gltf_new_integers(document, (uint32_t)accessor, out);
 }
 
 static cutis_result read_loops(gltf_document *document, const json_t *list, uint32_t mesh,
-                               cutis_arena *arena, cutis_part_loop *loops)
+                               cutis_part_loop *loops)
 {
     for (size_t l = 0; l < json_array_size(list); l++) {
         const json_t *json = json_array_get(list, l);
         int32_t parent, child;
-        uint32_t *vertices = NULL;
         if (!read_index(json, "parent", &parent) || !read_index(json, "child", &child) ||
             parent == CUTIS_NONE || child == CUTIS_NONE)
             FAIL("/meshes/%u/extensions/CUTIS_parts/loops/%zu: parent or child is missing", mesh,
                  l);
         loops[l] = (cutis_part_loop){ .parent = (uint32_t)parent, .child = (uint32_t)child };
         cutis_result result = read_accessor(document, json_object_get(json, "vertices"), "loops",
-                                            mesh, arena, &loops[l].vertex_count, &vertices);
+                                            mesh, &loops[l].vertex_count, &loops[l].vertices);
         if (result != CUTIS_OK) return result;
-        loops[l].vertices = vertices;
     }
     return CUTIS_OK;
 }
@@ -111,16 +104,18 @@ static cutis_result read_weld(gltf_document *document, const json_t *list, uint3
 {
     for (uint32_t p = 0; p < out->primitive_count; p++) {
         const json_t *item = json_array_get(list, document->primitives[mesh][p]);
+        const uint32_t *numbers;
         uint32_t count = out->primitives[p].vertex_count;
-        cutis_result result = read_accessor(document, item, "weld", mesh, NULL, &count, &weld);
+        cutis_result result = read_accessor(document, item, "weld", mesh, &count, &numbers);
         if (result != CUTIS_OK) return result;
+        memcpy(weld, numbers, count * sizeof *weld);
         weld += count;
     }
     return CUTIS_OK;
 }
 
-cutis_result cutis_gltf_read_part_tree(gltf_document *document, cutis_arena *arena, uint32_t index,
-                                       const json_t *json, cutis_mesh *out)
+cutis_result cutis_gltf_read_part_tree(gltf_document *document, uint32_t index, const json_t *json,
+                                       cutis_mesh *out)
 {
     const json_t *parts = json_object_get(json, "parts"), *loops = json_object_get(json, "loops");
     const json_t *weld = json_object_get(json, "weld"), *links = json_object_get(json, "links");
@@ -134,11 +129,13 @@ cutis_result cutis_gltf_read_part_tree(gltf_document *document, cutis_arena *are
              "and weldedCount",
              index);
     for (uint32_t p = 0; p < out->primitive_count; p++) vertices += out->primitives[p].vertex_count;
-    cutis_part_tree *tree = cutis_arena_alloc(arena, 1, sizeof *tree);
-    cutis_part *list = cutis_arena_alloc(arena, out->part_count, sizeof *list);
-    cutis_part_loop *rings = cutis_arena_alloc(arena, json_array_size(loops), sizeof *rings);
-    cutis_part_link *lines = cutis_arena_alloc(arena, json_array_size(links), sizeof *lines);
-    uint32_t *welds = cutis_arena_alloc(arena, vertices, sizeof *welds);
+    cutis_part_tree *tree = cutis_arena_alloc(&document->parts, 1, sizeof *tree);
+    cutis_part *list = cutis_arena_alloc(&document->parts, out->part_count, sizeof *list);
+    cutis_part_loop *rings =
+        cutis_arena_alloc(&document->parts, json_array_size(loops), sizeof *rings);
+    cutis_part_link *lines =
+        cutis_arena_alloc(&document->parts, json_array_size(links), sizeof *lines);
+    uint32_t *welds = cutis_arena_alloc(&document->parts, vertices, sizeof *welds);
     if (!tree || !list || !rings || !lines || !welds) return cutis_alloc_result(document->context);
     *tree = (cutis_part_tree){ .parts = list,
                                .loop_count = (uint32_t)json_array_size(loops),
@@ -150,7 +147,7 @@ cutis_result cutis_gltf_read_part_tree(gltf_document *document, cutis_arena *are
     cutis_result result = CUTIS_OK;
     for (size_t p = 0; p < out->part_count && result == CUTIS_OK; p++)
         result = read_part(document, json_array_get(parts, p), index, p, &list[p]);
-    if (result == CUTIS_OK) result = read_loops(document, loops, index, arena, rings);
+    if (result == CUTIS_OK) result = read_loops(document, loops, index, rings);
     if (result == CUTIS_OK) result = read_links(document, links, index, lines);
     if (result == CUTIS_OK) result = read_weld(document, weld, index, out, welds);
     out->part_tree = tree;
@@ -168,10 +165,7 @@ static json_t *numbers(gltf_writer *writer, const double *values, size_t count)
 
 static json_t *integers(gltf_writer *writer, const uint32_t *values, uint32_t count)
 {
-    gltf_array array = {
-        .data = values, .count = count, .shape = GLTF_SCALAR, .component = GLTF_U32
-    };
-    return json_integer(cutis_gltf_add_array(writer, &array));
+    return json_integer(cutis_gltf_add_integers(writer, values, count, 4, 0));
 }
 
 static json_t *write_part(gltf_writer *writer, const cutis_part *part)

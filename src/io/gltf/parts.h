@@ -1,5 +1,5 @@
-/// The parts of a document as the model has them. Each function decodes one item into `arena`; the
-/// reader calls them all, the writer calls them again to see what has changed since.
+/// The parts of a document as the model has them. Each function decodes one item; the reader calls
+/// them all, the writer calls them again to see what has changed since.
 #ifndef CUTIS_IO_GLTF_PARTS_H
 #define CUTIS_IO_GLTF_PARTS_H
 
@@ -8,47 +8,46 @@
 /// Order the nodes: depth-first over the default scene, then the others. Fills the document's maps.
 cutis_result cutis_gltf_load_hierarchy(gltf_document *document);
 /// What may be wrong between nodes, meshes and skins, once all are known.
-cutis_result cutis_gltf_check_scene(gltf_document *document, const cutis_model_data *data);
+cutis_result cutis_gltf_check_scene(gltf_document *document);
 
-/// @param index file index; indices in the result are the model's
-cutis_result cutis_gltf_read_node(gltf_document *document, cutis_arena *arena, uint32_t index,
-                                  cutis_node *out);
-cutis_result cutis_gltf_read_skin(gltf_document *document, cutis_arena *arena, uint32_t index,
-                                  cutis_skin *out);
-void cutis_gltf_read_material(const gltf_document *document, uint32_t index, cutis_material *out);
+/// One item of a collection: @param index file index; indices in the result are the model's
+/// @param item a cutis_node, cutis_skin, cutis_material, cutis_mesh or cutis_clip
+cutis_result cutis_gltf_read_node(gltf_document *document, uint32_t index, void *item);
+cutis_result cutis_gltf_read_skin(gltf_document *document, uint32_t index, void *item);
+cutis_result cutis_gltf_read_material(gltf_document *document, uint32_t index, void *item);
+cutis_result cutis_gltf_read_mesh(gltf_document *document, uint32_t index, void *item);
+/// Also fills document->channels on the first call.
+cutis_result cutis_gltf_read_clip(gltf_document *document, uint32_t index, void *item);
 
 /// Attributes, indices and targets of every primitive: formats, counts, views. Also fills
 /// document->primitives.
 cutis_result cutis_gltf_check_meshes(gltf_document *document);
-cutis_result cutis_gltf_read_mesh(gltf_document *document, cutis_arena *arena, uint32_t index,
-                                  cutis_mesh *out);
+
+/// Joints and weights of a primitive as the file has them: sets, each of four a vertex.
+typedef struct gltf_sets {
+    uint32_t count;
+    const uint32_t **joints;
+    const float **weights;
+} gltf_sets;
+cutis_result cutis_gltf_read_sets(gltf_document *document, const json_t *attributes,
+                                  gltf_sets *out);
 
 /// The tree in a mesh's CUTIS_parts, after its labels; none leaves part_tree NULL (part_tree.c).
-cutis_result cutis_gltf_read_part_tree(gltf_document *document, cutis_arena *arena, uint32_t index,
-                                       const json_t *json, cutis_mesh *out);
-
-/// Also fills document->channels on the first call.
-cutis_result cutis_gltf_read_clip(gltf_document *document, cutis_arena *arena,
-                                  const cutis_model_data *data, uint32_t index, cutis_clip *out);
+cutis_result cutis_gltf_read_part_tree(gltf_document *document, uint32_t index, const json_t *json,
+                                       cutis_mesh *out);
 
 /// Samplers that no channel uses, too, and channels of other paths (strict).
 cutis_result cutis_gltf_check_samplers(gltf_document *document, uint32_t index);
 
-/// CUTIS_pose_space, after nodes and meshes; none leaves data->pose_space NULL (pose_space.c).
-cutis_result cutis_gltf_read_pose_space(gltf_document *document, cutis_arena *arena,
-                                        cutis_model_data *data);
-
-/// CUTIS_handles, after nodes and meshes; none leaves data->handles NULL (handle_rig.c).
-cutis_result cutis_gltf_read_handles(gltf_document *document, cutis_arena *arena,
-                                     cutis_model_data *data);
+/// Into document->data, after nodes and meshes; none leaves NULL there: CUTIS_pose_space
+/// (pose_space.c), CUTIS_handles (handle_rig.c), CUTIS_cage (cage.c).
+cutis_result cutis_gltf_read_pose_space(gltf_document *document);
+cutis_result cutis_gltf_read_handles(gltf_document *document);
+cutis_result cutis_gltf_read_cage(gltf_document *document);
 
 /// What glTF asks for beyond what reading needs, when document->strict: over the JSON before
 /// buffers are loaded (strict_json.c), and over the data once everything else holds (strict.c).
 cutis_result cutis_gltf_check_strict_json(gltf_document *document);
-cutis_result cutis_gltf_check_strict(gltf_document *document, const cutis_model_data *data);
-
-/// CUTIS_cage, after meshes; none leaves data->cage NULL (cage.c).
-cutis_result cutis_gltf_read_cage(gltf_document *document, cutis_arena *arena,
-                                  cutis_model_data *data);
+cutis_result cutis_gltf_check_strict(gltf_document *document);
 
 #endif

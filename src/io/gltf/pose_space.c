@@ -67,9 +67,9 @@ static cutis_result read_targets(const gltf_document *document, uint32_t mesh_co
     return CUTIS_OK;
 }
 
-cutis_result cutis_gltf_read_pose_space(gltf_document *document, cutis_arena *arena,
-                                        cutis_model_data *data)
+cutis_result cutis_gltf_read_pose_space(gltf_document *document)
 {
+    cutis_model_data *data = &document->data;
     const json_t *json = cutis_gltf_extension(document->root, NAME);
     if (!json) return CUTIS_OK;
     const json_t *joints = json_object_get(json, "joints"), *poses = json_object_get(json, "poses");
@@ -93,13 +93,14 @@ cutis_result cutis_gltf_read_pose_space(gltf_document *document, cutis_arena *ar
     if (result == CUTIS_OK && fields) result = cutis_gltf_charge(document, pose_count, 4 * fields);
     if (result != CUTIS_OK) return result;
     float *coefficients =
-        fields ? cutis_arena_alloc(arena, pose_count, fields * sizeof *coefficients) : NULL;
-    cutis_pose_space *space = cutis_arena_alloc(arena, 1, sizeof *space);
-    uint32_t *nodes = cutis_arena_alloc(arena, joint_count, sizeof *nodes);
-    int32_t *targets = cutis_arena_alloc(arena, data->mesh_count, sizeof *targets);
-    cutis_quat *rotations = cutis_arena_alloc(arena, entries, sizeof *rotations);
+        fields ? cutis_arena_alloc(&document->parts, pose_count, fields * sizeof *coefficients)
+               : NULL;
+    cutis_pose_space *space = cutis_arena_alloc(&document->parts, 1, sizeof *space);
+    uint32_t *nodes = cutis_arena_alloc(&document->parts, joint_count, sizeof *nodes);
+    int32_t *targets = cutis_arena_alloc(&document->parts, data->mesh_count, sizeof *targets);
+    cutis_quat *rotations = cutis_arena_alloc(&document->parts, entries, sizeof *rotations);
     cutis_float3 *translations =
-        places ? cutis_arena_alloc(arena, entries, sizeof *translations) : NULL;
+        places ? cutis_arena_alloc(&document->parts, entries, sizeof *translations) : NULL;
     if (!space || !nodes || !targets || !rotations || (places && !translations) ||
         (fields && !coefficients))
         return cutis_alloc_result(document->context);

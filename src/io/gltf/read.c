@@ -5,71 +5,41 @@
 
 #include <stdio.h>
 
-static cutis_result read_nodes(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
+/// All items of a collection, or NULL with *result set; nothing is done where that is set already.
+static void *read_items(gltf_document *document, const char *collection, size_t size,
+                        cutis_result (*read)(gltf_document *document, uint32_t index, void *item),
+                        uint32_t *count, cutis_result *result)
 {
-    // A node takes two characters of JSON but many bytes here and in the model: itself, its rest
-    // transform, its place in three orders.
+    if (*result != CUTIS_OK) return NULL;
+    char *items = cutis_gltf_new_items(document, &document->parts, collection, size, count);
+    if (!items) *result = cutis_alloc_result(document->context);
+    for (uint32_t i = 0; i < *count && *result == CUTIS_OK; i++) {
+        *result = read(document, i, items + i * size);
+        cutis_gltf_go_on(document, result);
+    }
+    *result = cutis_gltf_end_phase(document, *result);
+    return items;
+}
+
+/// Before nodes are read. A node takes two characters of JSON but many bytes here and in the model:
+/// itself, its rest transform, its place in three orders.
+static cutis_result begin_nodes(gltf_document *document)
+{
     size_t count = json_array_size(json_object_get(document->root, "nodes"));
     cutis_result result =
         cutis_gltf_charge(document, count, sizeof(cutis_node) + sizeof(cutis_transform));
-    if (result != CUTIS_OK) return result;
-    cutis_node *nodes =
-        cutis_gltf_new_items(document, arena, "nodes", sizeof *nodes, &data->node_count);
-    result = cutis_gltf_load_hierarchy(document);
-    if (!nodes) return cutis_alloc_result(document->context);
-    for (uint32_t i = 0; i < data->node_count && result == CUTIS_OK; i++) {
-        result = cutis_gltf_read_node(document, arena, document->node_of_model[i], &nodes[i]);
-        cutis_gltf_go_on(document, &result);
-    }
-    data->nodes = nodes;
-    return cutis_gltf_end_phase(document, result);
+    return result == CUTIS_OK ? cutis_gltf_load_hierarchy(document) : result;
 }
 
-static cutis_result read_meshes(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
+static cutis_result read_node(gltf_document *document, uint32_t index, void *item)
 {
-    cutis_mesh *meshes =
-        cutis_gltf_new_items(document, arena, "meshes", sizeof *meshes, &data->mesh_count);
-    cutis_result result = cutis_gltf_check_meshes(document);
-    if (!meshes) return cutis_alloc_result(document->context);
-    for (uint32_t i = 0; i < data->mesh_count && result == CUTIS_OK; i++) {
-        result = cutis_gltf_read_mesh(document, arena, i, &meshes[i]);
-        cutis_gltf_go_on(document, &result);
-    }
-    data->meshes = meshes;
-    return cutis_gltf_end_phase(document, result);
-}
-
-static cutis_result read_skins(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
-{
-    cutis_skin *skins =
-        cutis_gltf_new_items(document, arena, "skins", sizeof *skins, &data->skin_count);
-    cutis_result result = CUTIS_OK;
-    if (!skins) return cutis_alloc_result(document->context);
-    for (uint32_t i = 0; i < data->skin_count && result == CUTIS_OK; i++) {
-        result = cutis_gltf_read_skin(document, arena, i, &skins[i]);
-        cutis_gltf_go_on(document, &result);
-    }
-    data->skins = skins;
-    document->skin_count = data->skin_count;
-    return cutis_gltf_end_phase(document, result);
-}
-
-static cutis_result read_materials(gltf_document *document, cutis_arena *arena,
-                                   cutis_model_data *data)
-{
-    cutis_material *materials = cutis_gltf_new_items(document, arena, "materials",
-                                                     sizeof *materials, &data->material_count);
-    if (!materials) return cutis_alloc_result(document->context);
-    for (uint32_t i = 0; i < data->material_count; i++)
-        cutis_gltf_read_material(document, i, &materials[i]);
-    data->materials = materials;
-    document->material_count = data->material_count;
-    return CUTIS_OK;
+    return cutis_gltf_read_node(document, document->node_of_model[index], item);
 }
 
 /// No two channels of a clip for the same node and path: which one wins would be a guess.
-static cutis_result check_clip_targets(gltf_document *document, const cutis_model_data *data)
+static cutis_result check_clip_targets(gltf_document *document)
 {
+    const cutis_model_data *data = &document->data;
     uint32_t *stamps = cutis_alloc_zero(document->context, data->node_count, 4 * sizeof *stamps);
     if (!stamps) return cutis_alloc_result(document->context);
     cutis_result result = CUTIS_OK;
@@ -89,26 +59,21 @@ static cutis_result check_clip_targets(gltf_document *document, const cutis_mode
     return result;
 }
 
-static cutis_result read_clips(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
+static cutis_result begin_clips(gltf_document *document)
 {
-    cutis_clip *clips =
-        cutis_gltf_new_items(document, arena, "animations", sizeof *clips, &data->clip_count);
     document->channels = cutis_gltf_new_items(document, &document->arena, "animations",
                                               sizeof *document->channels, &document->clip_count);
     document->channel_counts =
         cutis_gltf_new_items(document, &document->arena, "animations",
                              sizeof *document->channel_counts, &document->clip_count);
-    cutis_result result = CUTIS_OK;
-    if (!clips || !document->channels || !document->channel_counts)
-        return cutis_alloc_result(document->context);
-    for (uint32_t i = 0; i < data->clip_count && result == CUTIS_OK; i++) {
-        if (document->strict) result = cutis_gltf_check_samplers(document, i);
-        if (result == CUTIS_OK) result = cutis_gltf_read_clip(document, arena, data, i, &clips[i]);
-        cutis_gltf_go_on(document, &result);
-    }
-    data->clips = clips;
-    result = cutis_gltf_end_phase(document, result);
-    return result == CUTIS_OK ? check_clip_targets(document, data) : result;
+    return document->channels && document->channel_counts ? CUTIS_OK
+                                                          : cutis_alloc_result(document->context);
+}
+
+static cutis_result read_clip(gltf_document *document, uint32_t index, void *item)
+{
+    cutis_result result = document->strict ? cutis_gltf_check_samplers(document, index) : CUTIS_OK;
+    return result == CUTIS_OK ? cutis_gltf_read_clip(document, index, item) : result;
 }
 
 /// Minimum and maximum of all accessors, scanned within the same allowance as decoding: accessors
@@ -130,19 +95,31 @@ static cutis_result check_all_bounds(gltf_document *document)
     return cutis_gltf_end_phase(document, result);
 }
 
-static cutis_result read_parts(gltf_document *document, cutis_arena *arena, cutis_model_data *data)
+static cutis_result read_parts(gltf_document *document)
 {
-    cutis_result result = read_nodes(document, arena, data);
-    if (result == CUTIS_OK) result = read_meshes(document, arena, data);
-    if (result == CUTIS_OK) result = read_skins(document, arena, data);
-    if (result == CUTIS_OK) result = read_materials(document, arena, data);
-    if (result == CUTIS_OK) result = read_clips(document, arena, data);
-    if (result == CUTIS_OK) result = cutis_gltf_read_pose_space(document, arena, data);
-    if (result == CUTIS_OK) result = cutis_gltf_read_handles(document, arena, data);
-    if (result == CUTIS_OK) result = cutis_gltf_read_cage(document, arena, data);
-    if (result == CUTIS_OK) result = cutis_gltf_check_scene(document, data);
+    cutis_model_data *data = &document->data;
+    cutis_result result = begin_nodes(document);
+    data->nodes =
+        read_items(document, "nodes", sizeof *data->nodes, read_node, &data->node_count, &result);
+    if (result == CUTIS_OK) result = cutis_gltf_check_meshes(document);
+    data->meshes = read_items(document, "meshes", sizeof *data->meshes, cutis_gltf_read_mesh,
+                              &data->mesh_count, &result);
+    data->skins = read_items(document, "skins", sizeof *data->skins, cutis_gltf_read_skin,
+                             &data->skin_count, &result);
+    data->materials = read_items(document, "materials", sizeof *data->materials,
+                                 cutis_gltf_read_material, &data->material_count, &result);
+    document->skin_count = data->skin_count;
+    document->material_count = data->material_count;
+    if (result == CUTIS_OK) result = begin_clips(document);
+    data->clips = read_items(document, "animations", sizeof *data->clips, read_clip,
+                             &data->clip_count, &result);
+    if (result == CUTIS_OK) result = check_clip_targets(document);
+    if (result == CUTIS_OK) result = cutis_gltf_read_pose_space(document);
+    if (result == CUTIS_OK) result = cutis_gltf_read_handles(document);
+    if (result == CUTIS_OK) result = cutis_gltf_read_cage(document);
+    if (result == CUTIS_OK) result = cutis_gltf_check_scene(document);
     if (result == CUTIS_OK) result = check_all_bounds(document);
-    if (result == CUTIS_OK && document->strict) result = cutis_gltf_check_strict(document, data);
+    if (result == CUTIS_OK && document->strict) result = cutis_gltf_check_strict(document);
     return result;
 }
 
@@ -162,21 +139,20 @@ static cutis_result note_mended(const gltf_document *document, cutis_model *mode
     return result;
 }
 
-/// Load, decode and pass the gate. `document` is the caller's to release, also after a failure.
-static cutis_result read_document(cutis_context *context, const char *path, const void *data,
-                                  size_t size, const gltf_purpose *purpose, cutis_model **out)
+/// Load, decode and pass the gate.
+static cutis_result read_document(const cutis_input *input, const gltf_document *purpose,
+                                  cutis_model **out)
 {
-    cutis_arena arena = { .context = context };
-    cutis_model_data parts = { 0 };
+    cutis_context *context = input->context;
     gltf_document *document = NULL;
-    cutis_result result = cutis_gltf_document_load(context, path, data, size, purpose, &document);
+    cutis_result result = cutis_gltf_document_load(input, purpose, &document);
     if (result != CUTIS_OK) return result;
-    result = read_parts(document, &arena, &parts);
+    result = read_parts(document);
     document->report = NULL; // from here on models share the document
     document->published = true;
     if (result == CUTIS_OK) {
-        if (document->kept) parts.source = &document->source;
-        result = cutis_model_create(context, &parts,
+        if (document->kept) document->data.source = &document->source;
+        result = cutis_model_create(context, &document->data,
                                     purpose->repair ? CUTIS_GATE_REPAIR : CUTIS_GATE_REFUSE, out);
         if (result != CUTIS_OK) {
             char reason[1024];
@@ -193,29 +169,27 @@ static cutis_result read_document(cutis_context *context, const char *path, cons
             *out = NULL;
         }
     }
-    cutis_arena_release(&arena);
+    cutis_arena_release(&document->parts);
+    document->data = (cutis_model_data){ 0 };
     cutis_source_release(&document->source); // the model has its own reference
     return result;
 }
 
-cutis_result cutis_gltf_read(cutis_context *context, const char *path, bool on_disk,
-                             const void *data, size_t size, const cutis_read_options *options,
+cutis_result cutis_gltf_read(const cutis_input *input, const cutis_read_options *options,
                              cutis_model **out)
 {
-    gltf_purpose purpose = { .on_disk = on_disk,
-                             .repair = options && options->gate == CUTIS_GATE_REPAIR,
-                             .strict = options && options->strict,
-                             .kept = options && options->keep_source };
-    return read_document(context, path, data, size, &purpose, out);
+    const gltf_document purpose = { .repair = options && options->gate == CUTIS_GATE_REPAIR,
+                                    .strict = options && options->strict,
+                                    .kept = options && options->keep_source };
+    return read_document(input, &purpose, out);
 }
 
-cutis_result cutis_gltf_inspect(cutis_context *context, const char *path, bool on_disk,
-                                const void *data, size_t size, cutis_check_report *report)
+cutis_result cutis_gltf_inspect(const cutis_input *input, cutis_check_report *report)
 {
     cutis_model *model = NULL;
-    gltf_purpose purpose = { .on_disk = on_disk, .strict = true, .report = report };
+    const gltf_document purpose = { .strict = true, .report = report };
     uint32_t before = report->count;
-    cutis_result result = read_document(context, path, data, size, &purpose, &model);
+    cutis_result result = read_document(input, &purpose, &model);
     cutis_model_destroy(model);
     // What is listed is no failure of the inspection.
     if (result == CUTIS_OUT_OF_MEMORY || report->count == before) return result;

@@ -185,8 +185,7 @@ static bool is_trs(const float *columns)
     return fabs(norm - column_norm(turned, scale, columns + 12)) < STRICT_MATRIX_TOLERANCE;
 }
 
-static cutis_result read_transform(gltf_document *document, cutis_arena *arena, uint32_t index,
-                                   cutis_node *out)
+static cutis_result read_transform(gltf_document *document, uint32_t index, cutis_node *out)
 {
     const json_t *json = cutis_gltf_item(document, "nodes", index);
     const json_t *matrix = json_object_get(json, "matrix");
@@ -198,7 +197,7 @@ static cutis_result read_transform(gltf_document *document, cutis_arena *arena, 
         if (t || r || s)
             return WRONG("NODE_MATRIX_TRS",
                          "/nodes/%u/matrix: beside translation, rotation or scale", index);
-        cutis_mat34 *affine = cutis_arena_alloc(arena, 1, sizeof *affine);
+        cutis_mat34 *affine = cutis_arena_alloc(&document->parts, 1, sizeof *affine);
         if (!affine) return cutis_alloc_result(document->context);
         cutis_gltf_floats(matrix, numbers);
         if (!to_mat34(numbers, affine) || (document->strict && !is_trs(numbers)))
@@ -237,9 +236,9 @@ static cutis_result read_transform(gltf_document *document, cutis_arena *arena, 
     return CUTIS_OK;
 }
 
-cutis_result cutis_gltf_read_node(gltf_document *document, cutis_arena *arena, uint32_t index,
-                                  cutis_node *out)
+cutis_result cutis_gltf_read_node(gltf_document *document, uint32_t index, void *item)
 {
+    cutis_node *out = item;
     const json_t *json = cutis_gltf_item(document, "nodes", index);
     const json_t *weights = json_object_get(json, "weights");
     int32_t parent = document->parent_of_node[index];
@@ -255,16 +254,17 @@ cutis_result cutis_gltf_read_node(gltf_document *document, cutis_arena *arena, u
     if (out->mesh == CUTIS_NONE && weights)
         return WRONG("UNSATISFIED_DEPENDENCY", "/nodes/%u/weights: there is no mesh", index);
     if (weights) {
-        float *values = cutis_arena_alloc(arena, json_array_size(weights), sizeof *values);
+        float *values =
+            cutis_arena_alloc(&document->parts, json_array_size(weights), sizeof *values);
         if (!values) return cutis_alloc_result(document->context);
         cutis_gltf_floats(weights, values);
         out->target_weights = values;
     }
-    return read_transform(document, arena, index, out);
+    return read_transform(document, index, out);
 }
 
-static cutis_result read_inverse_binds(gltf_document *document, cutis_arena *arena, uint32_t index,
-                                       uint32_t accessor, cutis_skin *out)
+static cutis_result read_inverse_binds(gltf_document *document, uint32_t index, uint32_t accessor,
+                                       cutis_skin *out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
     const float *columns;
@@ -280,11 +280,11 @@ static cutis_result read_inverse_binds(gltf_document *document, cutis_arena *are
         return WRONG("SKIN_IBM_ACCESSOR_WITH_BYTESTRIDE",
                      "/skins/%u/inverseBindMatrices: its bufferView has a stride", index);
     if (!cutis_gltf_has_data(a)) return CUTIS_OK; // left to an extension to fill in
-    cutis_result result = cutis_gltf_new_floats(document, arena, accessor, &columns);
+    cutis_result result = cutis_gltf_new_floats(document, accessor, &columns);
     if (result == CUTIS_OK)
         result = cutis_gltf_charge(document, out->joint_count, sizeof(cutis_mat34));
     if (result != CUTIS_OK) return result;
-    cutis_mat34 *matrices = cutis_arena_alloc(arena, out->joint_count, sizeof *matrices);
+    cutis_mat34 *matrices = cutis_arena_alloc(&document->parts, out->joint_count, sizeof *matrices);
     if (!matrices) return cutis_alloc_result(document->context);
     for (uint32_t j = 0; j < out->joint_count; j++) {
         if (!to_mat34(columns + 16 * (size_t)j, &matrices[j]) && !document->repair)
@@ -296,9 +296,9 @@ static cutis_result read_inverse_binds(gltf_document *document, cutis_arena *are
     return CUTIS_OK;
 }
 
-cutis_result cutis_gltf_read_skin(gltf_document *document, cutis_arena *arena, uint32_t index,
-                                  cutis_skin *out)
+cutis_result cutis_gltf_read_skin(gltf_document *document, uint32_t index, void *item)
 {
+    cutis_skin *out = item;
     const json_t *json = cutis_gltf_item(document, "skins", index);
     const json_t *list = json_object_get(json, "joints");
     int32_t root = cutis_gltf_index(json, "skeleton"),
@@ -307,17 +307,18 @@ cutis_result cutis_gltf_read_skin(gltf_document *document, cutis_arena *arena, u
         (cutis_skin){ .name = cutis_gltf_string(json, "name"),
                       .joint_count = (uint32_t)json_array_size(list),
                       .root = root == CUTIS_NONE ? root : (int32_t)document->model_of_node[root] };
-    uint32_t *joints = cutis_arena_alloc(arena, out->joint_count, sizeof *joints);
+    uint32_t *joints = cutis_arena_alloc(&document->parts, out->joint_count, sizeof *joints);
     if (!joints) return cutis_alloc_result(document->context);
     for (uint32_t j = 0; j < out->joint_count; j++)
         joints[j] = document->model_of_node[cutis_gltf_entry(list, j)];
     out->joints = joints;
     if (binds == CUTIS_NONE) return CUTIS_OK;
-    return read_inverse_binds(document, arena, index, (uint32_t)binds, out);
+    return read_inverse_binds(document, index, (uint32_t)binds, out);
 }
 
-void cutis_gltf_read_material(const gltf_document *document, uint32_t index, cutis_material *out)
+cutis_result cutis_gltf_read_material(gltf_document *document, uint32_t index, void *item)
 {
+    cutis_material *out = item;
     const json_t *json = cutis_gltf_item(document, "materials", index);
     const json_t *pbr = json_object_get(json, "pbrMetallicRoughness");
     const json_t *metallic = json_object_get(pbr, "metallicFactor");
@@ -328,13 +329,14 @@ void cutis_gltf_read_material(const gltf_document *document, uint32_t index, cut
                              .roughness = roughness ? (float)json_number_value(roughness) : 1,
                              .double_sided = json_is_true(json_object_get(json, "doubleSided")) };
     cutis_gltf_floats(json_object_get(pbr, "baseColorFactor"), out->base_color);
+    return CUTIS_OK;
 }
 
 /// @param roots per node: its topmost ancestor @param sizes of the subtree of each
-static cutis_result check_skin(const gltf_document *document, const cutis_model_data *data,
-                               uint32_t index, const uint32_t *roots, const uint32_t *sizes)
+static cutis_result check_skin(const gltf_document *document, uint32_t index, const uint32_t *roots,
+                               const uint32_t *sizes)
 {
-    const cutis_skin *skin = &data->skins[index];
+    const cutis_skin *skin = &document->data.skins[index];
     // Against the specification, but deforming does not mind.
     if (document->repair) return CUTIS_OK;
     for (uint32_t j = 0; j < skin->joint_count; j++) {
@@ -351,9 +353,10 @@ static cutis_result check_skin(const gltf_document *document, const cutis_model_
 }
 
 /// @param unskinned per mesh: the first primitive (file index) without influences, or CUTIS_NONE
-static cutis_result check_node(const gltf_document *document, const cutis_model_data *data,
-                               uint32_t index, const int32_t *unskinned)
+static cutis_result check_node(const gltf_document *document, uint32_t index,
+                               const int32_t *unskinned)
 {
+    const cutis_model_data *data = &document->data;
     const cutis_node *node = &data->nodes[index];
     uint32_t file_index = document->node_of_model[index];
     if (node->mesh == CUTIS_NONE) return CUTIS_OK;
@@ -377,8 +380,9 @@ static cutis_result check_node(const gltf_document *document, const cutis_model_
     return CUTIS_OK;
 }
 
-cutis_result cutis_gltf_check_scene(gltf_document *document, const cutis_model_data *data)
+cutis_result cutis_gltf_check_scene(gltf_document *document)
 {
+    const cutis_model_data *data = &document->data;
     cutis_result result = CUTIS_OK;
     cutis_arena scratch = { .context = document->context };
     uint32_t *roots = cutis_arena_alloc(&scratch, data->node_count, sizeof *roots);
@@ -402,9 +406,9 @@ cutis_result cutis_gltf_check_scene(gltf_document *document, const cutis_model_d
         }
     }
     for (uint32_t s = 0; s < data->skin_count && result == CUTIS_OK; s++)
-        result = check_skin(document, data, s, roots, sizes);
+        result = check_skin(document, s, roots, sizes);
     for (uint32_t n = 0; n < data->node_count && result == CUTIS_OK; n++)
-        result = check_node(document, data, n, unskinned);
+        result = check_node(document, n, unskinned);
     cutis_arena_release(&scratch);
     return result;
 }

@@ -3,7 +3,6 @@
 /// of extensions are not looked at. The walk recurses on the schema (five levels), never on the
 /// document.
 #include "io/gltf/document.h"
-#include "io/gltf/extensions.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -233,8 +233,9 @@ static const json_t *attributes_of(const gltf_document *document, uint32_t mesh,
     return json_object_get(json_array_get(list, primitive), "attributes");
 }
 
-static cutis_result check_looks(gltf_document *document, const cutis_model_data *data)
+static cutis_result check_looks(gltf_document *document)
 {
+    const cutis_model_data *data = &document->data;
     for (uint32_t m = 0; m < data->mesh_count; m++) {
         for (uint32_t p = 0; p < data->meshes[m].primitive_count; p++) {
             const cutis_primitive *primitive = &data->meshes[m].primitives[p];
@@ -257,49 +258,14 @@ static cutis_result check_looks(gltf_document *document, const cutis_model_data 
     return CUTIS_OK;
 }
 
-/// The sets of one primitive, each of 4 joints and weights a vertex.
-typedef struct sets {
-    uint32_t set_count, vertex_count;
-    const uint32_t **joints;
-    const float **weights;
-} sets;
-
-static cutis_result load_sets(gltf_document *document, cutis_arena *arena, const json_t *map,
-                              sets *out)
-{
-    char name[24];
-    uint32_t count = 0;
-    for (;; count++) {
-        snprintf(name, sizeof name, "JOINTS_%u", count);
-        if (cutis_gltf_index(map, name) == CUTIS_NONE) break;
-    }
-    *out = (sets){ .set_count = count };
-    if (count == 0 || !filled(document, map, "JOINTS_0") || !filled(document, map, "WEIGHTS_0"))
-        return CUTIS_OK;
-    out->vertex_count = document->accessors[cutis_gltf_index(map, "JOINTS_0")].count;
-    out->joints = cutis_arena_alloc(arena, count, sizeof *out->joints);
-    out->weights = cutis_arena_alloc(arena, count, sizeof *out->weights);
-    if (!out->joints || !out->weights) return cutis_alloc_result(document->context);
-    cutis_result result = CUTIS_OK;
-    for (uint32_t s = 0; s < count && result == CUTIS_OK; s++) {
-        snprintf(name, sizeof name, "JOINTS_%u", s);
-        result = cutis_gltf_new_integers(document, arena, (uint32_t)cutis_gltf_index(map, name),
-                                         &out->joints[s]);
-        snprintf(name, sizeof name, "WEIGHTS_%u", s);
-        if (result == CUTIS_OK)
-            result = cutis_gltf_new_floats(document, arena, (uint32_t)cutis_gltf_index(map, name),
-                                           &out->weights[s]);
-    }
-    return result;
-}
-
 /// One vertex. `stamps` (one per joint) finds doubled joints in linear time.
-static cutis_result check_vertex(const gltf_document *document, const char *place, const sets *s,
-                                 uint32_t v, uint32_t joint_count, uint32_t *stamps, uint32_t stamp)
+static cutis_result check_vertex(const gltf_document *document, const char *place,
+                                 const gltf_sets *s, uint32_t v, uint32_t joint_count,
+                                 uint32_t *stamps, uint32_t stamp)
 {
     size_t used = 0;
     double sum = 0;
-    for (size_t i = 0; i < 4 * (size_t)s->set_count; i++) {
+    for (size_t i = 0; i < 4 * (size_t)s->count; i++) {
         const uint32_t joint = s->joints[i / 4][4 * (size_t)v + i % 4];
         const float weight = s->weights[i / 4][4 * (size_t)v + i % 4];
         if (joint >= joint_count)
@@ -333,14 +299,17 @@ static cutis_result check_skinning(gltf_document *document, uint32_t mesh, uint3
     cutis_result result = CUTIS_OK;
     for (uint32_t p = 0; p < json_array_size(list) && result == CUTIS_OK; p++) {
         const json_t *map = json_object_get(json_array_get(list, p), "attributes");
-        cutis_arena arena = { .context = document->context };
         char place[96];
-        sets s;
+        gltf_sets s;
+        if (!filled(document, map, "JOINTS_0") || !filled(document, map, "WEIGHTS_0")) continue;
+        const uint32_t count = document->accessors[cutis_gltf_index(map, "JOINTS_0")].count;
         snprintf(place, sizeof place, "/meshes/%u/primitives/%u", mesh, p);
-        result = load_sets(document, &arena, map, &s);
-        for (uint32_t v = 0; v < s.vertex_count && result == CUTIS_OK; v++)
+        gltf_glance before = cutis_gltf_glance(document);
+        result = cutis_gltf_read_sets(document, map, &s);
+        for (uint32_t v = 0; v < count && result == CUTIS_OK; v++)
             result = check_vertex(document, place, &s, v, joint_count, stamps, ++*stamp);
-        cutis_arena_release(&arena);
+        before.charged = document->charged; // primitives that share sets pay for each time
+        cutis_gltf_forget(document, &before);
         cutis_gltf_go_on(document, &result);
     }
     return result;
@@ -348,8 +317,9 @@ static cutis_result check_skinning(gltf_document *document, uint32_t mesh, uint3
 
 /// Joints and weights of every mesh with the smallest skin it is used with: what holds there holds
 /// for the others.
-static cutis_result check_influences(gltf_document *document, const cutis_model_data *data)
+static cutis_result check_influences(gltf_document *document)
 {
+    const cutis_model_data *data = &document->data;
     cutis_context *context = document->context;
     uint32_t *smallest = cutis_smallest_skins(context, data);
     uint32_t *stamps = cutis_alloc_zero(context, document->node_count, sizeof *stamps);
@@ -372,10 +342,9 @@ static cutis_result check_binds(gltf_document *document, uint32_t index)
     int32_t accessor = cutis_gltf_index(json, "inverseBindMatrices");
     if (accessor == CUTIS_NONE || !cutis_gltf_has_data(&document->accessors[accessor]))
         return CUTIS_OK;
-    cutis_arena arena = { .context = document->context };
     const float *matrices = NULL;
-    uint64_t charged = document->charged;
-    cutis_result result = cutis_gltf_new_floats(document, &arena, (uint32_t)accessor, &matrices);
+    const gltf_glance before = cutis_gltf_glance(document);
+    cutis_result result = cutis_gltf_new_floats(document, (uint32_t)accessor, &matrices);
     for (size_t i = 0; result == CUTIS_OK && i < document->accessors[accessor].count; i++) {
         const float *m = matrices + 16 * i;
         if (m[3] != 0 || m[7] != 0 || m[11] != 0 || m[15] != 1)
@@ -384,8 +353,7 @@ static cutis_result check_binds(gltf_document *document, uint32_t index)
                       "/skins/%u/inverseBindMatrices: the last row of matrix %zu is not 0 0 0 1",
                       index, i);
     }
-    document->charged = charged;
-    cutis_arena_release(&arena);
+    cutis_gltf_forget(document, &before);
     return result;
 }
 
@@ -452,12 +420,12 @@ static cutis_result check_scenes(gltf_document *document)
     return result;
 }
 
-cutis_result cutis_gltf_check_strict(gltf_document *document, const cutis_model_data *data)
+cutis_result cutis_gltf_check_strict(gltf_document *document)
 {
     cutis_result result = check_uses(document);
-    if (result == CUTIS_OK) result = check_looks(document, data);
-    if (result == CUTIS_OK) result = check_influences(document, data);
-    for (uint32_t s = 0; s < data->skin_count && result == CUTIS_OK; s++) {
+    if (result == CUTIS_OK) result = check_looks(document);
+    if (result == CUTIS_OK) result = check_influences(document);
+    for (uint32_t s = 0; s < document->data.skin_count && result == CUTIS_OK; s++) {
         result = check_binds(document, s);
         cutis_gltf_go_on(document, &result);
     }

@@ -21,18 +21,17 @@ static bool fits_source(gltf_writer *writer)
 {
     const cutis_model_data *data = writer->data;
     gltf_document *source = &writer->source;
-    cutis_arena arena = { .context = source->context };
     bool fits = data->node_count >= source->node_count && data->mesh_count >= source->mesh_count &&
                 data->skin_count >= source->skin_count && data->clip_count >= source->clip_count &&
                 data->material_count >= source->material_count;
     for (uint32_t i = 0; i < source->node_count && fits; i++) {
         cutis_node old;
         const cutis_node *node = &data->nodes[i];
-        if (cutis_gltf_read_node(source, &arena, source->node_of_model[i], &old) != CUTIS_OK)
+        if (cutis_gltf_read_node(source, source->node_of_model[i], &old) != CUTIS_OK)
             writer->failed = true; // it was read before: there is no memory
         fits = !writer->failed && node->parent == old.parent && node->outside == old.outside &&
                cutis_gltf_same_text(node->name, old.name);
-        cutis_arena_release(&arena);
+        cutis_arena_release(&source->parts);
     }
     return fits;
 }
@@ -59,7 +58,8 @@ static void start(gltf_writer *writer, const char *path)
         // The copy has its own allowance, and nothing it points to is changed: models share their
         // source across threads.
         writer->source = *(gltf_document *)source;
-        writer->source.context = writer->context;
+        writer->source.context = writer->source.parts.context = writer->context;
+        writer->source.data = *writer->data;
         if (fits_source(writer)) {
             writer->before = writer->source.root;
             writer->root = json_deep_copy(writer->before);
@@ -281,6 +281,7 @@ cutis_result cutis_gltf_write(const cutis_model *model, const char *path,
     gltf_writer writer = { .context = context,
                            .data = cutis_model_get(model),
                            .other_view = CUTIS_NONE,
+                           .source.parts.context = context,
                            .bytes.context = context,
                            .other.context = context,
                            .file.context = context };

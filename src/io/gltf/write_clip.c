@@ -136,15 +136,14 @@ static bool write_channels(gltf_writer *writer, uint32_t index, const cutis_clip
 void cutis_gltf_write_clip(gltf_writer *writer, uint32_t index)
 {
     const cutis_clip *clip = &writer->data->clips[index];
-    cutis_arena arena = { .context = writer->context };
+    cutis_arena *arena = &writer->source.parts;
     cutis_clip old = { 0 };
     bool kept = writer->before && index < writer->source.clip_count;
     writer->source.charged = 0;
     // The widths of old channels come from the old meshes; a clip of new meshes is compared all the
     // same, and differs.
     if (kept) {
-        cutis_result result =
-            cutis_gltf_read_clip(&writer->source, &arena, writer->data, index, &old);
+        cutis_result result = cutis_gltf_read_clip(&writer->source, index, &old);
         if (result == CUTIS_OUT_OF_MEMORY || result == CUTIS_LIMIT_EXCEEDED) writer->failed = true;
         kept = result == CUTIS_OK;
         if (!kept) old.channel_count = 0;
@@ -163,7 +162,7 @@ void cutis_gltf_write_clip(gltf_writer *writer, uint32_t index)
     }
     cutis_gltf_set_string(writer, json, "name", clip->name);
     size_t count = json_array_size(json_object_get(json, "samplers"));
-    uint8_t *used = cutis_arena_zero(&arena, count, 1);
+    uint8_t *used = cutis_arena_zero(arena, count, 1);
     if (!used || writer->failed) {
         writer->failed = true;
     } else {
@@ -172,5 +171,5 @@ void cutis_gltf_write_clip(gltf_writer *writer, uint32_t index)
             used[cutis_gltf_index(json_array_get(channels, c), "sampler")] = 1;
         if (write_channels(writer, index, &old, json)) drop_samplers(writer, json, used, count);
     }
-    cutis_arena_release(&arena);
+    cutis_arena_release(arena);
 }

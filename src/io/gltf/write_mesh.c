@@ -59,30 +59,15 @@ static bool counts_up(const cutis_primitive *primitive)
 static void write_indices(gltf_writer *writer, const cutis_primitive *primitive, json_t *json)
 {
     static const int MODES[] = { 4, 1, 0 };
-    gltf_array array = { .data = primitive->indices,
-                         .count = primitive->index_count,
-                         .shape = GLTF_SCALAR,
-                         .component = GLTF_U32,
-                         .target = GLTF_ELEMENT_ARRAY_BUFFER };
     json_object_del(json, "mode");
     json_object_del(json, "indices");
     if (primitive->topology != CUTIS_TOPOLOGY_TRIANGLES)
         cutis_gltf_set(writer, json, "mode", json_integer(MODES[primitive->topology]));
     if (counts_up(primitive) || primitive->index_count == 0) return;
-    uint16_t *narrow = NULL;
-    if (primitive->vertex_count < 65536) {
-        narrow = cutis_alloc_array(writer->context, primitive->index_count, sizeof *narrow);
-        if (!narrow) {
-            writer->failed = true;
-            return;
-        }
-        for (uint32_t i = 0; i < primitive->index_count; i++)
-            narrow[i] = (uint16_t)primitive->indices[i];
-        array.data = narrow;
-        array.component = GLTF_U16;
-    }
-    cutis_gltf_set_array(writer, json, "indices", &array);
-    cutis_free_array(writer->context, narrow, primitive->index_count, sizeof *narrow);
+    cutis_gltf_set(writer, json, "indices",
+                   json_integer(cutis_gltf_add_integers(
+                       writer, primitive->indices, primitive->index_count,
+                       primitive->vertex_count < 65536 ? 2 : 4, GLTF_ELEMENT_ARRAY_BUFFER)));
 }
 
 static void write_targets(gltf_writer *writer, const cutis_primitive *primitive,
@@ -176,26 +161,8 @@ static json_t *write_labels(gltf_writer *writer, const cutis_mesh *mesh,
 {
     uint32_t count = primitive->index_count / 3;
     if (!primitive->parts || count == 0) return json_null();
-    gltf_array array = {
-        .data = primitive->parts, .count = count, .shape = GLTF_SCALAR, .component = GLTF_U32
-    };
     size_t size = mesh->part_count <= 256 ? 1 : mesh->part_count <= 65536 ? 2 : 4;
-    uint8_t *narrow = cutis_alloc_array(writer->context, count, size);
-    if (!narrow) {
-        writer->failed = true;
-        return json_null();
-    }
-    for (uint32_t t = 0; t < count; t++) {
-        uint16_t half = (uint16_t)primitive->parts[t];
-        if (size == 1) narrow[t] = (uint8_t)primitive->parts[t];
-        if (size == 2) memcpy(narrow + 2 * (size_t)t, &half, 2);
-        if (size == 4) memcpy(narrow + 4 * (size_t)t, &primitive->parts[t], 4);
-    }
-    array.data = narrow;
-    array.component = size == 1 ? GLTF_U8 : size == 2 ? GLTF_U16 : GLTF_U32;
-    json_t *index = json_integer(cutis_gltf_add_array(writer, &array));
-    cutis_free_array(writer->context, narrow, count, size);
-    return index;
+    return json_integer(cutis_gltf_add_integers(writer, primitive->parts, count, size, 0));
 }
 
 static bool same_parts(const cutis_mesh *a, const cutis_mesh *b)
@@ -301,15 +268,15 @@ void cutis_gltf_write_mesh(gltf_writer *writer, uint32_t index)
 {
     const cutis_mesh *mesh = &writer->data->meshes[index];
     json_t *meshes = cutis_gltf_collection(writer, "meshes"), *json, *list;
-    cutis_arena arena = { .context = writer->context };
+    cutis_arena *arena = &writer->source.parts;
     cutis_mesh old = { 0 };
     bool kept = writer->before && index < writer->source.mesh_count;
     writer->source.charged = 0;
-    if (kept && cutis_gltf_read_mesh(&writer->source, &arena, index, &old) != CUTIS_OK)
+    if (kept && cutis_gltf_read_mesh(&writer->source, index, &old) != CUTIS_OK)
         writer->failed = true;
     while (json_array_size(meshes) <= index && !writer->failed)
         cutis_gltf_append(writer, meshes, json_object());
-    uint32_t *map = cutis_arena_alloc(&arena, mesh->primitive_count, sizeof *map);
+    uint32_t *map = cutis_arena_alloc(arena, mesh->primitive_count, sizeof *map);
     if (!map) writer->failed = true;
     if (!writer->failed) {
         json = json_array_get(meshes, index);
@@ -325,5 +292,5 @@ void cutis_gltf_write_mesh(gltf_writer *writer, uint32_t index)
         write_target_names(writer, mesh, kept ? &old : NULL, json);
         write_parts(writer, mesh, kept ? &old : NULL, map, json);
     }
-    cutis_arena_release(&arena);
+    cutis_arena_release(arena);
 }

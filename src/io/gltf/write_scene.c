@@ -85,17 +85,16 @@ void cutis_gltf_write_nodes(gltf_writer *writer)
     json_t *nodes = cutis_gltf_collection(writer, "nodes");
     uint32_t source_count = writer->before ? writer->source.node_count : 0;
     for (uint32_t i = 0; i < writer->data->node_count && !writer->failed; i++) {
-        cutis_arena arena = { .context = writer->context };
         cutis_node old;
         uint32_t file_index = writer->node_of_model[i];
         bool kept = i < source_count;
-        if (kept && cutis_gltf_read_node(&writer->source, &arena, file_index, &old) != CUTIS_OK)
+        if (kept && cutis_gltf_read_node(&writer->source, file_index, &old) != CUTIS_OK)
             writer->failed = true;
         if (!kept) cutis_gltf_append(writer, nodes, json_object());
         if (!writer->failed)
             write_node(writer, i, kept ? &old : NULL, json_array_get(nodes, file_index));
         if (!kept && !writer->failed) link_node(writer, i, nodes);
-        cutis_arena_release(&arena);
+        cutis_arena_release(&writer->source.parts);
     }
 }
 
@@ -110,10 +109,8 @@ static void write_inverse_binds(gltf_writer *writer, const cutis_skin *skin, jso
     }
     for (size_t j = 0; j < skin->joint_count; j++)
         to_columns(&skin->inverse_binds[j], columns + 16 * j);
-    gltf_array array = {
-        .data = columns, .count = skin->joint_count, .shape = GLTF_MAT4, .component = GLTF_F32
-    };
-    cutis_gltf_set_array(writer, json, "inverseBindMatrices", &array);
+    cutis_gltf_set_numbers(writer, json, "inverseBindMatrices", columns, skin->joint_count,
+                           GLTF_MAT4, GLTF_F32);
     cutis_free_array(writer->context, columns, skin->joint_count, 16 * sizeof *columns);
 }
 
@@ -121,11 +118,10 @@ void cutis_gltf_write_skin(gltf_writer *writer, uint32_t index)
 {
     const cutis_skin *skin = &writer->data->skins[index];
     json_t *skins = cutis_gltf_collection(writer, "skins");
-    cutis_arena arena = { .context = writer->context };
     cutis_skin old = { 0 };
     bool kept = writer->before && index < writer->source.skin_count;
     writer->source.charged = 0;
-    if (kept && cutis_gltf_read_skin(&writer->source, &arena, index, &old) != CUTIS_OK)
+    if (kept && cutis_gltf_read_skin(&writer->source, index, &old) != CUTIS_OK)
         writer->failed = true;
     if (!kept) cutis_gltf_append(writer, skins, json_object());
     json_t *json = json_array_get(skins, index);
@@ -145,7 +141,7 @@ void cutis_gltf_write_skin(gltf_writer *writer, uint32_t index)
             cutis_gltf_append(writer, joints, json_integer(writer->node_of_model[skin->joints[j]]));
         cutis_gltf_set(writer, json, "joints", joints);
     }
-    cutis_arena_release(&arena);
+    cutis_arena_release(&writer->source.parts);
 }
 
 void cutis_gltf_write_material(gltf_writer *writer, uint32_t index)

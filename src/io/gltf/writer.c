@@ -256,6 +256,41 @@ void cutis_gltf_set_array(gltf_writer *writer, json_t *object, const char *key,
     cutis_gltf_set(writer, object, key, json_integer(cutis_gltf_add_array(writer, array)));
 }
 
+void cutis_gltf_set_numbers(gltf_writer *writer, json_t *object, const char *key, const void *data,
+                            size_t count, gltf_shape shape, uint32_t component)
+{
+    cutis_gltf_set_array(
+        writer, object, key,
+        &(gltf_array){
+            .data = data, .count = (uint32_t)count, .shape = shape, .component = component });
+}
+
+uint32_t cutis_gltf_add_integers(gltf_writer *writer, const uint32_t *values, uint32_t count,
+                                 size_t size, uint32_t target)
+{
+    uint8_t *narrow = cutis_alloc_array(writer->context, count, size);
+    if (!narrow) {
+        writer->failed = true;
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint16_t half = (uint16_t)values[i];
+        if (size == 1) narrow[i] = (uint8_t)values[i];
+        if (size == 2) memcpy(narrow + 2 * i, &half, 2);
+        if (size == 4) memcpy(narrow + 4 * i, &values[i], 4);
+    }
+    uint32_t accessor =
+        cutis_gltf_add_array(writer, &(gltf_array){ .data = narrow,
+                                                    .count = count,
+                                                    .shape = GLTF_SCALAR,
+                                                    .component = size == 1   ? GLTF_U8
+                                                                 : size == 2 ? GLTF_U16
+                                                                             : GLTF_U32,
+                                                    .target = target });
+    cutis_free_array(writer->context, narrow, count, size);
+    return accessor;
+}
+
 void cutis_gltf_place_extension(gltf_writer *writer, json_t *object, const char *name,
                                 json_t *value)
 {

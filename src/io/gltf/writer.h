@@ -64,6 +64,12 @@ uint32_t cutis_gltf_add_array(gltf_writer *writer, const gltf_array *array);
 /// The same, and a property that names it.
 void cutis_gltf_set_array(gltf_writer *writer, json_t *object, const char *key,
                           const gltf_array *array);
+/// The same for an array that is no more than its numbers.
+void cutis_gltf_set_numbers(gltf_writer *writer, json_t *object, const char *key, const void *data,
+                            size_t count, gltf_shape shape, uint32_t component);
+/// Whole numbers in `size` bytes each: 1, 2 or 4. @return the accessor
+uint32_t cutis_gltf_add_integers(gltf_writer *writer, const uint32_t *values, uint32_t count,
+                                 size_t size, uint32_t target);
 
 /// Names of the extensions in use: add or remove one.
 void cutis_gltf_use_extension(gltf_writer *writer, const char *name);
