@@ -263,10 +263,9 @@ static void reduced_weights_are_few_positive_and_sum_to_one(void **state)
 }
 
 // Vertices at one place with the same weights, across primitives and meshes, must not come apart.
-static void check_seams(cutis_context *context, const char *file, uint32_t keep)
+static void check_seams(cutis_context *context, const cutis_model *model, uint32_t keep)
 {
-    cutis_model *model = NULL, *reduced = NULL;
-    assert_ok(context, cutis_model_read(context, file, NULL, &model));
+    cutis_model *reduced = NULL;
     assert_ok(context,
               cutis_weights_reduce(model, NULL, &(cutis_reduce_options){ .influences = keep },
                                    &reduced, NULL));
@@ -292,35 +291,36 @@ static void check_seams(cutis_context *context, const char *file, uint32_t keep)
         }
         free(weld);
     }
-    assert_true(copies > 100);
+    assert_true(copies > 80); // the low arm's seam has 90 vertices
     cutis_model_destroy(reduced);
-    cutis_model_destroy(model);
 }
 
 static void seam_copies_keep_equal_weights(void **state)
 {
     (void)state;
+    static const char *const REAL[] = { "gltf-sample-assets/Fox/glTF-Binary/Fox.glb",
+                                        "gltf-sample-assets/CesiumMan/glTF-Binary/CesiumMan.glb" };
+    cutis_synth_options arm = { .body = CUTIS_BODY_ARM, .size = CUTIS_BODY_SIZE_LOW };
     cutis_context *context = NULL;
+    cutis_model *model = NULL;
     assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
-    check_seams(context, shared_path("gltf-sample-assets/Fox/glTF-Binary/Fox.glb"), 2);
-    check_seams(context, shared_path("gltf-sample-assets/CesiumMan/glTF-Binary/CesiumMan.glb"), 2);
+    assert_ok(context, cutis_synth_create(context, &arm, &model));
+    check_seams(context, model, 1);
+    cutis_model_destroy(model);
+    for (int i = 0; i < 2; i++)
+        if (shared_is_there(REAL[i])) {
+            assert_ok(context, cutis_model_read(context, shared_path(REAL[i]), NULL, &model));
+            check_seams(context, model, 2);
+            cutis_model_destroy(model);
+        }
     assert_int_equal(cutis_context_memory(context), 0);
     cutis_context_destroy(context);
 }
 
-static void every_skin_of_a_scene_is_reduced_and_the_rest_is_kept(void **state)
+static void check_scene(cutis_context *context, const cutis_model *model)
 {
-    (void)state;
-    cutis_context *context = NULL;
-    cutis_model *model = NULL, *reduced = NULL;
+    cutis_model *reduced = NULL;
     cutis_reduce_report *report = NULL;
-    assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
-    assert_ok(
-        context,
-        cutis_model_read(
-            context,
-            shared_path("gltf-sample-assets/RecursiveSkeletons/glTF-Binary/RecursiveSkeletons.glb"),
-            NULL, &model));
     assert_ok(context, cutis_weights_reduce(
                            model, NULL, &(cutis_reduce_options){ .influences = 1, .compare = true },
                            &reduced, &report));
@@ -329,11 +329,30 @@ static void every_skin_of_a_scene_is_reduced_and_the_rest_is_kept(void **state)
     assert_int_equal(summary.max_influences, 1);
     assert_int_equal(report->row_count, 4);
     const cutis_model_data *a = cutis_model_get(model), *b = cutis_model_get(reduced);
+    assert_true(a->skin_count > 1);
     assert_int_equal(a->skin_count, b->skin_count);
     assert_int_equal(a->clip_count, b->clip_count);
     cutis_reduce_report_destroy(report);
     cutis_model_destroy(reduced);
+}
+
+static void every_skin_of_a_scene_is_reduced_and_the_rest_is_kept(void **state)
+{
+    (void)state;
+    static const char REAL[] =
+        "gltf-sample-assets/RecursiveSkeletons/glTF-Binary/RecursiveSkeletons.glb";
+    cutis_synth_options crowd = { .body = CUTIS_BODY_CROWD, .vertex_count = 1500, .count = 2 };
+    cutis_context *context = NULL;
+    cutis_model *model = NULL;
+    assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
+    assert_ok(context, cutis_synth_create(context, &crowd, &model));
+    check_scene(context, model);
     cutis_model_destroy(model);
+    if (shared_is_there(REAL)) {
+        assert_ok(context, cutis_model_read(context, shared_path(REAL), NULL, &model));
+        check_scene(context, model);
+        cutis_model_destroy(model);
+    }
     assert_int_equal(cutis_context_memory(context), 0);
     cutis_context_destroy(context);
 }
