@@ -278,7 +278,7 @@ typedef struct cutis_vertices {
 /// Skin vertices without model, device and binding, on the calling thread: a pure function that
 /// allocates nothing, for those who keep their own memory. LBS and DQS, any affine palette; a
 /// vertex may be written where it was read. A binding does the same with all cores and vectors,
-/// 15 (LBS) to 30 times (DQS) as fast on one core.
+/// 17 to 30 times as fast on one core (docs/benchmarks.md).
 /// @param palette world * inverse bind, bone_count matrices
 /// @param outputs positions and, where wanted, normals (of unit length), host memory; nothing else
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (a joint beyond the palette, a weight that is negative
