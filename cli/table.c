@@ -225,6 +225,8 @@ const verb_row cli_verbs[] = {
       "a rig automatic weights and never fails. At most --influences weights a vertex are kept (default 4), chosen by the\n"
       "weight reduction over the clips or automatic poses; --largest is quicker. --weighting virtual keeps its virtual\n"
       "handles in CUTIS_handles, which `deform --method handles-rigid` plays and `render --show handles` draws.\n"
+      "Time goes with the voxels inside the shape, not with its vertices: a solid ball has a million of them at the\n"
+      "default of 128 along its longest side, and --voxels 64 takes an eighth.\n"
       "Handles the grid cannot separate are a warning with the voxels that would do (--strict: an error); handles outside\n"
       "the model hold its nearest voxel; loose pieces without a handle follow the nearest one.\n"
       "\n"
