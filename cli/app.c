@@ -26,6 +26,22 @@ uint64_t array_size(const cutis_array *array)
     return total;
 }
 
+uint32_t count_joints(const cutis_model_data *data)
+{
+    uint32_t count = 0;
+    bool *seen = calloc(data->node_count ? data->node_count : 1, sizeof *seen);
+    if (!seen) return 0;
+    for (uint32_t s = 0; s < data->skin_count; s++)
+        for (uint32_t j = 0; j < data->skins[s].joint_count; j++) {
+            uint32_t node = data->skins[s].joints[j];
+            count += !seen[node];
+            seen[node] = true;
+        }
+    free(seen);
+    // A skeleton without a skin, such as a BVH: all its nodes move.
+    return data->skin_count == 0 && data->mesh_count == 0 ? data->node_count : count;
+}
+
 static int read_model(cli_app *app, const char *path, bool keep_source, cutis_model **out)
 {
     cutis_read_options options = {

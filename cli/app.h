@@ -121,7 +121,10 @@ int app_limit_influences(cli_app *app, const char *path, cutis_model **model);
 int app_open_device(cli_app *app, cutis_device **out);
 /// Split --device into kind and index.
 int app_device_options(cli_app *app, cutis_device_options *out);
-uint64_t array_size(const cutis_array *array);          ///< how many numbers
+uint64_t array_size(const cutis_array *array); ///< how many numbers
+/// Joints of all skins, each once, of those that no mesh uses (a bare Cal3D skeleton) too; of a
+/// skeleton without skins, such as a BVH, all nodes.
+uint32_t count_joints(const cutis_model_data *data);
 bool has_extension(const char *path, const char *list); ///< list: ".npy .pc2"
 /// A folder, created with its parents if need be.
 int app_make_folder(cli_app *app, const char *path);

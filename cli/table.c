@@ -45,8 +45,8 @@ const verb_row cli_verbs[] = {
       verb_check },
     { "convert", "MODEL", NULL, 1, 1, "read a model and write it in another format",
       "Formats by name: .gltf .glb .obj .ply .bvh; .cfg (Cal3D) is read only. From glTF to glTF nothing is lost:\n"
-      "textures, extras and unknown extensions stay. --clip keeps one clip of the model (.bvh holds one: else the\n"
-      "first), or adds one from another file. What the format cannot hold is said.\n"
+      "textures, extras and unknown extensions stay. --clip FILE adds a clip from another file; for .bvh, which\n"
+      "holds one (else the first), it may name a clip of the model. What the format cannot hold is said.\n"
       "\n"
       "JSON keys: file, output, vertices, triangles, joints, clips, lost.\n",
       COMMON | READING | WRITING | BIT(INFLUENCES) | BIT(WEIGHTS) | BIT(ASCII) | BIT(CLIP),
@@ -226,7 +226,7 @@ const verb_row cli_verbs[] = {
       "weight reduction over the clips or automatic poses; --largest is quicker. --weighting virtual keeps its virtual\n"
       "handles in CUTIS_handles, which `deform --method handles-rigid` plays and `render --show handles` draws.\n"
       "Time goes with the voxels inside the shape, not with its vertices: a solid ball has a million of them at the\n"
-      "default of 128 along its longest side, and --voxels 64 takes an eighth.\n"
+      "default of 128 along its longest side.\n"
       "Handles the grid cannot separate are a warning with the voxels that would do (--strict: an error); handles outside\n"
       "the model hold its nearest voxel; loose pieces without a handle follow the nearest one.\n"
       "\n"

@@ -2,27 +2,27 @@
 #include "app.h"
 #include "play.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-// --clip: a clip of the model stays alone; one from a file comes first of all.
-static int choose_clip(cli_app *app, const char *path, cutis_model **model)
+// --clip: one from a file is added. A BVH holds one, which may be the model's too; elsewhere that
+// would take the others away, and with them what the source says of them.
+static int choose_clip(cli_app *app, const char *path, const char *output, cutis_model **model)
 {
     const uint32_t before = cutis_model_get(*model)->clip_count;
     int32_t clip = CUTIS_NONE;
     int status = clip_find(app, path, model, &clip);
     if (status != EXIT_GOOD || clip == CUTIS_NONE) return status;
     cutis_model_data data = *cutis_model_get(*model);
+    if (!has_extension(output, ".bvh"))
+        return data.clip_count > before
+                   ? EXIT_GOOD
+                   : app_usage(app,
+                               "--clip %s: a clip of the model is chosen for .bvh alone; "
+                               "a file adds its clip",
+                               option_text(app, OPTION_CLIP));
     cutis_model *chosen = NULL;
-    cutis_clip *clips = malloc(data.clip_count * sizeof *clips);
-    if (!clips) return app_fail_text(app, "not enough memory");
-    clips[0] = data.clips[clip];
-    for (uint32_t c = 0, to = 1; c < data.clip_count; c++)
-        if (c != (uint32_t)clip) clips[to++] = data.clips[c];
-    data.clips = clips;
-    if (data.clip_count == before) data.clip_count = 1;
+    data.clips += clip, data.clip_count = 1;
     cutis_result result = cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, &chosen);
-    free(clips);
     if (result != CUTIS_OK) return app_fail(app, path, result);
     cutis_model_destroy(*model);
     *model = chosen;
@@ -53,8 +53,7 @@ static written look_at_written(const cutis_model *model, const char *output)
                   .clips = mesh                             ? 0
                            : motion && data->clip_count > 1 ? 1
                                                             : data->clip_count };
-    uint32_t joints = data->skin_count || data->mesh_count ? 0 : data->node_count;
-    for (uint32_t s = 0; s < data->skin_count; s++) joints += data->skins[s].joint_count;
+    const uint32_t joints = count_joints(data);
     w.joints = mesh ? 0 : joints;
     lose(&w, motion ? cutis_model_vertex_count(model) : 0, "vertex", "vertices");
     lose(&w, mesh ? joints : 0, "joint", "joints");
@@ -69,7 +68,7 @@ int verb_convert(cli_app *app)
     int status = app_output(app, NULL, &output);
     if (status == EXIT_GOOD) status = app_check_writing(app, output);
     if (status == EXIT_GOOD) status = app_read_model(app, path, &model);
-    if (status == EXIT_GOOD) status = choose_clip(app, path, &model);
+    if (status == EXIT_GOOD) status = choose_clip(app, path, output, &model);
     if (status == EXIT_GOOD) status = app_limit_influences(app, path, &model);
     if (status == EXIT_GOOD) status = app_write_model(app, model, output);
     if (status == EXIT_GOOD) {

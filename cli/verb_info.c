@@ -13,24 +13,6 @@ typedef struct facts {
     uint32_t repaired;
 } facts;
 
-// Joints of skins that no mesh uses (a BVH, a bare Cal3D skeleton) count too when there are no
-// others.
-static uint32_t all_joints(const cutis_model_data *data)
-{
-    uint32_t count = 0;
-    bool *seen = calloc(data->node_count ? data->node_count : 1, sizeof *seen);
-    if (!seen) return 0;
-    for (uint32_t s = 0; s < data->skin_count; s++)
-        for (uint32_t j = 0; j < data->skins[s].joint_count; j++) {
-            uint32_t node = data->skins[s].joints[j];
-            count += !seen[node];
-            seen[node] = true;
-        }
-    free(seen);
-    // A skeleton without a skin, such as a BVH: all its nodes move.
-    return data->skin_count == 0 && data->mesh_count == 0 ? data->node_count : count;
-}
-
 static cutis_result collect(const cutis_model *model, facts *out)
 {
     const cutis_issue *issues;
@@ -40,7 +22,8 @@ static cutis_result collect(const cutis_model *model, facts *out)
     if (result != CUTIS_OK) return result;
     for (uint32_t m = 0; m < out->data->mesh_count; m++)
         out->primitive_count += out->data->meshes[m].primitive_count;
-    out->joint_count = out->weights.joint_count ? out->weights.joint_count : all_joints(out->data);
+    out->joint_count =
+        out->weights.joint_count ? out->weights.joint_count : count_joints(out->data);
     out->repaired = cutis_model_issues(model, &issues);
     if (vertex_count == 0) return CUTIS_OK;
     float *positions = malloc(3 * sizeof(float) * (size_t)vertex_count);

@@ -14,8 +14,9 @@
 /// visit takes 11 to 15. Below, what the small levels cost in waits and launches is more than that.
 #define CUTIS_HANDLES_LARGE (1u << 17)
 /// Iterations after which one visit must do: two are positive definite only while a visit goes less
-/// than twice too far, which shapes of thin sheets and rods come near.
-#define CUTIS_HANDLES_PATIENCE 100
+/// than twice too far, which thin sheets, rods and a solid ball do not keep to (they then stand
+/// still). More than twice what two visits take where they work.
+#define CUTIS_HANDLES_PATIENCE 24
 
 /// One level: nodes with up to six neighbours each, sorted into two colours (parity of the
 /// coordinate sum); neighbours always have the other colour. A node is a free voxel or a block of
