@@ -81,7 +81,7 @@ static cutis_result place_in_view(const gltf_document *document, uint32_t access
                      accessor, place, (unsigned long long)count, size, (long long)offset,
                      view->size, index);
     const json_t *buffer = cutis_gltf_item(document, "buffers", view->buffer);
-    if (!view->data && cutis_gltf_extension(buffer, "EXT_meshopt_compression"))
+    if (!view->data && cutis_gltf_meshopt_extension(buffer))
         document->accessors[accessor].missing = true;
     *out = view->data ? view->data + offset : NULL;
     return CUTIS_OK;

@@ -281,7 +281,7 @@ static cutis_result load_file(gltf_document *document, uint32_t index, const cha
 static cutis_result load_glb_buffer(gltf_document *document, const json_t *json)
 {
     gltf_buffer *buffer = &document->buffers[0];
-    bool fallback = cutis_gltf_extension(json, "EXT_meshopt_compression") != NULL;
+    bool fallback = cutis_gltf_meshopt_extension(json) != NULL;
     if (!document->bin && fallback) return CUTIS_OK;
     if (!document->bin)
         return WRONG("BUFFER_MISSING_GLB_DATA",

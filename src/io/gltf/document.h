@@ -51,7 +51,7 @@ typedef struct gltf_view {
     size_t offset;    ///< into the buffer; meaningless when compressed
     uint32_t stride;  ///< 0: not given
     uint32_t target;  ///< 0: not given
-    bool compressed;  ///< EXT_meshopt_compression
+    bool compressed;  ///< EXT_meshopt_compression or KHR_meshopt_compression
     int32_t vertices; ///< an accessor on it that is a vertex attribute, or CUTIS_NONE
     int32_t indices;  ///< an accessor on it that is an index array, or CUTIS_NONE
 } gltf_view;
@@ -166,6 +166,9 @@ bool cutis_gltf_extension_belongs(const char *name, const char *place);
 /// range (schema.c). After it, readers take values out of the JSON without asking again. The error
 /// reads "file: /json/pointer: reason [CODE]".
 cutis_result cutis_gltf_check_schema(gltf_document *document);
+/// The two names of the same thing, and what of it an object has: a view, or a fallback buffer.
+extern const char *const CUTIS_GLTF_MESHOPT[2];
+const json_t *cutis_gltf_meshopt_extension(const json_t *object); ///< NULL if absent
 /// Views (view.c) and accessors (accessor.c).
 cutis_result cutis_gltf_load_views(gltf_document *document);
 cutis_result cutis_gltf_load_accessors(gltf_document *document);

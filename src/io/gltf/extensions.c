@@ -7,6 +7,7 @@
 static const char *const READABLE_AND_KNOWN[] = {
     "KHR_mesh_quantization",
     "EXT_meshopt_compression",
+    "KHR_meshopt_compression",
     "CUTIS_parts",
     "CUTIS_pose_space",
     "CUTIS_cage",

@@ -185,9 +185,15 @@ static void keep_empty_buffer(gltf_writer *writer, json_t *view, uint32_t buffer
                    json_integer(places[buffer])); // shifted when the real one is known
 }
 
+static void drop_meshopt(gltf_writer *writer, json_t *object)
+{
+    for (int i = 0; i < 2; i++)
+        cutis_gltf_place_extension(writer, object, CUTIS_GLTF_MESHOPT[i], NULL);
+}
+
 static void unpack_view(gltf_writer *writer, json_t *json, const gltf_view *view)
 {
-    cutis_gltf_place_extension(writer, json, "EXT_meshopt_compression", NULL);
+    drop_meshopt(writer, json);
     cutis_bytes_pad(&writer->file, 4, 0);
     size_t offset = writer->file.size;
     cutis_bytes_append(&writer->file, view->data, view->size);
@@ -257,7 +263,7 @@ static void write_buffers(gltf_writer *writer, json_t *empty, json_t *empty_view
                      ? json_deep_copy(cutis_gltf_item(&writer->source, "buffers", 0))
                      : json_object();
         json_object_del(buffer, "uri");
-        cutis_gltf_place_extension(writer, buffer, "EXT_meshopt_compression", NULL);
+        drop_meshopt(writer, buffer);
         cutis_gltf_set(writer, buffer, "byteLength", json_integer((json_int_t)writer->file.size));
         cutis_gltf_append(writer, buffers, buffer);
     }
@@ -335,7 +341,7 @@ void cutis_gltf_lay_out(gltf_writer *writer)
     if (!writer->failed) write_buffers(writer, empty, empty_views);
     // Last: the source's buffers, which may be fallbacks, are gone only now.
     if (writer->before && !writer->failed && any_compressed(&writer->source))
-        cutis_gltf_drop_extension(writer, "EXT_meshopt_compression");
+        for (int i = 0; i < 2; i++) cutis_gltf_drop_extension(writer, CUTIS_GLTF_MESHOPT[i]);
     if (writer->file.failed) writer->failed = true;
     cutis_free_array(writer->context, map, map_size, sizeof *map);
     json_decref(empty);

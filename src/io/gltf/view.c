@@ -1,81 +1,67 @@
-/// Buffer views: ranges of buffers, or what EXT_meshopt_compression unpacks to. Invariant: a view
-/// with data has `size` bytes of it.
+/// Buffer views: ranges of buffers, or what EXT_ and KHR_meshopt_compression unpack to. Invariant:
+/// a view with data has `size` bytes of it.
 #include "io/gltf/document.h"
 
-#include <meshoptimizer.h>
+#include "io/gltf/meshopt.h"
 
-enum mode { ATTRIBUTES, TRIANGLES, INDICES };
-enum filter { NONE, OCTAHEDRAL, QUATERNION, EXPONENTIAL };
+const char *const CUTIS_GLTF_MESHOPT[] = { "EXT_meshopt_compression", "KHR_meshopt_compression" };
 
-typedef struct packed {
-    const uint8_t *data;
-    size_t size, stride, count;
-    enum mode mode;
-    enum filter filter;
-} packed;
-
-/// The decoders rely on these by assertions only, so a file must not get past us without them.
-static bool layout_possible(const packed *p)
+const json_t *cutis_gltf_meshopt_extension(const json_t *object)
 {
-    const bool index = p->stride == 2 || p->stride == 4;
-    const bool attribute = p->stride > 0 && p->stride % 4 == 0 && p->stride <= 256;
-    if (p->mode == ATTRIBUTES ? !attribute : !index) return false;
-    if (p->mode == TRIANGLES && p->count % 3) return false;
-    if (p->filter == NONE) return true;
-    if (p->filter == OCTAHEDRAL && p->stride != 4 && p->stride != 8) return false;
-    if (p->filter == QUATERNION && p->stride != 8) return false;
-    return p->mode == ATTRIBUTES;
+    const json_t *first = cutis_gltf_extension(object, CUTIS_GLTF_MESHOPT[0]);
+    return first ? first : cutis_gltf_extension(object, CUTIS_GLTF_MESHOPT[1]);
 }
 
-static cutis_result read_packed(const gltf_document *document, uint32_t index, const json_t *json,
-                                packed *out)
+static cutis_result read_packed(const gltf_document *document, uint32_t index, const char *name,
+                                const json_t *json, gltf_meshopt *out)
 {
     static const char *const MODES[] = { "ATTRIBUTES", "TRIANGLES", "INDICES" };
-    static const char *const FILTERS[] = { "NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL" };
+    static const char *const FILTERS[] = { "NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL",
+                                           "COLOR" };
     const char *filter_name = cutis_gltf_string(json, "filter");
     int mode = cutis_gltf_find_word(MODES, 3, cutis_gltf_string(json, "mode"));
-    int filter = filter_name ? cutis_gltf_find_word(FILTERS, 4, filter_name) : NONE;
+    int filter = filter_name ? cutis_gltf_find_word(FILTERS, 5, filter_name) : MESHOPT_NONE;
     int64_t buffer = cutis_gltf_integer(json, "buffer", -1),
             offset = cutis_gltf_integer(json, "byteOffset", 0);
     int64_t size = cutis_gltf_integer(json, "byteLength", -1),
             count = cutis_gltf_integer(json, "count", -1);
     int64_t stride = cutis_gltf_integer(json, "byteStride", -1);
-    static const char *const PLACE = "extensions/EXT_meshopt_compression";
     if (mode < 0 || filter < 0 || buffer < 0 || buffer >= document->buffer_count || offset < 0 ||
         size < 1 || count < 1 || stride < 1)
         return WRONG("CUTIS_MESHOPT_INVALID",
-                     "/bufferViews/%u/%s: a property is missing or out of range", index, PLACE);
+                     "/bufferViews/%u/extensions/%s: a property is missing or out of range", index,
+                     name);
     const gltf_buffer *from = &document->buffers[buffer];
     if ((uint64_t)offset > from->size || (uint64_t)size > from->size - (uint64_t)offset)
-        return WRONG("BUFFER_VIEW_TOO_LONG", "/bufferViews/%u/%s: does not fit into buffer %lld",
-                     index, PLACE, (long long)buffer);
+        return WRONG("BUFFER_VIEW_TOO_LONG",
+                     "/bufferViews/%u/extensions/%s: does not fit into buffer %lld", index, name,
+                     (long long)buffer);
     if (!from->data)
-        return WRONG("CUTIS_MESHOPT_INVALID", "/bufferViews/%u/%s: buffer %lld has no data", index,
-                     PLACE, (long long)buffer);
-    *out = (packed){ .data = from->data + offset,
-                     .size = (size_t)size,
-                     .stride = (size_t)stride,
-                     .count = (size_t)count,
-                     .mode = (enum mode)mode,
-                     .filter = (enum filter)filter };
-    if (!layout_possible(out))
         return WRONG("CUTIS_MESHOPT_INVALID",
-                     "/bufferViews/%u/%s: mode, filter, count and stride do not go together", index,
-                     PLACE);
+                     "/bufferViews/%u/extensions/%s: buffer %lld has no data", index, name,
+                     (long long)buffer);
+    *out = (gltf_meshopt){ .data = from->data + offset,
+                           .size = (size_t)size,
+                           .stride = (size_t)stride,
+                           .count = (size_t)count,
+                           .mode = (gltf_meshopt_mode)mode,
+                           .filter = (gltf_meshopt_filter)filter };
+    if (!cutis_gltf_meshopt_possible(out))
+        return WRONG(
+            "CUTIS_MESHOPT_INVALID",
+            "/bufferViews/%u/extensions/%s: mode, filter, count and stride do not go together",
+            index, name);
     return CUTIS_OK;
 }
 
-static cutis_result unpack(gltf_document *document, uint32_t index, const json_t *json)
+static cutis_result unpack(gltf_document *document, uint32_t index, const json_t *view_json)
 {
     gltf_view *view = &document->views[index];
-    static int (*const DECODERS[])(void *, size_t, size_t, const unsigned char *, size_t) = {
-        meshopt_decodeVertexBuffer, meshopt_decodeIndexBuffer, meshopt_decodeIndexSequence
-    };
-    static void (*const FILTERS[])(void *, size_t, size_t) = { NULL, meshopt_decodeFilterOct,
-                                                               meshopt_decodeFilterQuat,
-                                                               meshopt_decodeFilterExp };
-    packed p = { 0 };
-    cutis_result result = read_packed(document, index, json, &p);
+    const json_t *json = cutis_gltf_meshopt_extension(view_json);
+    const char *name =
+        CUTIS_GLTF_MESHOPT[json != cutis_gltf_extension(view_json, CUTIS_GLTF_MESHOPT[0])];
+    gltf_meshopt p = { 0 };
+    cutis_result result = read_packed(document, index, name, json, &p);
     if (result == CUTIS_OK) result = cutis_gltf_charge(document, p.count, p.stride);
     if (result != CUTIS_OK) return result;
     if (p.count * p.stride < view->size)
@@ -84,12 +70,9 @@ static cutis_result unpack(gltf_document *document, uint32_t index, const json_t
                      p.count * p.stride);
     uint8_t *bytes = cutis_arena_alloc(&document->arena, p.count, p.stride);
     if (!bytes) return cutis_alloc_result(document->context);
-    if (DECODERS[p.mode](bytes, p.count, p.stride, p.data, p.size) != 0)
+    if (!cutis_gltf_meshopt_decode(&p, bytes))
         return WRONG("CUTIS_MESHOPT_INVALID",
-                     "/bufferViews/%u/extensions/EXT_meshopt_compression: the data cannot be "
-                     "decompressed",
-                     index);
-    if (p.filter != NONE) FILTERS[p.filter](bytes, p.count, p.stride);
+                     "/bufferViews/%u/extensions/%s: the data cannot be decompressed", index, name);
     view->data = bytes;
     view->compressed = true;
     return CUTIS_OK;
@@ -98,7 +81,6 @@ static cutis_result unpack(gltf_document *document, uint32_t index, const json_t
 static cutis_result load_view(gltf_document *document, uint32_t index)
 {
     const json_t *json = cutis_gltf_item(document, "bufferViews", index);
-    const json_t *compression = cutis_gltf_extension(json, "EXT_meshopt_compression");
     gltf_view *view = &document->views[index];
     view->vertices = view->indices = CUTIS_NONE;
     view->buffer = (uint32_t)cutis_gltf_index(json, "buffer");
@@ -126,7 +108,7 @@ static cutis_result load_view(gltf_document *document, uint32_t index)
     if (view->stride && view->target == GLTF_ELEMENT_ARRAY_BUFFER)
         return WRONG("BUFFER_VIEW_INVALID_BYTE_STRIDE",
                      "/bufferViews/%u/byteStride: a view of indices has no stride", index);
-    if (compression) return unpack(document, index, compression);
+    if (cutis_gltf_meshopt_extension(json)) return unpack(document, index, json);
     if (buffer->data) view->data = buffer->data + view->offset;
     return CUTIS_OK;
 }
