@@ -74,7 +74,7 @@ static void join_plain(const uint8_t (*planes)[BLOCK_MOST], size_t count, uint8_
         else if ((mode & 15) == 1)
             last = add_lanes(last, unzigzag(delta, 0x00010001, 0x7fff7fff), 0x80008000);
         else
-            last ^= delta << turn | delta >> ((32 - turn) & 31);
+            last ^= delta >> turn | delta << ((32 - turn) & 31); // it was turned to the left
         cutis_store_u32(out, last);
     }
     *previous = last;
@@ -154,7 +154,7 @@ INSIDE static inline __m128i sum_up(__m128i delta, __m128i last, uint8_t mode)
         return _mm_add_epi16(_mm_add_epi16(delta, _mm_slli_si128(delta, 8)), last);
     }
     const int turn = mode >> 4; // a shift by all 32 bits gives zero
-    delta = _mm_or_si128(_mm_slli_epi32(delta, turn), _mm_srli_epi32(delta, 32 - turn));
+    delta = _mm_or_si128(_mm_srli_epi32(delta, turn), _mm_slli_epi32(delta, 32 - turn));
     delta = _mm_xor_si128(delta, _mm_slli_si128(delta, 4));
     return _mm_xor_si128(_mm_xor_si128(delta, _mm_slli_si128(delta, 8)), last);
 }
