@@ -1,7 +1,8 @@
-// Streams of meshopt: one byte of mode and filter, one of stride, two of count, then the stream. With and without SIMD they are
-// decoded or refused alike, to the same bytes.
+// Streams of meshopt: one byte of mode and filter, one of stride, two of count, then the stream.
+// With and without SIMD they are decoded or refused alike, to the same bytes.
 #include "target.h"
 
+#include "base/memory.h"
 #include "io/gltf/meshopt.h"
 
 static void target(const uint8_t *data, size_t size)
@@ -16,7 +17,8 @@ static void target(const uint8_t *data, size_t size)
     if (!cutis_gltf_meshopt_possible(&packed)) return;
     const size_t bytes = packed.count * packed.stride;
     if (bytes > 65536) return; // as many blocks as there are kinds of them
-    uint8_t *first = malloc(bytes), *second = malloc(bytes);
+    cutis_context *context = run_begin();
+    uint8_t *first = cutis_alloc(context, bytes), *second = cutis_alloc(context, bytes);
     RUN_MUST(first && second);
     memset(first, 0, bytes);
     memset(second, 0, bytes);
@@ -24,6 +26,7 @@ static void target(const uint8_t *data, size_t size)
     packed.plain = true;
     RUN_MUST(cutis_gltf_meshopt_decode(&packed, second) == decoded);
     if (decoded) RUN_MUST(memcmp(first, second, bytes) == 0);
-    free(first);
-    free(second);
+    cutis_free(context, first, bytes);
+    cutis_free(context, second, bytes);
+    run_end(context, CUTIS_OK);
 }

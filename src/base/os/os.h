@@ -1,4 +1,5 @@
-/// The only door to the operating system: files, threads, time, dynamic libraries. Everything else
+/// The only door to the operating system: files, threads, time, dynamic libraries, helper
+/// programs. Everything else
 /// is portable C.
 #ifndef CUTIS_BASE_OS_H
 #define CUTIS_BASE_OS_H
@@ -84,6 +85,37 @@ void cutis_os_lock_wake(cutis_os_lock *lock); ///< all who wait; with the lock h
 void *cutis_os_library_open(const char *name); ///< NULL if it is not there
 void *cutis_os_library_symbol(void *library, const char *name);
 void cutis_os_library_close(void *library);
+
+// Helper programs
+// ----------------------------------------------------------------------------------
+
+/// What a helper exits with when its memory is used up.
+enum { CUTIS_HELPER_NO_MEMORY = 3 };
+
+/// A program that gets `input` on its standard input and answers on its standard output.
+typedef struct cutis_os_helper {
+    const char *program; ///< its path
+    const void *input;
+    size_t input_size;
+    void *output;
+    size_t output_size;    ///< it may not answer more
+    uint64_t memory_bytes; ///< of address space
+    uint32_t seconds;      ///< of processor time; on the clock it has several times as many
+} cutis_os_helper;
+
+/// The path of a helper of ours: what the environment's `variable` says (an absolute path), else
+/// "libexec/cutis/NAME" beside or above the library that `near` is in, or the running program. It
+/// must be root's or the user's own, and not writable by everybody.
+bool cutis_os_find_helper(const char *name, const char *variable, const void *near, char *out,
+                          size_t capacity);
+
+/// Run a helper and wait for its end. It inherits nothing, and whatever it does ends with it.
+/// @param got bytes of its answer
+/// @return CUTIS_LIMIT_EXCEEDED: it needs more time or memory; CUTIS_CORRUPT_DATA: it crashed,
+/// failed or said too much; CUTIS_UNSUPPORTED: it cannot be started. The error text says so,
+/// without a file.
+cutis_result cutis_os_run_helper(cutis_context *context, const cutis_os_helper *helper,
+                                 size_t *got);
 
 /// The user's cache folder for Cutis ("$XDG_CACHE_HOME/cutis" or "~/.cache/cutis"), created if
 /// needed; false if there is none.

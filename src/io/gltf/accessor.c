@@ -171,6 +171,7 @@ static cutis_result load_accessor(gltf_document *document, uint32_t index)
     const json_t *sparse = json_object_get(json, "sparse");
     gltf_accessor *a = &document->accessors[index];
     a->view = cutis_gltf_index(json, "bufferView");
+    a->draco = document->draco ? document->draco[index] : GLTF_DRACO_NONE;
     cutis_result result = load_type(document, index, json, a);
     if (result != CUTIS_OK || a->unknown) return result;
     layout l = layout_of(a->shape, a->component);
@@ -353,7 +354,7 @@ cutis_result cutis_gltf_new_integers(gltf_document *document, uint32_t accessor,
 
 bool cutis_gltf_has_data(const gltf_accessor *accessor)
 {
-    return !accessor->missing && (accessor->data || accessor->sparse_values);
+    return !accessor->missing && !accessor->draco && (accessor->data || accessor->sparse_values);
 }
 
 /// Raw component values, as minimum and maximum are given; `element` counts base elements first,
@@ -469,7 +470,9 @@ cutis_result cutis_gltf_mend_bounds(gltf_document *document, uint32_t accessor)
     const gltf_accessor *a = &document->accessors[accessor];
     json_t *json = json_array_get(json_object_get(document->root, "accessors"), accessor);
     double low[16], high[16];
-    if (!bounds_known(a) || !(json_object_get(json, "min") || json_object_get(json, "max")))
+    const bool decoded = a->draco == GLTF_DRACO_DECODED; // the bounds are of what was compressed
+    if (!(bounds_known(a) || decoded) ||
+        !(json_object_get(json, "min") || json_object_get(json, "max")))
         return CUTIS_OK;
     cutis_result result = find_bounds(document, accessor, low, high);
     for (uint32_t k = 0; k < a->width && result == CUTIS_OK; k++)
@@ -479,6 +482,6 @@ cutis_result cutis_gltf_mend_bounds(gltf_document *document, uint32_t accessor)
     if (!correct_list(json, "min", low, a, &corrected) ||
         !correct_list(json, "max", high, a, &corrected))
         return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for bounds");
-    document->corrected_bounds += corrected;
+    document->corrected_bounds += corrected && !decoded;
     return CUTIS_OK;
 }

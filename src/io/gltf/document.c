@@ -272,6 +272,7 @@ cutis_result cutis_gltf_document_load(const cutis_input *input, const gltf_docum
     document->quantized = cutis_gltf_find_text(json_object_get(document->root, "extensionsUsed"),
                                                "KHR_mesh_quantization") >= 0;
     if (result == CUTIS_OK) result = cutis_gltf_load_buffers(document);
+    if (result == CUTIS_OK) result = cutis_gltf_unpack_draco(document);
     if (result == CUTIS_OK) result = cutis_gltf_load_views(document);
     if (result == CUTIS_OK) result = cutis_gltf_load_accessors(document);
     if (result == CUTIS_OK)

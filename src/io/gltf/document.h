@@ -56,14 +56,19 @@ typedef struct gltf_view {
     int32_t indices;  ///< an accessor on it that is an index array, or CUTIS_NONE
 } gltf_view;
 
+/// What fills an accessor: itself; a stream that was decoded, with a loss that its bounds need not
+/// know of; one that nobody here decodes, of which nothing can be said.
+typedef enum gltf_draco { GLTF_DRACO_NONE, GLTF_DRACO_DECODED, GLTF_DRACO_UNDECODED } gltf_draco;
+
 typedef struct gltf_accessor {
     gltf_shape shape;
     uint32_t component; ///< GLTF_I8 ...
     bool normalized;
     bool has_bounds;
-    bool missing; ///< a buffer under it has no data
-    bool loose;   ///< its sparse values could not be put in: bounds say nothing
-    bool unknown; ///< a type glTF does not have: nothing may use it
+    bool missing;  ///< a buffer under it has no data
+    bool loose;    ///< its sparse values could not be put in: bounds say nothing
+    bool unknown;  ///< a type glTF does not have: nothing may use it
+    uint8_t draco; ///< what KHR_draco_mesh_compression says of it (gltf_draco)
     uint32_t count;
     uint32_t width;      ///< components of an element
     int32_t view;        ///< or CUTIS_NONE
@@ -99,6 +104,7 @@ typedef struct gltf_document {
     gltf_view *views;
     gltf_accessor *accessors;
     bool quantized; ///< KHR_mesh_quantization is declared
+    uint8_t *draco; ///< a gltf_draco per accessor; NULL: the extension is not used
 
     uint32_t node_count, mesh_count, skin_count, clip_count, material_count;
     uint32_t *node_of_model; ///< file index of each node of the model
@@ -153,6 +159,8 @@ bool cutis_gltf_decode_percent(const char *uri, char *out, size_t capacity);
 /// Container and buffers (container.c).
 cutis_result cutis_gltf_load_json(gltf_document *document, const cutis_input *input);
 cutis_result cutis_gltf_load_buffers(gltf_document *document);
+/// Decode KHR_draco_mesh_compression into a buffer of its own (draco.c).
+cutis_result cutis_gltf_unpack_draco(gltf_document *document);
 /// Which extensions we understand, and how far (extensions.c). A file that requires it can be read:
 /// it changes materials, textures or metadata only, or we implement it.
 bool cutis_gltf_extension_readable(const char *name);
@@ -179,7 +187,8 @@ cutis_result cutis_gltf_new_floats(gltf_document *document, uint32_t accessor, c
 /// The same for integers that stay integers; floats are an error.
 cutis_result cutis_gltf_new_integers(gltf_document *document, uint32_t accessor,
                                      const uint32_t **out);
-/// Whether the file holds anything for it; else its elements are zeros.
+/// Whether the file itself holds anything for it; else its elements are zeros, or came out of a
+/// compression with losses, and nothing is said of them.
 bool cutis_gltf_has_data(const gltf_accessor *accessor);
 /// Compare declared minimum and maximum with the content.
 cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor);

@@ -8,6 +8,7 @@ static const char *const READABLE_AND_KNOWN[] = {
     "KHR_mesh_quantization",
     "EXT_meshopt_compression",
     "KHR_meshopt_compression",
+    "KHR_draco_mesh_compression",
     "CUTIS_parts",
     "CUTIS_pose_space",
     "CUTIS_cage",
@@ -42,8 +43,7 @@ static const char *const READABLE_ONLY[] = { "KHR_texture_procedurals", "EXT_lig
                                              "EXT_lights_ies", "KHR_xmp", "KHR_audio_emitter" };
 
 // A file that requires them has geometry or motion that we do not see.
-static const char *const KNOWN_ONLY[] = { "KHR_draco_mesh_compression", "EXT_mesh_gpu_instancing",
-                                          "KHR_animation_pointer" };
+static const char *const KNOWN_ONLY[] = { "EXT_mesh_gpu_instancing", "KHR_animation_pointer" };
 
 #define IN(list, name) (cutis_gltf_find_word(list, sizeof list / sizeof *list, name) >= 0)
 

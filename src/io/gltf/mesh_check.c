@@ -256,7 +256,9 @@ static cutis_result check_mesh(gltf_document *document, uint32_t index)
         cutis_result result = check_primitive(document, index, p, primitive, (uint32_t)targets);
         if (result != CUTIS_OK) return result;
         // Without positions there is nothing to draw or deform; the writer still keeps it.
-        if (json_object_get(json_object_get(primitive, "attributes"), "POSITION")) map[kept++] = p;
+        int32_t positions = cutis_gltf_index(json_object_get(primitive, "attributes"), "POSITION");
+        if (positions != CUTIS_NONE && document->accessors[positions].draco != GLTF_DRACO_UNDECODED)
+            map[kept++] = p;
     }
     document->primitives[index] = map;
     document->primitive_counts[index] = kept;

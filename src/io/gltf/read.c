@@ -87,8 +87,8 @@ static cutis_result check_all_bounds(gltf_document *document)
         const gltf_accessor *a = &document->accessors[i];
         result = cutis_gltf_charge(document, a->count, a->width * sizeof(float));
         if (result == CUTIS_OK)
-            result = document->repair ? cutis_gltf_mend_bounds(document, i)
-                                      : cutis_gltf_check_bounds(document, i);
+            result = document->repair || a->draco ? cutis_gltf_mend_bounds(document, i)
+                                                  : cutis_gltf_check_bounds(document, i);
         cutis_gltf_go_on(document, &result);
     }
     document->charged = charged;
