@@ -129,7 +129,12 @@ int app_write_model(cli_app *app, const cutis_model *model, const char *path)
     const cutis_write_options options = {
         .weights = (cutis_weight_format)option_choice(app, OPTION_WEIGHTS),
         .ascii = option_given(app, OPTION_ASCII),
+        .compression = (cutis_compression)option_choice(app, OPTION_COMPRESS),
+        .position_bits = option_count(app, OPTION_BITS, 0),
+        .exact = option_given(app, OPTION_BITS) && option_count(app, OPTION_BITS, 0) == 0,
+        .report = &app->compressed,
     };
+    app->compressed = (cutis_compression_report){ 0 };
     return app_result(app, path, cutis_model_write(model, path, &options));
 }
 
@@ -139,6 +144,13 @@ int app_check_writing(cli_app *app, const char *path)
         return app_usage(app, "--ascii is for .ply");
     if (option_given(app, OPTION_WEIGHTS) && !has_extension(path, ".glb .gltf"))
         return app_usage(app, "--weights is for .glb and .gltf");
+    if (option_given(app, OPTION_COMPRESS) && !has_extension(path, ".glb .gltf"))
+        return app_usage(app, "--compress is for .glb and .gltf");
+    if (option_given(app, OPTION_BITS) && !option_choice(app, OPTION_COMPRESS))
+        return app_usage(app, "--bits is for --compress meshopt and draco");
+    const uint32_t bits = option_count(app, OPTION_BITS, 0);
+    if (bits && bits < 8)
+        return app_usage(app, "--bits %u: 8 to 22, or 0: nothing is rounded", bits);
     return EXIT_GOOD;
 }
 

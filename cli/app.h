@@ -31,9 +31,10 @@ typedef struct cli_app {
     const char *operands[APP_OPERANDS];
     uint32_t operand_count;
     bool json, quiet;
-    bool color;    ///< stdout is a terminal
-    bool terminal; ///< stderr is one: progress is shown
-    bool bar;      ///< a progress line stands there and must be wiped
+    cutis_compression_report compressed; ///< what app_write_model did to its last file
+    bool color;                          ///< stdout is a terminal
+    bool terminal;                       ///< stderr is one: progress is shown
+    bool bar;                            ///< a progress line stands there and must be wiped
 } cli_app;
 
 // args.c: the command line ------------------------------------------------------------------------

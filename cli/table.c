@@ -47,12 +47,17 @@ const verb_row cli_verbs[] = {
       "Formats by name: .gltf .glb .obj .ply .bvh; .cfg (Cal3D) is read only. From glTF to glTF nothing is lost:\n"
       "textures, extras and unknown extensions stay. --clip FILE adds a clip from another file; for .bvh, which\n"
       "holds one (else the first), it may name a clip of the model. What the format cannot hold is said.\n"
+      "--compress says how far a vertex is moved at most; meshopt keeps the order of vertices, draco that of\n"
+      "meshes with morph targets or Cutis's own extensions alone. Draco needs the program cutis-draco.\n"
       "\n"
-      "JSON keys: file, output, vertices, triangles, joints, clips, lost.\n",
-      COMMON | READING | WRITING | BIT(INFLUENCES) | BIT(WEIGHTS) | BIT(ASCII) | BIT(CLIP),
+      "JSON keys: file, output, vertices, triangles, joints, clips, lost; with --compress also compression\n"
+      "{how, position_error, relative_error, bytes_before, bytes_after}.\n",
+      COMMON | READING | WRITING | BIT(INFLUENCES) | BIT(WEIGHTS) | BIT(ASCII) | BIT(CLIP) |
+          BIT(COMPRESS) | BIT(BITS),
       "cutis convert cally.cfg -o cally.glb\tCal3D to glTF\n"
       "cutis convert body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
-      "cutis convert scan.obj --scale 0.01 -o scan.ply\tcentimetres to metres\n",
+      "cutis convert scan.obj --scale 0.01 -o scan.ply\tcentimetres to metres\n"
+      "cutis convert body.glb --compress meshopt --bits 14 -o small.glb\tsmaller, and how exact\n",
       verb_convert },
     { "synth", "BODY", "biped quadruped arm cylinder crowd", 1, 1,
       "make a rigged, animated character: biped, quadruped, arm, cylinder, crowd",

@@ -61,6 +61,35 @@ static written look_at_written(const cutis_model *model, const char *output)
     return w;
 }
 
+/// How far positions were moved: in millimetres where the model's unit is the metre.
+static void say_compressed(cli_app *app)
+{
+    const cutis_compression_report *c = &app->compressed;
+    if (!c->bytes_before) return;
+    app_say(app, "%s: %ju bytes of %ju; ", option_text(app, OPTION_COMPRESS),
+            (uintmax_t)c->bytes_after, (uintmax_t)c->bytes_before);
+    if (c->position_error > 0)
+        app_say(app, "a vertex moves by at most %.3g mm, %.2g %% of its mesh's diagonal\n",
+                1000 * c->position_error, 100 * c->relative_error);
+    else
+        app_say(app, "no vertex moves\n");
+}
+
+static void print_json(cli_app *app, const char *path, const char *output, const written *w)
+{
+    const cutis_compression_report *c = &app->compressed;
+    json_out out = { .file = stdout };
+    emit(&out, "{ file %s output %s vertices %u triangles %ju joints %u clips %u lost %s", path,
+         output, w->vertices, w->triangles, w->joints, w->clips, w->lost);
+    if (c->bytes_before)
+        emit(&out,
+             "compression { how %s position_error %g relative_error %g bytes_before %ju "
+             "bytes_after %ju }",
+             option_text(app, OPTION_COMPRESS), c->position_error, c->relative_error,
+             (uintmax_t)c->bytes_before, (uintmax_t)c->bytes_after);
+    emit(&out, "}");
+}
+
 int verb_convert(cli_app *app)
 {
     const char *path = app->operands[0], *output;
@@ -76,10 +105,8 @@ int verb_convert(cli_app *app)
         app_say(app, "%s: %u vertices, %ju triangles, %u joints, %u clip%s\n", output, w.vertices,
                 w.triangles, w.joints, w.clips, w.clips == 1 ? "" : "s");
         if (w.lost[0]) app_note(app, "%s: its format cannot hold %s", output, w.lost);
-        if (app->json)
-            emit(&(json_out){ .file = stdout },
-                 "{ file %s output %s vertices %u triangles %ju joints %u clips %u lost %s }", path,
-                 output, w.vertices, w.triangles, w.joints, w.clips, w.lost);
+        say_compressed(app);
+        if (app->json) print_json(app, path, output, &w);
     }
     cutis_model_destroy(model);
     return status;

@@ -72,6 +72,11 @@ typedef enum option_kind {
       "weights per vertex: the K largest, renormalised (reduce: K that deform as all did)")        \
     X(WEIGHTS, "weights", 0, CHOICE, "FORMAT", "float u16 u8", 0, 0,                               \
       "how weights are stored in glTF (default float)")                                            \
+    X(COMPRESS, "compress", 0, CHOICE, "HOW", "none meshopt draco", 0, 0,                          \
+      "glTF: EXT_meshopt_compression or KHR_draco_mesh_compression (default none)")                \
+    X(BITS, "bits", 0, COUNT, "N", 0, 0, 22,                                                       \
+      "--compress: bits of positions, 8 or more (default meshopt 17, draco 14); 0: nothing is "    \
+      "rounded")                                                                                   \
     X(SCALE, "scale", 0, NUMBER, "S", 0, 1e-12, 1e12,                                              \
       "file units to metres, for formats without units (OBJ, PLY, BVH, Cal3D)")                    \
     X(ASCII, "ascii", 0, FLAG, 0, 0, 0, 0, "PLY: text in place of binary")                         \

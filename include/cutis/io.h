@@ -76,15 +76,37 @@ typedef enum cutis_weight_format {
     CUTIS_WEIGHTS_U8 = 2,  ///< sums to exactly 255
 } cutis_weight_format;
 
+typedef enum cutis_compression {
+    CUTIS_COMPRESSION_NONE = 0,
+    CUTIS_COMPRESSION_MESHOPT = 1, ///< EXT_meshopt_compression: all data of the model; vertices and
+                                   ///< triangles keep their order
+    CUTIS_COMPRESSION_DRACO =
+        2, ///< KHR_draco_mesh_compression: meshes, by the program cutis-draco;
+           ///< vertices without morph targets may come in another order
+} cutis_compression;
+
+/// What compressing did to a file.
+typedef struct cutis_compression_report {
+    double position_error; ///< how far a vertex of a mesh is moved at most, in the model's unit
+    double relative_error; ///< the same, of the diagonal of its mesh
+    uint64_t bytes_before, bytes_after; ///< of the buffer
+} cutis_compression_report;
+
 typedef struct cutis_write_options {
     cutis_format format;
     cutis_weight_format weights;
-    bool ascii; ///< PLY: text in place of binary
+    bool ascii;                    ///< PLY: text in place of binary
+    cutis_compression compression; ///< glTF
+    uint32_t position_bits; ///< of the largest side of a mesh's box, 8 to 22; 0: 17 (meshopt), 14
+                            ///< (Draco)
+    bool exact;             ///< compressed without quantising: every float stays as it is
+    cutis_compression_report *report; ///< filled in where something was compressed; may be NULL
 } cutis_write_options;
 
 /// Write a model. What its source file held and Cutis does not model (textures, cameras, extras,
 /// unknown extensions) is kept when glTF goes to glTF and the model was read with keep_source.
-/// @return CUTIS_UNSUPPORTED if the format cannot hold the model
+/// @return CUTIS_UNSUPPORTED if the format cannot hold the model; CUTIS_UNSUPPORTED_FORMAT: Draco's
+/// program is not there
 CUTIS_API cutis_result cutis_model_write(const cutis_model *model, const char *path,
                                          const cutis_write_options *options);
 

@@ -47,14 +47,16 @@ static const char *const VIEW_PLACES[] = {
 typedef struct numbering {
     int64_t *map;
     size_t count;
-    int64_t mark; ///< 0: what refers to items gets their new numbers
+    int64_t mark; ///< 0: what refers to items gets their new numbers; -1: it is counted
 } numbering;
 
 static void touch(const numbering *n, json_t *slot)
 {
     int64_t index;
     if (!cutis_json_integer(slot, &index) || index < 0 || (size_t)index >= n->count) return;
-    if (n->mark) {
+    if (n->mark < 0) {
+        n->map[index]++;
+    } else if (n->mark) {
         n->map[index] |= n->mark;
     } else if (n->map[index] != index) {
         if (json_is_integer(slot)) json_integer_set(slot, n->map[index]);
@@ -86,6 +88,18 @@ static void follow_all(numbering *n, json_t *root, const char *const *places, in
     for (; *places; places++) follow(n, root, *places);
 }
 
+void cutis_gltf_count_uses(json_t *root, bool views, int64_t *counts, size_t count)
+{
+    numbering n = { .map = counts, .count = count };
+    follow_all(&n, root, views ? VIEW_PLACES : ACCESSOR_PLACES, -1);
+}
+
+void cutis_gltf_renumber_views(json_t *root, int64_t *map, size_t count)
+{
+    numbering n = { .map = map, .count = count };
+    follow_all(&n, root, VIEW_PLACES, 0);
+}
+
 /// Remove from `collection` what was referred to before and is not now. Returns the map (count
 /// entries), or NULL.
 static int64_t *prune(gltf_writer *writer, const char *collection, const char *const *places)
@@ -115,7 +129,7 @@ static int64_t *prune(gltf_writer *writer, const char *collection, const char *c
     return n.map;
 }
 
-static bool knows_all_extensions(const json_t *root)
+bool cutis_gltf_knows_extensions(const json_t *root)
 {
     const json_t *used = json_object_get(root, "extensionsUsed");
     for (size_t i = 0; i < json_array_size(used); i++) {
@@ -319,7 +333,7 @@ static bool any_compressed(const gltf_document *source)
 
 void cutis_gltf_lay_out(gltf_writer *writer)
 {
-    bool known = knows_all_extensions(writer->root);
+    bool known = cutis_gltf_knows_extensions(writer->root);
     json_t *empty = json_array(), *empty_views = json_array();
     int64_t *map = NULL;
     size_t first = writer->source_views, other = (size_t)writer->other_view, map_size = 0;

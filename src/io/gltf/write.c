@@ -5,6 +5,7 @@
 
 #include "base/os/os.h"
 #include "io/bytes.h"
+#include "io/gltf/compress.h"
 #include "io/output.h"
 
 #include <stdio.h>
@@ -294,7 +295,10 @@ cutis_result cutis_gltf_write(const cutis_model *model, const char *path,
     if (!writer.node_of_model) return cutis_alloc_result(context);
     start(&writer, path);
     if (!writer.failed) write_parts(&writer);
-    if (writer.failed) {
+    if (!writer.failed) result = cutis_gltf_compress(&writer, path);
+    if (result != CUTIS_OK) {
+        // the error is set
+    } else if (writer.failed) {
         result =
             cutis_fail(context, cutis_alloc_result(context), "%s: no memory to write it", path);
     } else {

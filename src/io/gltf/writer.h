@@ -112,5 +112,11 @@ const float *cutis_gltf_unit_rotations(gltf_writer *writer, cutis_arena *arena,
 
 /// Drop what only the old content used, lay out the buffer, point views into it (layout.c).
 void cutis_gltf_lay_out(gltf_writer *writer);
+/// Every extension in use is one whose references we know.
+bool cutis_gltf_knows_extensions(const json_t *root);
+/// How often each view (else each accessor) is referred to, added to `counts`; new numbers of
+/// views.
+void cutis_gltf_count_uses(json_t *root, bool views, int64_t *counts, size_t count);
+void cutis_gltf_renumber_views(json_t *root, int64_t *map, size_t count);
 
 #endif
