@@ -206,15 +206,21 @@ void cutis_gltf_rebuild_views(gltf_packer *packer)
 static void put_in_place(gltf_packer *packer)
 {
     gltf_writer *writer = packer->writer;
+    const bool meshopt = writer->options.compression == CUTIS_COMPRESSION_MESHOPT;
     json_t *buffers = json_object_get(writer->root, "buffers"), *plain = json_object();
     cutis_gltf_set(writer, writer->root, "bufferViews", json_incref(packer->views));
     cutis_gltf_set(writer, json_array_get(buffers, 0), "byteLength",
                    json_integer((json_int_t)packer->file.size));
-    if (writer->options.compression == CUTIS_COMPRESSION_MESHOPT) {
+    if (packer->plain == 0) { // nothing became smaller: there is no buffer to stand for it
+        for (size_t v = 0; v < json_array_size(packer->views) && meshopt; v++) {
+            json_t *view = json_array_get(packer->views, v);
+            const int32_t buffer = cutis_gltf_index(view, "buffer");
+            if (buffer > 0) cutis_gltf_set(writer, view, "buffer", json_integer(buffer - 1));
+        }
+    } else {
         json_t *fallback = json_object();
         cutis_gltf_set(writer, fallback, "fallback", json_true());
-        cutis_gltf_set(writer, plain, "byteLength",
-                       json_integer(packer->plain ? (json_int_t)packer->plain : 4));
+        cutis_gltf_set(writer, plain, "byteLength", json_integer((json_int_t)packer->plain));
         cutis_gltf_place_extension(writer, plain, CUTIS_GLTF_MESHOPT[0], fallback);
         if (json_array_insert(buffers, 1, plain) != 0) writer->failed = true;
     }

@@ -12,6 +12,7 @@
 #include "io/draco/protocol.h"
 #include "io/gltf/draco.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -334,6 +335,69 @@ static cutis_result decode_all(unpacker *all)
     return CUTIS_OK;
 }
 
+/// The floats of an attribute that was decoded, `width` a vertex; NULL: it has none.
+static float *decoded_floats(const gltf_document *document, const json_t *primitive,
+                             const char *name, uint32_t width)
+{
+    int32_t accessor = cutis_gltf_index(json_object_get(primitive, "attributes"), name);
+    const json_t *json = cutis_gltf_item(document, "accessors", (size_t)accessor);
+    if (accessor == CUTIS_NONE || document->draco[accessor] != GLTF_DRACO_DECODED ||
+        cutis_gltf_integer(json, "componentType", 0) != GLTF_F32 ||
+        cutis_gltf_find_word(CUTIS_GLTF_SHAPES, 4, cutis_gltf_string(json, "type")) + 1 !=
+            (int)width)
+        return NULL;
+    const json_t *view =
+        cutis_gltf_item(document, "bufferViews", (size_t)cutis_gltf_index(json, "bufferView"));
+    uint8_t *answer = document->buffers[document->buffer_count - 1].owned;
+    return (float *)(void *)(answer + cutis_gltf_integer(view, "byteOffset", 0));
+}
+
+// What rounding to 8 bits and more does to a length or a sum; more was there before.
+static const double ROUNDED = 0.02;
+
+/// Directions get their length and sign back.
+static void mend_directions(float *values, uint32_t count, uint32_t width)
+{
+    for (size_t v = 0; values && v < count; v++) {
+        float *n = values + v * width;
+        const double length = sqrt((double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2]);
+        for (int k = 0; k < 3 && fabs(length - 1) < ROUNDED; k++) n[k] = (float)(n[k] / length);
+        if (width == 4 && fabs(fabs((double)n[3]) - 1) < ROUNDED) n[3] = n[3] < 0 ? -1.0f : 1.0f;
+    }
+}
+
+/// The weights of a vertex, over all sets, get their sum back.
+static void mend_weights(const gltf_document *document, const place *at)
+{
+    enum { SETS = 16 };
+    float *sets[SETS];
+    uint32_t set_count = 0;
+    char name[24];
+    for (; set_count < SETS; set_count++) {
+        snprintf(name, sizeof name, "WEIGHTS_%u", set_count);
+        sets[set_count] = decoded_floats(document, at->json, name, 4);
+        if (!sets[set_count]) break;
+    }
+    for (size_t v = 0; set_count && v < at->vertex_count; v++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < 4 * set_count; k++) sum += (double)sets[k / 4][4 * v + k % 4];
+        for (uint32_t k = 0; k < 4 * set_count && fabs(sum - 1) < ROUNDED; k++)
+            sets[k / 4][4 * v + k % 4] = (float)(sets[k / 4][4 * v + k % 4] / sum);
+    }
+}
+
+/// What the loss of a compression did to promises of glTF.
+static void mend(const unpacker *all)
+{
+    for (size_t i = 0; i < all->place_count; i++) {
+        const place *at = &all->places[i];
+        const gltf_document *document = all->document;
+        mend_directions(decoded_floats(document, at->json, "NORMAL", 3), at->vertex_count, 3);
+        mend_directions(decoded_floats(document, at->json, "TANGENT", 4), at->vertex_count, 4);
+        mend_weights(document, at);
+    }
+}
+
 /// The document as it would be without the extension.
 static cutis_result settle(unpacker *all, bool any_left)
 {
@@ -415,6 +479,7 @@ cutis_result cutis_gltf_unpack_draco(gltf_document *document)
     if (result == CUTIS_OK && all.place_count) {
         result = decode_all(&all);
         if (result == CUTIS_OK) result = settle(&all, any_left);
+        if (result == CUTIS_OK) mend(&all);
         if (result == CUTIS_OK)
             drop_extension(json_object_get(document->root, "meshes"), document->draco);
     }
