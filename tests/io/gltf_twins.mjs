@@ -66,6 +66,17 @@ function meshopt(glb, extension, version, fallback) {
     return build(json, Buffer.concat(chunks));
 }
 
+// node gltf_twins.mjs --unpack FILE...: NAME.KIND.glb, which Cutis compressed, to NAME.KIND_read.glb, plain.
+if (process.argv[2] === '--unpack') {
+    for (const file of process.argv.slice(3)) {
+        const document = await io.read(file);
+        for (const extension of document.getRoot().listExtensionsUsed())
+            if (/_compression$/.test(extension.extensionName)) extension.dispose();
+        fs.writeFileSync(file.replace(/\.glb$/, '_read.glb'), await io.writeBinary(document));
+    }
+    process.exit(0);
+}
+
 for (const file of process.argv.slice(3)) {
     const name = path.join(process.argv[2], path.basename(file).replace(/\.glt?[bf]$/, ''));
     const write = async (kind, set) => {

@@ -12,10 +12,7 @@ import sys
 import numpy
 from scipy.spatial import cKDTree
 
-# Of the diagonal. Draco's positions have 14 bits here, meshopt's are exact except in filters (16 bits and more).
-KINDS = {'edgebreaker': 1e-4, 'sequential': 1e-4, 'ext': 1e-5, 'filter': 1e-3, 'khr': 1e-5, 'fallback': 1e-5}
-if len(sys.argv) > 3:  # NAME=TOLERANCE...: other twins
-    KINDS = {a.split('=')[0]: float(a.split('=')[1]) for a in sys.argv[3:]}
+KINDS = {a.split('=')[0]: float(a.split('=')[1]) for a in sys.argv[3:]}  # KIND=TOLERANCE...: of the diagonal
 FRAMES = 5
 cutis, folder = sys.argv[1:3]
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <malloc.h>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -127,7 +128,7 @@ bool decode_one()
     for (size_t i = 0; i < wanted.size(); i++) {
         const draco::PointAttribute *from = mesh->GetAttributeByUniqueId(wanted[i].id);
         if (!from) return give_status(DRACO_ATTRIBUTE, wanted[i].id, 0), false;
-        arrays[i].assign(size_t(stream.vertex_count) * wanted[i].stride, 0);
+        arrays[i].resize(size_t(stream.vertex_count) * wanted[i].stride);
         if (!convert_any(*from, stream.vertex_count, wanted[i], arrays[i].data()))
             return give_status(DRACO_BROKEN, 0, 0), false;
     }
@@ -220,6 +221,9 @@ bool encode_one()
 
 int main()
 {
+    // What is released is used again: in a process this short, pages from the system are a tenth of the time.
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
     try {
         draco_request request;
         take(&request, sizeof request);

@@ -3,7 +3,8 @@
 include(CheckLanguage)
 check_language(CXX)
 find_path(DRACO_INCLUDE draco/compression/decode.h)
-find_library(DRACO_LIBRARY draco)
+# The archive first: a process that lives for milliseconds must not spend two of them on relocations.
+find_library(DRACO_LIBRARY NAMES libdraco.a draco)
 mark_as_advanced(DRACO_INCLUDE DRACO_LIBRARY)
 if(CUTIS_FUZZ OR NOT (CMAKE_CXX_COMPILER AND DRACO_INCLUDE AND DRACO_LIBRARY))
   message(STATUS "cutis-draco is not built: no libdraco-dev, or no g++; KHR_draco_mesh_compression is not read")
@@ -15,7 +16,7 @@ set_target_properties(cutis-draco PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_
 target_include_directories(cutis-draco SYSTEM PRIVATE ${DRACO_INCLUDE})
 # A sanitizer's shadow would not fit into the limits it runs under; -O2 whatever the rest is built with.
 target_compile_options(cutis-draco PRIVATE -O2 -fno-sanitize=all)
-target_link_options(cutis-draco PRIVATE -fno-sanitize=all)
+target_link_options(cutis-draco PRIVATE -fno-sanitize=all -static-libstdc++ -static-libgcc)
 target_link_libraries(cutis-draco PRIVATE ${DRACO_LIBRARY})
 if(CUTIS_INSTALL)
   install(TARGETS cutis-draco RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cutis)
