@@ -6,6 +6,7 @@
 
 #include "../fuzz/run.h"
 #include "deform/patches_case.h"
+#include "io/gltf/draco.h"
 
 #include <assert.h>
 #include <cutis/render.h>
@@ -28,6 +29,7 @@ static struct {
     char folder[32], path[64];
     char *glb;
     size_t glb_size;
+    char meshopt[64], draco[64]; ///< compressed files
 } w;
 
 /// The lexer of jansson 2.14 goes on when the buffer of a token (a power of two) cannot grow, loses
@@ -76,6 +78,13 @@ static int set_up(void **state)
     if (cutis_renderer_create(w.context, &w.renderer) != CUTIS_OK) w.renderer = NULL;
     assert_ok(w.context, cutis_device_create(
                              w.context, &(cutis_device_options){ .thread_count = 1 }, &w.device));
+    snprintf(w.meshopt, sizeof w.meshopt, "%s/meshopt.glb", w.folder);
+    snprintf(w.draco, sizeof w.draco, "%s/draco.glb", w.folder);
+    cutis_write_options compressed = { .compression = CUTIS_COMPRESSION_MESHOPT };
+    assert_ok(w.context, cutis_model_write(w.limb, w.meshopt, &compressed));
+    compressed.compression = CUTIS_COMPRESSION_DRACO;
+    if (cutis_gltf_has_draco())
+        assert_ok(w.context, cutis_model_write(w.limb, w.draco, &compressed));
     void *data;
     assert_ok(w.context, cutis_file_read(w.context, SEED("everything.glb"), &data, &w.glb_size));
     w.glb = malloc(w.glb_size);
@@ -126,6 +135,10 @@ static void fold_objects(uint64_t *digest)
     MAKES(name, cutis_model, cutis_model_read(w.context, SEED(seed), NULL, &out),                  \
           fold_model(digest, out), cutis_model_destroy)
 READS(read_glb, "everything.glb")
+MAKES(read_meshopt, cutis_model, cutis_model_read(w.context, w.meshopt, KEEP_SOURCE, &out),
+      fold_model(digest, out), cutis_model_destroy)
+MAKES(read_draco, cutis_model, cutis_model_read(w.context, w.draco, KEEP_SOURCE, &out),
+      fold_model(digest, out), cutis_model_destroy)
 READS(read_gltf, "skinned.gltf")
 READS(read_handled, "handled.glb")
 READS(read_parted, "parted.glb")
@@ -201,6 +214,12 @@ static void fold_written(uint64_t *digest, const char *path, cutis_result result
     }
 WRITES(write_glb, "a.glb", cutis_model_write(w.character, path, NULL))
 WRITES(write_gltf, "a.gltf", cutis_model_write(w.limb, path, NULL))
+WRITES(write_meshopt, "a.glb",
+       cutis_model_write(w.limb, path,
+                         &(cutis_write_options){ .compression = CUTIS_COMPRESSION_MESHOPT }))
+WRITES(write_draco, "a.glb",
+       cutis_model_write(w.limb, path,
+                         &(cutis_write_options){ .compression = CUTIS_COMPRESSION_DRACO }))
 WRITES(write_obj, "a.obj", cutis_model_write(w.limb, path, NULL))
 WRITES(write_ply, "a.ply", cutis_model_write(w.limb, path, NULL))
 WRITES(write_bvh, "a.bvh", cutis_model_write(w.walk, path, NULL))
@@ -518,6 +537,7 @@ static cutis_result live(uint64_t *digest)
 static const scenario FILES[] = {
     { "cutis_model_read", "glb", read_glb, 1, true },
     { "cutis_model_read", "glb, kept", read_kept, 1, true },
+    { "cutis_model_read", "meshopt", read_meshopt, 1, true },
     { "cutis_model_read", "gltf", read_gltf, 1, true },
     { "cutis_model_read", "handles", read_handled, 1, true },
     { "cutis_model_read", "parts", read_parted, 1, true },
@@ -534,6 +554,7 @@ static const scenario FILES[] = {
     { "cutis_file_inspect_memory", "a cut glb", inspect_memory, 1, true },
     { "cutis_model_write", "glb", write_glb, 13, false },
     { "cutis_model_write", "gltf", write_gltf, 3, false },
+    { "cutis_model_write", "meshopt", write_meshopt, 3, false },
     { "cutis_model_write", "obj", write_obj, 1, false },
     { "cutis_model_write", "ply", write_ply, 1, false },
     { "cutis_model_write", "bvh", write_bvh, 1, false },
@@ -553,6 +574,11 @@ static const scenario FILES[] = {
     { "cutis_skeleton_extract", "automatic", extract_auto, 16, false },
     { "cutis_retarget_map", "itself", retarget_map, 1, false },
     { "cutis_retarget", "itself", retarget, 1, false },
+};
+
+static const scenario DRACO[] = {
+    { "cutis_model_read", "draco", read_draco, 5, true },
+    { "cutis_model_write", "draco", write_draco, 7, false },
 };
 
 static const scenario PICTURES[] = {
@@ -586,6 +612,16 @@ static void files_and_skeletons_touch_nothing_outside_their_memory(void **state)
     guard_scenarios(&(fault_suite){ w.context, fold_objects }, FILES, COUNT(FILES));
 }
 
+static void every_allocation_around_draco_may_fail(void **state)
+{
+    (void)state;
+    if (!cutis_gltf_has_draco()) {
+        print_message("skip: cutis-draco is not built\n");
+        skip();
+    }
+    run_scenarios(&(fault_suite){ w.context, fold_objects }, DRACO, COUNT(DRACO));
+}
+
 static void every_allocation_of_pictures_may_fail(void **state)
 {
     (void)state;
@@ -607,6 +643,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_of_files_and_skeletons_may_fail),
         cmocka_unit_test(files_and_skeletons_touch_nothing_outside_their_memory),
+        cmocka_unit_test(every_allocation_around_draco_may_fail),
         cmocka_unit_test(every_allocation_of_pictures_may_fail),
         cmocka_unit_test(every_allocation_of_scenes_may_fail),
     };

@@ -164,13 +164,16 @@ static cutis_result judge(cutis_context *context, const cutis_os_helper *helper,
                           int status, size_t got)
 {
     const bool killed = WIFSIGNALED(status);
+    if (got == SIZE_MAX)
+        return cutis_fail(context, CUTIS_CORRUPT_DATA, "%s says more than it was asked for",
+                          helper->program);
     if (!in_time || (killed && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL)))
         return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "%s needs more than %u s", helper->program,
                           helper->seconds);
     if (WIFEXITED(status) && WEXITSTATUS(status) == CUTIS_HELPER_NO_MEMORY)
         return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "%s needs more than %llu MiB",
                           helper->program, (unsigned long long)(helper->memory_bytes >> 20));
-    if (killed || got == SIZE_MAX || (WIFEXITED(status) && WEXITSTATUS(status) != 0))
+    if (killed || (WIFEXITED(status) && WEXITSTATUS(status) != 0))
         return cutis_fail(context, CUTIS_CORRUPT_DATA, "%s %s", helper->program,
                           killed ? "crashed" : "failed");
     return CUTIS_OK;

@@ -103,12 +103,16 @@ static void fill(const gltf_item *item, packing *p)
 }
 
 /// Encode into `out`. @return the size, or 0: it does not fit, so it is not worth it
-static size_t encode(cutis_context *context, const packing *p, uint8_t *out, size_t capacity)
+static size_t encode(gltf_writer *writer, const packing *p, uint8_t *out, size_t capacity)
 {
+    cutis_context *context = writer->context;
     if (p->mode == MESHOPT_ATTRIBUTES)
         return meshopt_encodeVertexBuffer(out, capacity, p->bytes, p->count, p->stride);
     uint32_t *wide = cutis_alloc_array(context, p->count, sizeof *wide);
-    if (!wide) return 0; // it stays plain
+    if (!wide) {
+        writer->failed = true;
+        return 0;
+    }
     for (size_t i = 0; i < p->count; i++)
         wide[i] =
             p->stride == 4 ? cutis_load_u32(p->bytes + 4 * i) : cutis_load_u16(p->bytes + 2 * i);
@@ -190,7 +194,7 @@ static void pack_item(gltf_packer *packer, uint32_t accessor)
             if (json_object_get(json, "min")) set_bounds(writer, json, "min", low, item->width);
             if (json_object_get(json, "max")) set_bounds(writer, json, "max", high, item->width);
         }
-        if (possible) size = encode(context, &p, stream, bytes);
+        if (possible) size = encode(writer, &p, stream, bytes);
         if (!size && p.filter)
             cutis_gltf_meshopt_filter(
                 &(gltf_meshopt){ .count = p.count, .stride = p.stride, .filter = p.filter },

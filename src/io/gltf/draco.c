@@ -84,6 +84,11 @@ static cutis_result find_stream(const gltf_document *document, const place *at,
     return CUTIS_OK;
 }
 
+static void set(unpacker *all, json_t *object, const char *key, size_t value)
+{
+    all->failed |= json_object_set_new(object, key, json_integer((json_int_t)value)) != 0;
+}
+
 /// Point an accessor at the next bytes of the answer, in a view of its own.
 static void place_accessor(unpacker *all, uint32_t accessor, size_t stride, size_t size,
                            uint32_t target)
@@ -93,16 +98,13 @@ static void place_accessor(unpacker *all, uint32_t accessor, size_t stride, size
     json_t *json = json_array_get(json_object_get(document->root, "accessors"), accessor);
     json_object_del(json, "byteOffset");
     json_object_del(json, "sparse");
-    all->failed |=
-        json_object_set_new(view, "buffer", json_integer(document->buffer_count)) != 0 ||
-        json_object_set_new(view, "byteOffset", json_integer((json_int_t)all->answer_size)) != 0 ||
-        json_object_set_new(view, "byteLength", json_integer((json_int_t)size)) != 0 ||
-        (stride &&
-         json_object_set_new(view, "byteStride", json_integer((json_int_t)stride)) != 0) ||
-        json_object_set_new(view, "target", json_integer(target)) != 0 ||
-        json_object_set_new(json, "bufferView", json_integer((json_int_t)json_array_size(views))) !=
-            0 ||
-        json_array_append_new(views, view) != 0;
+    set(all, view, "buffer", document->buffer_count);
+    set(all, view, "byteOffset", all->answer_size);
+    set(all, view, "byteLength", size);
+    if (stride) set(all, view, "byteStride", stride);
+    set(all, view, "target", target);
+    set(all, json, "bufferView", json_array_size(views));
+    all->failed |= json_array_append_new(views, view) != 0;
     all->answer_size += draco_padded(size);
 }
 
@@ -404,9 +406,8 @@ static cutis_result settle(unpacker *all, bool any_left)
     gltf_document *document = all->document;
     static const char *const LISTS[] = { "extensionsUsed", "extensionsRequired" };
     json_t *buffer = json_object();
-    all->failed |= json_object_set_new(buffer, "byteLength",
-                                       json_integer((json_int_t)all->answer_size)) != 0 ||
-                   json_array_append_new(json_object_get(document->root, "buffers"), buffer) != 0;
+    set(all, buffer, "byteLength", all->answer_size);
+    all->failed |= json_array_append_new(json_object_get(document->root, "buffers"), buffer) != 0;
     for (int i = 0; i < 2 && !any_left; i++) {
         json_t *list = json_object_get(document->root, LISTS[i]);
         int index = cutis_gltf_find_text(list, NAME);
