@@ -481,10 +481,10 @@ static void a_required_extension_that_is_not_known_is_named(void **state)
 {
     (void)state;
     refuse_made(context,
-                "\"extensionsUsed\":[\"KHR_draco_mesh_compression\"],\"extensionsRequired\":[\"KHR_"
-                "draco_mesh_compression\"]}",
+                "\"extensionsUsed\":[\"EXT_mesh_gpu_instancing\"],\"extensionsRequired\":[\"EXT_"
+                "mesh_gpu_instancing\"]}",
                 NULL, 0, CUTIS_UNSUPPORTED_FORMAT,
-                "/extensionsRequired/0: the extension KHR_draco_mesh_compression");
+                "/extensionsRequired/0: the extension EXT_mesh_gpu_instancing");
     cutis_model *model = read_made(context,
                                    "\"extensionsUsed\":[\"KHR_materials_unlit\",\"ACME_x\"],"
                                    "\"extensionsRequired\":[\"KHR_materials_unlit\"]}",
