@@ -32,8 +32,7 @@ static int read_array(cli_app *app, const char *path, const cutis_cage *cage, ca
 {
     const size_t pose = 3 * (size_t)cage->control_count;
     cutis_array array = { 0 };
-    cutis_result result = cutis_array_read(app->context, path, &array);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path, cutis_array_read(app->context, path, &array)));
     const uint64_t total = array_size(&array);
     int status = EXIT_GOOD;
     float *to = NULL;

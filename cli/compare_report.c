@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int add_plots(cli_app *app, html_page *page, const compare_job *job)
 {

@@ -49,8 +49,7 @@ static int read_array(cli_app *app, const char *path, uint32_t pose_count, uint3
                       raw_shapes *raw)
 {
     cutis_array array = { 0 };
-    cutis_result result = cutis_array_read(app->context, path, &array);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path, cutis_array_read(app->context, path, &array)));
     int status = EXIT_GOOD;
     if (array.dimension_count != 3 || array.dimensions[0] != pose_count ||
         array.dimensions[1] < 1 || array.dimensions[1] > UINT32_MAX || array.dimensions[2] != 3) {
@@ -81,8 +80,7 @@ static int read_word(cli_app *app, char *word, uint32_t pose_count, raw_shapes *
         char *next = entry + span + (entry[span] == ',');
         if (span == 0) return app_usage(app, "--shapes: an empty name");
         entry[span] = 0;
-        int status = add_shape(app, entry, pose_count, raw);
-        if (status != EXIT_GOOD) return status;
+        TRY(add_shape(app, entry, pose_count, raw));
         entry = next;
     }
     return EXIT_GOOD;

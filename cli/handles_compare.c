@@ -63,9 +63,8 @@ static int compare_clip(cli_app *app, handles_job *job, int32_t clip, double *sq
 {
     play old = { 0 }, new = { 0 };
     const play_options options = { .clip = clip, .batch = 1 };
-    int status = play_open(app, job->path, job->model, job->device, &options, &old);
-    if (status != EXIT_GOOD) return status;
-    status = play_open(app, job->path, job->result, job->device, &options, &new);
+    TRY(play_open(app, job->path, job->model, job->device, &options, &old));
+    int status = play_open(app, job->path, job->result, job->device, &options, &new);
     double fps = 30;
     uint32_t frames = clip_frame_count(job->model, clip, fps);
     if (frames > FRAMES_MAX) fps *= (double)FRAMES_MAX / frames, frames = FRAMES_MAX;

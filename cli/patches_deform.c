@@ -41,8 +41,7 @@ static int check_options(cli_app *app)
 
 static int check_output(cli_app *app, patch_job *job)
 {
-    int status = app_output(app, NULL, &job->output);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_output(app, NULL, &job->output));
     job->local = option_choice(app, OPTION_TRIANGULATE) == 1;
     job->fixed = option_given(app, OPTION_FIXED);
     if (job->local && job->fixed)
@@ -90,8 +89,8 @@ static int open_fixed(cli_app *app, patch_job *job)
     if (!job->positions || !job->normals || !job->weld)
         return app_fail_text(app, "%s: not enough memory", job->path);
     cutis_model_file_positions(job->model, job->positions);
-    cutis_result result = cutis_weld_positions(app->context, count, job->positions, job->weld);
-    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    TRY(app_result(app, job->path,
+                   cutis_weld_positions(app->context, count, job->positions, job->weld)));
     sink_options options = { .path = job->output,
                              .first = job->first,
                              .frame_count = job->end - job->first,
@@ -259,14 +258,12 @@ static cutis_result triangulate_local(cli_app *app, patch_job *job)
 {
     patch_play *p = &job->play;
     cutis_manifold manifold;
-    cutis_result result =
-        cutis_patches_local(app->context, &p->info, p->positions, p->normals, p->indices, p->labels,
-                            p->info.triangle_capacity, p->counts);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_patches_local(app->context, &p->info, p->positions, p->normals, p->indices, p->labels,
+                            p->info.triangle_capacity, p->counts));
     for (uint32_t t = 0; t < p->counts[1]; t++)
         if (p->labels[t] >= p->info.part_count) p->origins[t] = UINT32_MAX;
     cutis_surface surface = patch_play_surface(p);
-    result = cutis_surface_manifold(app->context, &surface, NULL, &manifold);
+    cutis_result result = cutis_surface_manifold(app->context, &surface, NULL, &manifold);
     if (result == CUTIS_OK && manifold.boundary_edges > job->open_edges)
         job->open_edges = manifold.boundary_edges;
     return result;
@@ -298,8 +295,7 @@ static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
 static int run_frames(cli_app *app, patch_job *job)
 {
     for (uint32_t f = job->first; f < job->end; f++) {
-        int status = add_frame(app, job, f);
-        if (status != EXIT_GOOD) return status;
+        TRY(add_frame(app, job, f));
         if (!app_progress(app, "patching", (f + 1.0 - job->first) / (job->end - job->first)))
             return app_stopped(app);
     }

@@ -87,14 +87,12 @@ static cutis_result measure_frame(plot_job *job, bool linear, double *volume, do
                                   double *patch)
 {
     const patch_play *p = &job->patched;
-    cutis_result result =
-        linear ? play_deform(&job->linear, 1) : patch_play_frame(&job->patched, 0);
-    if (result != CUTIS_OK) return result;
+    TRY(linear ? play_deform(&job->linear, 1) : patch_play_frame(&job->patched, 0));
     const cutis_surface surface =
         linear ? rest_shape_surface(&job->rest, job->linear.positions) : patch_play_surface(p);
-    result = cutis_surface_bend(job->app->context, &surface, linear ? job->weld : NULL,
-                                linear ? job->parts : p->labels,
-                                p->info.part_count + p->info.joint_count, job->medians, NULL);
+    cutis_result result = cutis_surface_bend(
+        job->app->context, &surface, linear ? job->weld : NULL, linear ? job->parts : p->labels,
+        p->info.part_count + p->info.joint_count, job->medians, NULL);
     *volume = cutis_surface_volume(&surface);
     *parts = 0.5 * (job->medians[job->joint.parent] + job->medians[job->joint.child]);
     *patch = linear ? NAN : job->medians[p->info.part_count + job->joint_index];

@@ -50,8 +50,7 @@ int picture_methods(cli_app *app, picture_shot *shots, uint32_t *count)
         size_t length = strcspn(at, ",");
         if (*count == PICTURE_METHODS)
             return app_usage(app, "--methods: at most %d", PICTURE_METHODS);
-        int status = parse_method(app, at, length, &shots[(*count)++]);
-        if (status != EXIT_GOOD) return status;
+        TRY(parse_method(app, at, length, &shots[(*count)++]));
         at += length;
         if (!*at) return EXIT_GOOD;
     }
@@ -120,8 +119,7 @@ static int parse_show(cli_app *app, const char *text, picture_show *out)
     for (const char *at; text && (at = next_entry(&text, ",", &length));) {
         char entry[1024];
         snprintf(entry, sizeof entry, "%.*s", (int)(length < 1023 ? length : 1023), at);
-        int status = parse_show_entry(app, entry, out);
-        if (status != EXIT_GOOD) return status;
+        TRY(parse_show_entry(app, entry, out));
     }
     int painted = out->parts + out->curvature + (out->joint[0] != 0) + (out->reference[0] != 0);
     return painted > 1
@@ -172,8 +170,7 @@ static int open_parts(picture_stage *stage)
     if (stage->show.handles && !cutis_model_get(stage->model)->handles)
         return app_fail_text(app, "%s: it has no handles to show (cutis handles makes them)",
                              stage->path);
-    status = picture_open_cage(stage);
-    if (status != EXIT_GOOD) return status;
+    TRY(picture_open_cage(stage));
     cutis_surface surface = rest_shape_surface(&stage->rest, stage->rest.positions);
     stage->diagonal = cutis_surface_diagonal(&surface);
     stage->colors = malloc(16 * (size_t)stage->rest.vertex_count);

@@ -33,10 +33,7 @@ static bool allocate(play *p, bool normals)
 static cutis_result set_still_pose(play *p, const char *pose_file)
 {
     cutis_pose_rest(p->model, p->transforms, p->morphs);
-    if (pose_file) {
-        cutis_result result = cutis_pose_read(p->model, pose_file, p->transforms);
-        if (result != CUTIS_OK) return result;
-    }
+    if (pose_file) { TRY(cutis_pose_read(p->model, pose_file, p->transforms)); }
     for (uint32_t i = 1; i < p->batch; i++) {
         memcpy(p->transforms + (size_t)i * p->node_count, p->transforms,
                p->node_count * sizeof *p->transforms);
@@ -157,14 +154,12 @@ int clip_find_text(cli_app *app, const char *path, const char *text, cutis_model
     uint32_t index = 0;
     if (find_file(path, text, file, sizeof file)) {
         cutis_model *extended = NULL;
-        cutis_result result = cutis_model_read_clip(*model, file, &extended);
-        if (result != CUTIS_OK) return app_fail(app, file, result);
+        TRY(app_result(app, file, cutis_model_read_clip(*model, file, &extended)));
         cutis_model_destroy(*model);
         *model = extended;
         index = cutis_model_get(extended)->clip_count - 1;
     } else {
-        cutis_result result = cutis_model_find_clip(*model, text, &index);
-        if (result != CUTIS_OK) return app_fail(app, path, result);
+        TRY(app_result(app, path, cutis_model_find_clip(*model, text, &index)));
     }
     *clip = (int32_t)index;
     return EXIT_GOOD;
@@ -209,9 +204,8 @@ int clip_peak(cli_app *app, const char *path, const cutis_model *model, cutis_de
     play p;
     *seconds = 0;
     if (clip == CUTIS_NONE) return EXIT_GOOD;
-    int status = rest_shape_make(app, path, model, &rest);
-    if (status != EXIT_GOOD) return status;
-    status = play_open(app, path, model, device, &options, &p);
+    TRY(rest_shape_make(app, path, model, &rest));
+    int status = play_open(app, path, model, device, &options, &p);
     const uint32_t frames = clip_frame_count(model, clip, FPS),
                    step = frames > MOST ? (frames + MOST - 1) / MOST : 1;
     double most = 1e-6; // what does not deform is shown in its middle

@@ -59,8 +59,7 @@ static int read_options(cli_app *app, cage_job *job)
     o->coordinates = (cutis_coordinates)option_choice(app, OPTION_COORDINATES);
     o->resolution = option_count(app, OPTION_RESOLUTION, 0);
     o->influences = option_count(app, OPTION_INFLUENCES, 0);
-    int status = read_reduction(app, job);
-    if (status != EXIT_GOOD) return status;
+    TRY(read_reduction(app, job));
     job->cage_path = option_text(app, OPTION_CAGE);
     if (!job->cage_path) return app_usage(app, "--cage FILE is missing: the mesh around the model");
     if (o->resolution && o->coordinates != CUTIS_COORDINATES_HARMONIC)
@@ -81,8 +80,7 @@ static int read_options(cli_app *app, cage_job *job)
 static int read_cage(cli_app *app, cage_job *job)
 {
     cutis_model *model = NULL;
-    int status = app_read_model(app, job->cage_path, &model);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_read_model(app, job->cage_path, &model));
     cutis_result result = cutis_cage_create(model, &job->cage);
     cutis_model_destroy(model);
     return app_result(app, job->cage_path, result);
@@ -108,8 +106,7 @@ static int make_skin(cli_app *app, cage_job *job)
 {
     const char *list = option_text(app, OPTION_CAGE_POSES);
     const double fps = option_number(app, OPTION_FPS, 30);
-    int status = list ? cage_poses_read(app, list, job->cage, fps, &job->frames) : EXIT_GOOD;
-    if (status != EXIT_GOOD) return status;
+    TRY(list ? cage_poses_read(app, list, job->cage, fps, &job->frames) : EXIT_GOOD);
     return app_result(app, job->path,
                       cutis_cage_to_skin(job->bound, job->frames.values, job->frames.count,
                                          (float)fps, &job->written, &job->skin));

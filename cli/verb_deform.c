@@ -6,7 +6,6 @@
 #include "rest_shape.h"
 #include "sink.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,9 +85,7 @@ static int set_frames(cli_app *app, deform_job *job)
 {
     uint32_t whole =
         job->cage.count ? job->cage.count : clip_frame_count(job->model, job->clip, job->fps);
-    int status =
-        deform_check_motion(app, job->model, job->cage.count > 0 || job->clip != CUTIS_NONE);
-    if (status != EXIT_GOOD) return status;
+    TRY(deform_check_motion(app, job->model, job->cage.count > 0 || job->clip != CUTIS_NONE));
     return deform_frame_range(app, job->path, whole, &job->first, &job->end);
 }
 
@@ -98,8 +95,7 @@ static int read_blend(cli_app *app, deform_job *job, cutis_method method)
     if (!path) return EXIT_GOOD;
     if (method == CUTIS_METHOD_LBS || method == CUTIS_METHOD_RIGID)
         return app_usage(app, "--blend mixes lbs with sbs, dqs or cor: name one with --method");
-    cutis_result result = cutis_array_read(app->context, path, &job->blend);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path, cutis_array_read(app->context, path, &job->blend)));
     const uint64_t count = array_size(&job->blend);
     if (count != cutis_model_vertex_count(job->model))
         return app_fail_text(app, "%s: %ju numbers for %u vertices", path, count,
@@ -193,8 +189,7 @@ static int run_frames(cli_app *app, deform_job *job)
     size_t plane = 3 * (size_t)p->vertex_count;
     for (uint32_t f = job->first; f < job->end;) {
         uint32_t count = job->end - f < p->batch ? job->end - f : p->batch;
-        cutis_result result = play_frames(p, f, count, job->fps);
-        if (result != CUTIS_OK) return app_fail(app, job->path, result);
+        TRY(app_result(app, job->path, play_frames(p, f, count, job->fps)));
         for (uint32_t i = 0; i < count; i++) {
             const float *positions = p->positions + plane * i;
             const float *normals = p->normals ? p->normals + plane * i : NULL;

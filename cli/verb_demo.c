@@ -123,8 +123,7 @@ static int show_clip(demo *d, int method, int clip)
     uint32_t count;
     play p;
     bind.normals = true;
-    int status = open_clip(d, clip_names[clip], bind, &p, &count);
-    if (status != EXIT_GOOD) return status;
+    TRY(open_clip(d, clip_names[clip], bind, &p, &count));
     cutis_surface surface = rest_shape_surface(&d->rest, p.positions);
     cutis_result result = play_frames(&p, d->shown_frame[clip], 1, FPS);
     if (result == CUTIS_OK) {
@@ -135,7 +134,7 @@ static int show_clip(demo *d, int method, int clip)
             cutis_surface_curvature(d->app->context, &surface, d->rest.positions, NULL, &curvature);
         r->stretch[clip] = curvature.edge_stretch_rms;
     }
-    status = result == CUTIS_OK ? write_frame(d, method, clip, &p) : failed(d, result);
+    int status = result == CUTIS_OK ? write_frame(d, method, clip, &p) : failed(d, result);
     r->shown[clip] = p.positions; // kept for the differences
     p.positions = NULL;
     play_close(&p);
@@ -319,8 +318,7 @@ static int prepare(demo *d)
     cutis_synth_options options = { .body = CUTIS_BODY_BIPED,
                                     .vertex_count = option_count(d->app, OPTION_VERTICES, 0) };
     double start = app_seconds();
-    int status = app_open_device(d->app, &d->device);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_open_device(d->app, &d->device));
     cutis_device_options one = { .thread_count = 1 };
     app_device_options(d->app, &one);
     one.thread_count = one.kind == CUTIS_DEVICE_CPU ? 1 : 0;
@@ -328,7 +326,7 @@ static int prepare(demo *d)
     if (result == CUTIS_OK) result = cutis_synth_create(d->app->context, &options, &d->model);
     d->made_in = app_seconds() - start;
     if (result != CUTIS_OK) return failed(d, result);
-    status = app_make_folder(d->app, d->folder); // what fails before leaves none
+    int status = app_make_folder(d->app, d->folder); // what fails before leaves none
     if (status == EXIT_GOOD) status = rest_shape_make(d->app, "demo", d->model, &d->rest);
     if (status != EXIT_GOOD) return status;
     cutis_surface rest = rest_shape_surface(&d->rest, d->rest.positions);

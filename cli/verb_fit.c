@@ -67,8 +67,8 @@ static int sample_poses(cli_app *app, fit_job *job)
     cutis_sampler *sampler = NULL;
     job->poses = calloc(job->count * nodes, sizeof *job->poses);
     if (!job->poses) return no_memory(app);
-    cutis_result result = cutis_sampler_create(job->model, (uint32_t)job->clip, &sampler);
-    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    TRY(app_result(app, job->path,
+                   cutis_sampler_create(job->model, (uint32_t)job->clip, &sampler)));
     for (uint32_t k = 0; k < job->count; k++)
         cutis_sampler_sample(sampler, job->times[k], job->poses + k * nodes, NULL);
     cutis_sampler_destroy(sampler);
@@ -87,16 +87,15 @@ static int read_locks(cli_app *app, fit_job *job)
     for (const char *entry; names && (entry = next_entry(&names, ",", &span));) {
         char name[256];
         snprintf(name, sizeof name, "%.*s", (int)(span < 255 ? span : 255), entry);
-        cutis_result result = cutis_model_find_joint(
-            job->model, name, &job->keep_joints[job->options.keep_joint_count]);
-        if (result != CUTIS_OK) return app_fail(app, job->path, result);
+        TRY(app_result(app, job->path,
+                       cutis_model_find_joint(job->model, name,
+                                              &job->keep_joints[job->options.keep_joint_count])));
         job->options.keep_joint_count++;
     }
     job->options.keep_joints = job->keep_joints;
     if (!path) return EXIT_GOOD;
     cutis_array array = { 0 };
-    cutis_result result = cutis_array_read(app->context, path, &array);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path, cutis_array_read(app->context, path, &array)));
     int status = EXIT_GOOD;
     job->keep_vertices = calloc(vertices + (size_t)1, 1);
     if (array.dimension_count != 1 || array.dimensions[0] != vertices)

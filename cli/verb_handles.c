@@ -2,7 +2,6 @@
 /// of it succeeded.
 #include "handles.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

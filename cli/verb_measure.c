@@ -42,8 +42,7 @@ typedef struct measurement {
 
 static int load_array(cli_app *app, shapes *out)
 {
-    cutis_result result = cutis_array_read(app->context, out->path, &out->array);
-    if (result != CUTIS_OK) return app_fail(app, out->path, result);
+    TRY(app_result(app, out->path, cutis_array_read(app->context, out->path, &out->array)));
     const cutis_array *a = &out->array;
     const uint64_t *d = a->dimensions;
     bool flat = a->dimension_count == 2 && d[1] == 3;
@@ -191,8 +190,7 @@ static int measure_all(cli_app *app, measurement *m)
     if (result != CUTIS_OK) return app_fail(app, m->result.path, result);
     if (m->rest.triangle_count > 0) {
         cutis_surface surface = rest_shape_surface(&m->rest, m->result.values + plane * m->extreme);
-        int status = measure_facts_make(app, m->result.path, &rest, &surface, &m->parts, &m->facts);
-        if (status != EXIT_GOOD) return status;
+        TRY(measure_facts_make(app, m->result.path, &rest, &surface, &m->parts, &m->facts));
     }
     m->total.volume = m->rows[m->extreme].volume;
     m->total.variation = m->rows[m->extreme].variation;

@@ -17,8 +17,8 @@ static int parse_clips(cli_app *app, const char *text, const cutis_model *model,
                              CLIPS_MAX);
         memcpy(name, entry, span);
         name[span] = 0;
-        cutis_result result = cutis_model_find_clip(model, name, &out->clips[out->count]);
-        if (result != CUTIS_OK) return app_fail(app, app->operands[0], result);
+        TRY(app_result(app, app->operands[0],
+                       cutis_model_find_clip(model, name, &out->clips[out->count])));
         out->count++;
     }
     return out->count ? EXIT_GOOD : app_usage(app, "no clips are named");
@@ -142,8 +142,7 @@ static int reduce_model(cli_app *app, reduce_job *job)
 {
     if (option_given(app, OPTION_SIGNED) && !cutis_model_get(job->model)->cage)
         return app_usage(app, "--signed is for cages; weights of a skin are never negative");
-    int status = read_options(app, job);
-    if (status != EXIT_GOOD) return status;
+    TRY(read_options(app, job));
     cutis_result result = cutis_weights_reduce(job->model, job->device, &job->options,
                                                &job->reduced, &job->reduction);
     app_progress_done(app);

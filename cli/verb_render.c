@@ -18,8 +18,7 @@ typedef struct render_job {
 static int read_reference(cli_app *app, render_job *job, const char *path)
 {
     cutis_array array = { 0 };
-    cutis_result result = cutis_array_read(app->context, path, &array);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path, cutis_array_read(app->context, path, &array)));
     size_t plane = 3 * (size_t)job->stage.rest.vertex_count;
     const uint64_t total = array_size(&array), frames = plane ? total / plane : 0;
     int status = EXIT_GOOD;
@@ -58,8 +57,7 @@ static int focus_joint(cli_app *app, render_job *job, const char *name)
 {
     uint32_t node = 0;
     const play *p = &job->shots[0].play;
-    cutis_result result = cutis_model_find_joint(job->stage.model, name, &node);
-    if (result != CUTIS_OK) return app_fail(app, job->stage.path, result);
+    TRY(app_result(app, job->stage.path, cutis_model_find_joint(job->stage.model, name, &node)));
     cutis_mat34 *world = malloc(p->node_count * sizeof *world);
     if (!world) return app_fail_text(app, "not enough memory");
     cutis_pose_world(job->stage.model, p->transforms, world);
@@ -170,8 +168,7 @@ static int write_pictures(cli_app *app, render_job *job)
         else
             snprintf(path, sizeof path, "%s", job->output);
         job->stage.camera.yaw = yaw + 360.0 * i / turns;
-        int status = draw_picture(app, job, &image);
-        if (status != EXIT_GOOD) return status;
+        TRY(draw_picture(app, job, &image));
         cutis_result result = cutis_image_write_png(app->context, &image, path);
         uint32_t width = image.width, height = image.height;
         cutis_image_destroy(app->context, &image);

@@ -82,8 +82,8 @@ static cutis_result write_result(const request *r)
 
 static int make(cli_app *app, request *r)
 {
-    cutis_result result = cutis_retarget(r->model, r->motion, &r->options, &r->result, &r->report);
-    if (result != CUTIS_OK) return app_fail(app, r->motion_path, result);
+    TRY(app_result(app, r->motion_path,
+                   cutis_retarget(r->model, r->motion, &r->options, &r->result, &r->report)));
     return app_result(app, r->output, write_result(r));
 }
 

@@ -12,16 +12,10 @@ cutis_result bench_best(bench_function function, void *data, double budget, doub
 {
     uint32_t group = 1;
     double best = 0.0;
-    for (int i = 0; i < 2; i++) {
-        cutis_result result = function(data);
-        if (result != CUTIS_OK) return result;
-    }
+    for (int i = 0; i < 2; i++) { TRY(function(data)); }
     const double start = app_seconds();
     for (double now = start, last = start; now - start < budget || best == 0.0; last = now) {
-        for (uint32_t i = 0; i < group; i++) {
-            cutis_result result = function(data);
-            if (result != CUTIS_OK) return result;
-        }
+        for (uint32_t i = 0; i < group; i++) { TRY(function(data)); }
         now = app_seconds();
         double spent = now - last;
         if (spent < GROUP_SECONDS && group < 1u << 30) {
@@ -46,8 +40,7 @@ static cutis_result device_outputs(bench_skin *skin, bool normals)
 {
     uint64_t record = normals ? 24 : 12;
     uint64_t size = record * skin->info.vertex_count * skin->instance_count;
-    cutis_result result = cutis_buffer_create(skin->device, size, &skin->buffer);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_buffer_create(skin->device, size, &skin->buffer));
     skin->outputs.positions = (cutis_stream){ .buffer = skin->buffer, .stride = (uint32_t)record };
     if (normals)
         skin->outputs.normals =
@@ -139,9 +132,8 @@ cutis_result bench_frame_time(cutis_device *device, const cutis_model *model,
                               const cutis_bind_options *options, double budget, double *seconds)
 {
     bench_skin skin;
-    cutis_result result = bench_skin_open(device, model, options, 1, &skin);
-    if (result != CUTIS_OK) return result;
-    result = bench_skin_time(&skin, budget, seconds);
+    TRY(bench_skin_open(device, model, options, 1, &skin));
+    cutis_result result = bench_skin_time(&skin, budget, seconds);
     bench_skin_close(&skin);
     return result;
 }

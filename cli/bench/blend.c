@@ -142,9 +142,8 @@ static cutis_result measure_row(bench *b, subject *s, cutis_device *device,
     if (b->row_count == ROWS_MAX) return CUTIS_OK;
     cutis_bind_options bind = *options;
     bind.normals = true;
-    cutis_result result = bench_skin_open(device, s->model, &bind, instances, &skin);
-    if (result != CUTIS_OK) return result;
-    result = measure_rounds(b, s, &skin, !bind.raw_normals, &seconds, &bandwidth);
+    TRY(bench_skin_open(device, s->model, &bind, instances, &skin));
+    cutis_result result = measure_rounds(b, s, &skin, !bind.raw_normals, &seconds, &bandwidth);
     if (result == CUTIS_OK) {
         bench_row *row = &b->rows[b->row_count++];
         *row = (bench_row){ .method = bind.method,

@@ -224,8 +224,7 @@ int bench_handles(cli_app *app)
     handles_bench b = { .app = app, .json = { .file = stdout } };
     const bool quick = option_given(app, OPTION_QUICK);
     b.budget = quick ? 0.5 : 2;
-    int status = app_open_device(app, &b.device);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_open_device(app, &b.device));
     const cutis_device_info info = cutis_device_describe(b.device);
     app_say(app,
             "%s, milliseconds; %u points on the biped, 10 in the box; Table 1 is of Xian, "

@@ -183,21 +183,18 @@ static cutis_result open_bench(cutis_device *device, const cutis_model *model,
     options.method = CUTIS_METHOD_PATCHES;
     options.normals = true;
     options.instance_capacity = instances;
-    cutis_result result = cutis_bind(device, model, &options, &b->patches);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_bind(device, model, &options, &b->patches));
     b->info = cutis_patches_describe(b->patches);
     uint64_t vertices = 2 * (uint64_t)b->info.vertex_count, n = instances;
     uint64_t triangles = 2 * (uint64_t)b->info.triangle_count;
     b->output.topology.vertex_capacity = (uint32_t)vertices;
     b->output.topology.triangle_capacity = (uint32_t)triangles;
     b->palette = calloc(n * b->info.part_count, sizeof *b->palette);
-    result = b->palette ? allocate_stream(b, 0, 12 * n * vertices, &b->output.positions)
-                        : CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = allocate_stream(b, 1, 12 * n * vertices, &b->output.normals);
-    if (result == CUTIS_OK)
-        result = allocate_stream(b, 2, 12 * n * triangles, &b->output.topology.indices);
-    if (result == CUTIS_OK) result = allocate_stream(b, 3, 8 * n, &b->output.topology.counts);
-    return result;
+    TRY(b->palette ? allocate_stream(b, 0, 12 * n * vertices, &b->output.positions)
+                   : CUTIS_OUT_OF_MEMORY);
+    TRY(allocate_stream(b, 1, 12 * n * vertices, &b->output.normals));
+    TRY(allocate_stream(b, 2, 12 * n * triangles, &b->output.topology.indices));
+    return allocate_stream(b, 3, 8 * n, &b->output.topology.counts);
 }
 
 static void close_bench(patch_bench *b)
@@ -249,10 +246,9 @@ static cutis_result time_bench(cutis_device *device, const cutis_model *model,
                                cutis_bind_options options, uint32_t instances, double degrees,
                                double budget, patch_bench *b, double *seconds)
 {
-    cutis_result result = open_bench(device, model, options, instances, b);
-    if (result == CUTIS_OK) result = pose_all(b, model, degrees * M_PI / 180.0);
-    if (result == CUTIS_OK) result = bench_best(run_bench, b, budget, seconds);
-    return result;
+    TRY(open_bench(device, model, options, instances, b));
+    TRY(pose_all(b, model, degrees * M_PI / 180.0));
+    return bench_best(run_bench, b, budget, seconds);
 }
 
 cutis_result bench_patches_knee(cutis_context *context, cutis_device *device,

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/measure.h"
 
@@ -63,11 +62,10 @@ cutis_result bench_arm_open(cutis_context *context, cutis_device *device, cutis_
 {
     const cutis_synth_options options = { .body = CUTIS_BODY_ARM, .size = size, .examples = true };
     *out = (bench_arm){ 0 };
-    cutis_result result = cutis_synth_create(context, &options, &out->arm);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_synth_create(context, &options, &out->arm));
     size_t vertices = cutis_model_vertex_count(out->arm);
     float *shapes = malloc(POSES * vertices * 3 * sizeof *shapes);
-    result = shapes ? cutis_synth_arm_examples(out->arm, shapes) : CUTIS_OUT_OF_MEMORY;
+    cutis_result result = shapes ? cutis_synth_arm_examples(out->arm, shapes) : CUTIS_OUT_OF_MEMORY;
     if (result == CUTIS_OK) result = sample_poses(out, instances);
     if (result == CUTIS_OK)
         result = cutis_poses_fit(out->arm, device,

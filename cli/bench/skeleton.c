@@ -4,7 +4,6 @@
 #include "bench/measure.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <cutis/skeleton.h>
 
@@ -74,8 +73,7 @@ static cutis_result time_extraction(const cutis_model *body, const uint32_t *lab
     for (int run = 0; run < RUNS; run++) {
         cutis_model *model = NULL;
         cutis_skeleton_report *report = NULL;
-        cutis_result result = cutis_skeleton_extract(body, &options, &model, &report);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_skeleton_extract(body, &options, &model, &report));
         bool right = report->part_count == row->parts;
         if (run == 0 || report->total_seconds < f->total) {
             f->kernel = report->kernel_seconds;
@@ -98,11 +96,10 @@ cutis_result bench_skeleton_measure(cli_app *app, const bench_skeleton_row *row,
     cutis_model *body = NULL;
     cutis_synth_options synth = { .body = row->body, .vertex_count = row->vertices };
     *f = (bench_skeleton_figures){ 0 };
-    cutis_result result = cutis_synth_create(app->context, &synth, &body);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_synth_create(app->context, &synth, &body));
     f->triangles = cutis_model_triangle_count(body);
     uint32_t *labels = calloc(f->triangles, sizeof *labels);
-    result = labels ? make_labels(row, body, labels) : CUTIS_OUT_OF_MEMORY;
+    cutis_result result = labels ? make_labels(row, body, labels) : CUTIS_OUT_OF_MEMORY;
     if (result == CUTIS_OK) result = time_extraction(body, labels, row, f);
     free(labels);
     cutis_model_destroy(body);

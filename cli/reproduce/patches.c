@@ -2,9 +2,7 @@
 /// knee that bends (Table 3, Figures 2, 21 and 22): volume and curvature by fill, time of a frame.
 #include "reproduce/reproduce.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/bench.h"
 #include "bench/measure.h"
@@ -112,8 +110,7 @@ static cutis_result measure_bend(reproduce_job *job, const knee *k, patch_play *
                                  double *volume, double *bends)
 {
     set_angle(k, degrees, p->transforms);
-    cutis_result result = patch_play_frame(p, 0);
-    if (result != CUTIS_OK) return result;
+    TRY(patch_play_frame(p, 0));
     const cutis_surface surface = patch_play_surface(p);
     *volume = cutis_surface_volume(&surface);
     return cutis_surface_bend(job->app->context, &surface, NULL, p->labels,

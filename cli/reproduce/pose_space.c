@@ -121,8 +121,7 @@ static cutis_result make_unseen(const bench_arm *s, uint32_t index, cutis_transf
     for (int j = 0; j < JOINTS; j++) {
         double part = cutis_random_unit(7, index, (uint64_t)j), degree = 3.14159265358979 / 180;
         uint32_t node = 0;
-        cutis_result result = cutis_model_find_joint(s->arm, LIMITS[j].joint, &node);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_model_find_joint(s->arm, LIMITS[j].joint, &node));
         const cutis_quat rest = s->poses[node].rotation,
                          full = s->poses[(size_t)LIMITS[j].example * nodes + node].rotation;
         // Examples turn about one axis: the same axis by a part of the angle.
@@ -226,8 +225,7 @@ static cutis_result show_unseen(reproduce_job *job)
         unseen_set u = { 0 };
         const cutis_pose_fit_options fit = { .kernel = kernel ? CUTIS_POSE_GAUSSIAN
                                                               : CUTIS_POSE_EXPONENTIAL };
-        result = bench_arm_open(job->app->context, job->device, CUTIS_BODY_SIZE_LOW, 0, &fit, &s);
-        if (result != CUTIS_OK) return result;
+        TRY(bench_arm_open(job->app->context, job->device, CUTIS_BODY_SIZE_LOW, 0, &fit, &s));
         result = make_set(job, &s, &u);
         for (int m = 0; m < METHODS && result == CUTIS_OK; m++) {
             result =
@@ -257,8 +255,7 @@ static cutis_result show_unseen(reproduce_job *job)
 
 cutis_result reproduce_pose_space(reproduce_job *job)
 {
-    cutis_result result = show_rates(job);
-    if (result == CUTIS_OK) result = show_memory(job);
-    if (result == CUTIS_OK) result = show_unseen(job);
-    return result;
+    TRY(show_rates(job));
+    TRY(show_memory(job));
+    return show_unseen(job);
 }

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cutis/cage.h>
 #include <cutis/handles.h>

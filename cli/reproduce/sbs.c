@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/bench.h"
 
@@ -68,8 +67,7 @@ static cutis_result show_sizes(reproduce_job *job, cutis_model *const *models)
     for (int c = 0; c < CHARACTERS; c++) {
         reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", CHARACTER[c].name);
         cutis_weight_summary s;
-        cutis_result result = cutis_weights_summarize(models[c], &s);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_weights_summarize(models[c], &s));
         const double paper[4] = { CHARACTER[c].vertices, CHARACTER[c].triangles,
                                   CHARACTER[c].joints, CHARACTER[c].sets };
         const double ours[4] = { cutis_model_vertex_count(models[c]),

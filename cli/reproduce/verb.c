@@ -3,7 +3,6 @@
 /// end: a run that fails or is stopped leaves neither.
 #include "reproduce/reproduce.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

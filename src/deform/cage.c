@@ -397,8 +397,7 @@ static cutis_result prepare(const cutis_binding *base, cutis_workspace *workspac
     if (result == CUTIS_OK && batch->targets[CUTIS_OUTPUT_NORMALS].buffer)
         result = cutis_compute_prepare(device, &cutis_compute_cage_face_normals);
     if (result != CUTIS_OK || !call->outputs->bounds) return result;
-    result = cutis_compute_prepare(device, &cutis_compute_stream_bounds);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_compute_prepare(device, &cutis_compute_stream_bounds));
     return cutis_stage_open_bounds(device, &((cage_workspace *)workspace)->bounds,
                                    base->vertex_count, base->capacity, &positions);
 }

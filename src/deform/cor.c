@@ -340,9 +340,7 @@ static cutis_result solve_all(centre_job *job)
     cutis_device *device = job->binding->base.device;
     uint32_t tasks = (job->unique_count + VERTICES_PER_TASK - 1) / VERTICES_PER_TASK;
     for (uint32_t t = 0; t < tasks; t += TASKS_PER_BATCH) {
-        cutis_result result =
-            cutis_progress(job->binding->base.context, "centres of rotation", (double)t / tasks);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(job->binding->base.context, "centres of rotation", (double)t / tasks));
         job->first_task = t;
         cutis_device_run(device, solve_vertices, job,
                          tasks - t < TASKS_PER_BATCH ? tasks - t : TASKS_PER_BATCH);

@@ -55,11 +55,10 @@ cutis_result cutis_deform(const cutis_binding *binding, const cutis_poses *poses
     cutis_deform_call call = { .poses = poses,
                                .outputs = outputs,
                                .instance_count = instance_count };
-    cutis_result result = check_call(binding, outputs, instance_count, &call);
-    if (result != CUTIS_OK) return result;
+    TRY(check_call(binding, outputs, instance_count, &call));
     cutis_workspace *workspace = cutis_workspace_take(binding);
     if (!workspace) return cutis_alloc_result(binding->context);
-    result = run_call(binding, &call, workspace);
+    cutis_result result = run_call(binding, &call, workspace);
     cutis_workspace_give(binding, workspace);
     return result;
 }

@@ -3,7 +3,6 @@
 #include "deform/deformer.h"
 
 #include <stddef.h>
-#include <string.h>
 
 typedef enum counted { VERTICES, TRIANGLES, MODEL_VERTICES, ONE } counted;
 

@@ -4,7 +4,6 @@
 /// part and says what helps.
 #include "deform/patches.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,14 +84,12 @@ static cutis_result weld_vertices(patch_body *body)
 {
     float *positions = NULL;
     uint32_t *weld = NULL;
-    cutis_result result = gather(body, &positions, &weld);
-    if (result != CUTIS_OK) return result;
+    TRY(gather(body, &positions, &weld));
     if (body->mesh->part_tree) {
         memcpy(weld, body->mesh->part_tree->weld, body->output_count * sizeof *weld);
         body->vertex_count = body->mesh->part_tree->welded_count;
     } else {
-        result = cutis_weld_positions(body->context, body->output_count, positions, weld);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_weld_positions(body->context, body->output_count, positions, weld));
         for (uint32_t v = 0; v < body->output_count; v++)
             weld[v] = weld[v] == v ? body->vertex_count++ : weld[weld[v]];
     }

@@ -59,8 +59,7 @@ static cutis_result set_poses(const patches_binding *binding, patches_workspace 
         else
             palette_of_worlds(binding, poses->matrices + at * nodes, out);
     }
-    cutis_result result = check_finite(binding, matrices, count * parts);
-    if (result != CUTIS_OK) return result;
+    TRY(check_finite(binding, matrices, count * parts));
     return cutis_buffer_write(w->palette, 0, matrices, count * parts * sizeof *matrices);
 }
 

@@ -265,16 +265,13 @@ static cutis_result fill_part_distances(packing *p, uint32_t part, distance_scra
         for (uint32_t k = 0; k < loop->count; k++)
             scratch->sources[k] =
                 parts->loop_copies[2 * (size_t)(loop->first + k) + p->entry_side[e]];
-        cutis_result result =
-            cutis_patch_distances(p->body, parts, part, scratch->sources, loop->count, far + begin);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_patch_distances(p->body, parts, part, scratch->sources, loop->count,
+                                  far + begin));
         sort_by_distance(far + begin, first, count, scratch->sorted, order + begin);
     }
     scratch->sources[0] = find_seed(p, part);
     seed[part] = (int32_t)scratch->sources[0];
-    cutis_result result =
-        cutis_patch_distances(p->body, parts, part, scratch->sources, 1, scratch->seed);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_patch_distances(p->body, parts, part, scratch->sources, 1, scratch->seed));
     sort_by_distance(scratch->seed, first, count, scratch->sorted, seed_order + first);
     leaf[part] = p->entry_first[part + 1] - p->entry_first[part] == 1;
     for (uint32_t v = 0; v < count; v++) tip[first + v] = leaf[part] ? scratch->seed[v] : 0.0;

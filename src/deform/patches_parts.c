@@ -177,9 +177,7 @@ static cutis_result make_rings(const patch_body *body, patch_pieces *out)
     uint32_t used = 0;
     for (uint32_t v = 0; v < out->vertex_count; v++) {
         out->ring_first[v] = used;
-        cutis_result result =
-            chain_ring(body, out, v, list + first[v], first[v + 1] - first[v], &used);
-        if (result != CUTIS_OK) return result;
+        TRY(chain_ring(body, out, v, list + first[v], first[v + 1] - first[v], &used));
     }
     out->ring_first[out->vertex_count] = used;
     return CUTIS_OK;
@@ -213,12 +211,11 @@ cutis_result cutis_patch_parts_make(const patch_body *body, patch_pieces *out)
     *out = (patch_pieces){ 0 };
     uint32_t *copy = cutis_arena_alloc(body->arena, body->vertex_count, sizeof *copy);
     if (!copy) return cutis_alloc_result(body->context);
-    cutis_result result = number_vertices(body, out, copy);
-    if (result == CUTIS_OK) result = place_loops(body, out);
-    if (result == CUTIS_OK) result = number_edges(body, out);
-    if (result == CUTIS_OK) result = make_rings(body, out);
-    if (result == CUTIS_OK) result = check_pieces(body, out);
-    return result;
+    TRY(number_vertices(body, out, copy));
+    TRY(place_loops(body, out));
+    TRY(number_edges(body, out));
+    TRY(make_rings(body, out));
+    return check_pieces(body, out);
 }
 
 // Dijkstra ----------------------------------------------------------------------------------------

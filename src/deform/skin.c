@@ -218,8 +218,7 @@ static cutis_result check_call(const cutis_binding *base, cutis_deform_call *cal
                   binding->layout.formula == CUTIS_FORMULA_LBS &&
                   cutis_device_bone_work(base->device)->rigid(poses->matrices->m, bones * count);
     call->finite = call->rigid;
-    cutis_result result = cutis_poses_check(base, call, binding->node_count, bones);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_poses_check(base, call, binding->node_count, bones));
     if (poses->morph_weights && !floats_finite(poses->morph_weights, binding->target_count * count))
         return cutis_fail(base->context, CUTIS_INVALID_ARGUMENT,
                           "deform: a morph weight is not finite");

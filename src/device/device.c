@@ -7,8 +7,6 @@
 #include "base/error.h"
 #include "base/os/os.h"
 
-#include <string.h>
-
 cutis_result cutis_device_create(cutis_context *context, const cutis_device_options *options,
                                  cutis_device **out)
 {

@@ -334,8 +334,7 @@ static cutis_result keep_old(cutis_stage *stage, const cutis_stage_call *call, c
     }
     if (from->stream.data) { // up, and from there
         move_elements(stage, from, batch, source, false);
-        cutis_result result = stage->device->operations->staging_write(stage->memory, 4 * p->words);
-        if (result != CUTIS_OK) return result;
+        TRY(stage->device->operations->staging_write(stage->memory, 4 * p->words));
     }
     return copy_on_device(stage, to, batch->targets[source], batch->targets[k], batch->count);
 }

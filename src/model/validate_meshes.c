@@ -99,10 +99,8 @@ static cutis_result check_indices(spot *at, cutis_primitive *primitive)
     uint32_t rest = primitive->index_count % cutis_topology_corners(primitive->topology);
     if (rest) { // an incomplete last triangle or line is not drawn by anybody
         primitive->index_count -= rest;
-        cutis_result result =
-            cutis_model_note(at->model, "INDEX_COUNT_INCOMPLETE", 1, rest, at->place,
-                             "%u indices after the last whole one were dropped", rest);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_model_note(at->model, "INDEX_COUNT_INCOMPLETE", 1, rest, at->place,
+                             "%u indices after the last whole one were dropped", rest));
     }
     for (uint32_t i = 0; i < primitive->index_count; i++)
         if (primitive->indices[i] >= primitive->vertex_count)

@@ -4,8 +4,6 @@
 // normalised and every inverse bind can be inverted.
 #include "model/validate.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,10 +107,8 @@ static cutis_result check_node(cutis_model *model, uint32_t n, cutis_gate gate)
         node->rest.rotation = (cutis_quat){ 0, 0, 0, 1 };
         char place[32];
         snprintf(place, sizeof place, "nodes/%u", n);
-        cutis_result result =
-            cutis_model_note(model, "ROTATION_LENGTH", 0, 1, place,
-                             "the rotation had no usable length and became the identity");
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_model_note(model, "ROTATION_LENGTH", 0, 1, place,
+                             "the rotation had no usable length and became the identity"));
     }
     if (node->target_weights) {
         uint32_t count = model->data.meshes[node->mesh].target_count;

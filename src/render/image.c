@@ -26,8 +26,7 @@ cutis_result cutis_image_create(cutis_context *context, uint32_t width, uint32_t
                                 uint32_t color, cutis_image *out)
 {
     if (!context || !out) return CUTIS_INVALID_ARGUMENT;
-    cutis_result result = check_size(context, width, height);
-    if (result != CUTIS_OK) return result;
+    TRY(check_size(context, width, height));
     cutis_image image = { width, height, cutis_alloc_array(context, (size_t)width * height, 4) };
     if (!image.pixels) return cutis_alloc_result(context);
     uint8_t bytes[4] = { color >> 24, color >> 16 & 255, color >> 8 & 255, color & 255 };
@@ -86,8 +85,7 @@ cutis_result cutis_image_text(cutis_context *context, cutis_image *image, double
 {
     if (!context || !image || !text) return CUTIS_INVALID_ARGUMENT;
     cutis_canvas canvas;
-    cutis_result result = cutis_canvas_open(context, image, &canvas);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_canvas_open(context, image, &canvas));
     cutis_canvas_text(canvas.cairo, x, y, size, color, anchor, false, text);
     return cutis_canvas_close(context, image, &canvas);
 }
@@ -233,13 +231,13 @@ cutis_result cutis_image_read_png(cutis_context *context, const char *path, cuti
 {
     void *data = NULL;
     size_t size = 0;
-    cutis_result result = cutis_os_read_file(context, path, &data, &size);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_os_read_file(context, path, &data, &size));
     png_source source = { data, size, 0 };
     cutis_image image = { 0 };
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, jump_out, quiet_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
-    result = cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: not a PNG that can be read", path);
+    cutis_result result =
+        cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: not a PNG that can be read", path);
     if (info && decode_header(png, info, &source))
         result = cutis_image_create(context, png_get_image_width(png, info),
                                     png_get_image_height(png, info), 0, &image);

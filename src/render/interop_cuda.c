@@ -114,9 +114,7 @@ cutis_result cutis_cuda_interop_map(cutis_cuda_interop *interop, cutis_buffer **
     if (!interop->buffer || interop->address != address) {
         cutis_buffer_destroy(interop->buffer);
         interop->buffer = NULL;
-        cutis_result result =
-            cutis_buffer_wrap(interop->device, address, interop->size, &interop->buffer);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_buffer_wrap(interop->device, address, interop->size, &interop->buffer));
         interop->address = address;
     }
     *buffer = interop->buffer;

@@ -11,8 +11,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#include <string.h>
-
 enum { RECORD = 24, SLOTS = 16, SLOT_ALIGNMENT = 256 };
 
 typedef enum live_path { LIVE_MAPPED, LIVE_COPIED, LIVE_CUDA, LIVE_SHARED } live_path;
@@ -282,8 +280,7 @@ cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding,
     if (live->path == LIVE_SHARED) return deform_shared(live, binding, poses);
     if (live->path == LIVE_CUDA) {
         cutis_buffer *buffer = NULL;
-        result = cutis_cuda_interop_map(live->interop, &buffer);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_cuda_interop_map(live->interop, &buffer));
         cutis_outputs outputs = records_in(NULL, buffer, 0);
         result = cutis_deform(binding, poses, 1, &outputs);
         cutis_result unmapped =

@@ -392,8 +392,7 @@ static cutis_result draw_lines(const draw_state *draw, cutis_image *image)
 {
     if (!draw->scene->line_count) return CUTIS_OK;
     cutis_canvas canvas;
-    cutis_result result = cutis_canvas_open(draw->renderer->context, image, &canvas);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_canvas_open(draw->renderer->context, image, &canvas));
     double unit = image->height / 720.0;
     cairo_set_line_cap(canvas.cairo, CAIRO_LINE_CAP_ROUND);
     for (int pass = 0; pass < 2; pass++) // lines first, then their dots
@@ -449,10 +448,7 @@ static cutis_result open_surfaces(draw_state *draw)
     draw->edge_counts = draw->edges + count;
     glGenVertexArrays((GLsizei)count, draw->arrays);
     glGenBuffers((GLsizei)(3 * count), draw->vertices);
-    for (uint32_t s = 0; s < count; s++) {
-        cutis_result result = upload_surface(draw, s);
-        if (result != CUTIS_OK) return result;
-    }
+    for (uint32_t s = 0; s < count; s++) { TRY(upload_surface(draw, s)); }
     return CUTIS_OK;
 }
 
@@ -492,8 +488,7 @@ cutis_result cutis_renderer_draw(cutis_renderer *renderer, const cutis_scene *sc
 {
     if (!renderer || !scene || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_image image = { 0 };
-    cutis_result result = cutis_image_create(renderer->context, width, height, 0, &image);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_image_create(renderer->context, width, height, 0, &image));
     draw_state draw = { .renderer = renderer,
                         .scene = scene,
                         .box = scene_box(scene),
@@ -502,7 +497,7 @@ cutis_result cutis_renderer_draw(cutis_renderer *renderer, const cutis_scene *sc
     draw.view = cutis_view_frame(&scene->camera, &framed, (double)width / height);
     draw.ground = scene->ground_fixed ? scene->ground : draw.box.min.y;
     place_lights(&draw);
-    result = cutis_renderer_use(renderer);
+    cutis_result result = cutis_renderer_use(renderer);
     if (result == CUTIS_OK) result = open_frame(&draw);
     if (result == CUTIS_OK) result = open_surfaces(&draw);
     if (result == CUTIS_OK) {

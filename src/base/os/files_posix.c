@@ -70,10 +70,10 @@ cutis_result cutis_os_read_file(cutis_context *context, const char *path, void *
 {
     int file = -1;
     size_t length = 0;
-    cutis_result result = open_regular(context, path, &file, &length);
-    if (result != CUTIS_OK) return result;
+    TRY(open_regular(context, path, &file, &length));
     char *bytes = cutis_alloc(context, length + 1);
-    result = bytes ? read_fully(context, path, file, bytes, length) : cutis_alloc_result(context);
+    cutis_result result =
+        bytes ? read_fully(context, path, file, bytes, length) : cutis_alloc_result(context);
     close(file);
     if (result != CUTIS_OK) {
         cutis_free(context, bytes, length + 1);

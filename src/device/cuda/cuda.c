@@ -7,7 +7,6 @@
 #include <base/memory.h>
 #include <device/gpu/gpu.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef struct cuda {
     cutis_gpu gpu;

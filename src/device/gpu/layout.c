@@ -428,17 +428,14 @@ cutis_result cutis_gpu_layout_make(cutis_arena *arena, const cutis_skin_layout *
     pack.stamp = cutis_arena_alloc(arena, (size_t)marks + 1, sizeof *pack.stamp);
     pack.place = cutis_arena_alloc(arena, (size_t)marks + 1, sizeof *pack.place);
     if (!pack.stamp || !pack.place) return cutis_alloc_result(arena->context);
-    cutis_result result =
-        count_lists(&pack, (layout->vertex_count + BLOCK - 1) / BLOCK, &list_length);
-    if (result != CUTIS_OK) return result;
+    TRY(count_lists(&pack, (layout->vertex_count + BLOCK - 1) / BLOCK, &list_length));
     if (order == CUTIS_GPU_ORDER_CHOOSE) {
         double bound = (double)layout->list_first[layout->block_count] * layout->block_size / BLOCK;
         order = (double)list_length <= OUTPUT_ORDER_LIST_RATIO * bound ? CUTIS_GPU_ORDER_OUTPUT
                                                                        : CUTIS_GPU_ORDER_BOUND;
     }
     if (order == CUTIS_GPU_ORDER_OUTPUT || layout->block_size != BLOCK) {
-        result = repack(&pack, list_length, &packed);
-        if (result != CUTIS_OK) return result;
+        TRY(repack(&pack, list_length, &packed));
     }
     return write_words(arena, &packed, near, out);
 }

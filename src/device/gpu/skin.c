@@ -43,8 +43,7 @@ static uint64_t bounds_bytes(uint32_t count)
 
 static cutis_result start_bounds(gpu_skin *skin, uint32_t count)
 {
-    cutis_result result = cutis_gpu_grow_slot(skin->gpu, &skin->bounds, bounds_bytes(count));
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_grow_slot(skin->gpu, &skin->bounds, bounds_bytes(count)));
     int32_t *box = skin->bounds.pinned.data;
     for (uint32_t i = 0; i < count * 6; i++)
         box[i] = ordered_bits(i % 6 < 3 ? __builtin_inff() : -__builtin_inff());
@@ -101,11 +100,10 @@ cutis_result cutis_gpu_skin_run(cutis_device_skin *base, const cutis_skin_frames
         batch.paths[p] = (gpu_path){ .nonuniform = p == 1, .arguments = skin->arguments };
     for (uint32_t i = 0; i < frames->instance_count; i++)
         batch.paths[cutis_gpu_is_nonuniform(frames, i)].count++;
-    cutis_result result = cutis_gpu_open_frames(skin, &batch);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_open_frames(skin, &batch));
     cutis_gpu_fill_frames(skin, &batch);
     cutis_os_lock_take(skin->gpu->lock);
-    result = skin->gpu->lost ? cutis_gpu_lost(skin->gpu) : launch_batch(skin, &batch);
+    cutis_result result = skin->gpu->lost ? cutis_gpu_lost(skin->gpu) : launch_batch(skin, &batch);
     batch.slot->filling = false;
     return cutis_gpu_leave(skin->gpu, result);
 }
@@ -128,8 +126,7 @@ cutis_result cutis_gpu_skin_prepare(cutis_device_skin *base, uint32_t instance_c
                                     uint32_t call_count, const cutis_skin_targets *targets)
 {
     gpu_skin *skin = skin_of(base);
-    cutis_result result = cutis_gpu_enter(skin->gpu);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_enter(skin->gpu));
     return cutis_gpu_leave(skin->gpu, prepare(skin, instance_count, call_count, targets));
 }
 
@@ -149,8 +146,7 @@ static cutis_gpu_order wanted_order(void)
 static cutis_result pack_layout(gpu_skin *skin, cutis_arena *arena, const cutis_skin_layout *layout,
                                 cutis_gpu_layout *packed)
 {
-    cutis_result result = cutis_gpu_layout_make(arena, layout, wanted_order(), true, packed);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_layout_make(arena, layout, wanted_order(), true, packed));
     gpu_palette uniform = cutis_gpu_palette(skin, false),
                 nonuniform = cutis_gpu_palette(skin, true);
     int size = uniform.size > nonuniform.size ? uniform.size : nonuniform.size;

@@ -202,8 +202,7 @@ static cutis_result take_slot(gpu_skin *skin, uint64_t bytes, gpu_slot **out)
 cutis_result cutis_gpu_open_frames(gpu_skin *skin, gpu_batch *batch)
 {
     uint64_t words = 0;
-    cutis_result result = cutis_gpu_enter(skin->gpu);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_enter(skin->gpu));
     for (int p = 0; p < 2; p++)
         if (batch->paths[p].count)
             words += path_words(skin, batch->paths[p].nonuniform, batch->paths[p].count);

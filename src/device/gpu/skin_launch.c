@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include <base/error.h>
+
 #define GROUP_INSTANCES_MAX 8u
 #define POSE_INSTANCES_MAX  32u
 
@@ -195,8 +197,7 @@ cutis_result cutis_gpu_launch_path(gpu_skin *skin, gpu_batch *batch, gpu_path *p
         .bounds = to->bounds ? skin->bounds.device : 0,
     };
     record->arguments = *a;
-    cutis_result result = path_kernel(skin, batch, path, &record->kernel);
-    if (result != CUTIS_OK) return result;
+    TRY(path_kernel(skin, batch, path, &record->kernel));
     skin->recorded_count++;
     return launch_recorded(skin, record);
 }

@@ -6,7 +6,6 @@
 #include <base/error.h>
 #include <base/memory.h>
 #include <device/gpu/gpu.h>
-#include <kernel/arguments_gpu.h>
 #include <stdio.h>
 #include <string.h>
 
