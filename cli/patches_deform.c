@@ -100,27 +100,22 @@ static int open_fixed(cli_app *app, patch_job *job)
 
 static int prepare(cli_app *app, patch_job *job)
 {
-    int status = check_options(app);
-    if (status == EXIT_GOOD) status = check_output(app, job);
+    TRY(check_options(app));
+    TRY(check_output(app, job));
     job->fps = option_number(app, OPTION_FPS, 30.0);
-    if (status == EXIT_GOOD) status = app_read_model(app, job->path, &job->model);
-    if (status == EXIT_GOOD) status = clip_find(app, job->path, &job->model, &job->clip);
-    if (status == EXIT_GOOD) status = deform_check_motion(app, job->model, job->clip != CUTIS_NONE);
-    if (status == EXIT_GOOD)
-        status =
-            deform_frame_range(app, job->path, clip_frame_count(job->model, job->clip, job->fps),
-                               &job->first, &job->end);
-    if (status == EXIT_GOOD && job->baked && job->end - job->first > SINK_MORPH_FRAMES)
-        status =
-            app_fail_text(app, "%s: %u frames are too many for glTF (at most %d); use --frames",
-                          job->output, job->end - job->first, SINK_MORPH_FRAMES);
-    if (status == EXIT_GOOD) status = app_open_device(app, &job->device);
+    TRY(app_read_model(app, job->path, &job->model));
+    TRY(clip_find(app, job->path, &job->model, &job->clip));
+    TRY(deform_check_motion(app, job->model, job->clip != CUTIS_NONE));
+    TRY(deform_frame_range(app, job->path, clip_frame_count(job->model, job->clip, job->fps),
+                           &job->first, &job->end));
+    if (job->baked && job->end - job->first > SINK_MORPH_FRAMES)
+        return app_fail_text(app, "%s: %u frames are too many for glTF (at most %d); use --frames",
+                             job->output, job->end - job->first, SINK_MORPH_FRAMES);
+    TRY(app_open_device(app, &job->device));
     const play_options options = { .clip = job->clip,
                                    .pose_file = option_text(app, OPTION_POSE),
                                    .bind = patch_options(app) };
-    if (status == EXIT_GOOD)
-        status = patch_play_open(app, job->path, job->model, job->device, &options, &job->play);
-    if (status != EXIT_GOOD) return status;
+    TRY(patch_play_open(app, job->path, job->model, job->device, &options, &job->play));
     job->rest_volume = job->play.info.volume;
     job->frames = calloc(job->end - job->first, sizeof *job->frames);
     if (!job->frames || !name_parts(job))

@@ -126,10 +126,8 @@ static int open_model(plot_job *job)
     const cutis_patches_info *info = &job->patched.info;
     const uint32_t count = cutis_model_vertex_count(job->model);
     const play_options options = { .clip = CUTIS_NONE, .batch = 1 };
-    int status = rest_shape_make(job->app, job->path, job->model, &job->rest);
-    if (status == EXIT_GOOD)
-        status = play_open(job->app, job->path, job->model, job->device, &options, &job->linear);
-    if (status != EXIT_GOOD) return status;
+    TRY(rest_shape_make(job->app, job->path, job->model, &job->rest));
+    TRY(play_open(job->app, job->path, job->model, job->device, &options, &job->linear));
     uint32_t *part = job->parts = memory_take(&job->memory, job->rest.triangle_count, sizeof *part);
     job->weld = memory_take(&job->memory, count, sizeof *job->weld);
     job->medians =

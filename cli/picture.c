@@ -8,8 +8,7 @@
 
 #include "play.h"
 
-// Words
-// --------------------------------------------------------------------------------------------
+// Words -----------------------------------------------------------------------------------------
 
 const char *picture_method_name(const picture_shot *shot)
 {
@@ -128,8 +127,7 @@ static int parse_show(cli_app *app, const char *text, picture_show *out)
                : EXIT_GOOD;
 }
 
-// The stage
-// ----------------------------------------------------------------------------------------
+// The stage -------------------------------------------------------------------------------------
 
 /// Colours of all vertices: vertex colours, else the material's base colour, else clay.
 static void fill_colors(const cutis_model *model, float *colors)
@@ -160,11 +158,10 @@ static void fill_colors(const cutis_model *model, float *colors)
 static int open_parts(picture_stage *stage)
 {
     cli_app *app = stage->app;
-    int status = app_read_model(app, stage->path, &stage->model);
-    if (status == EXIT_GOOD) status = clip_find(app, stage->path, &stage->model, &stage->clip);
-    if (status == EXIT_GOOD) status = app_open_device(app, &stage->device);
-    if (status == EXIT_GOOD) status = rest_shape_make(app, stage->path, stage->model, &stage->rest);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_read_model(app, stage->path, &stage->model));
+    TRY(clip_find(app, stage->path, &stage->model, &stage->clip));
+    TRY(app_open_device(app, &stage->device));
+    TRY(rest_shape_make(app, stage->path, stage->model, &stage->rest));
     if (stage->rest.triangle_count == 0)
         return app_fail_text(app, "%s: it has no triangles to draw", stage->path);
     if (stage->show.handles && !cutis_model_get(stage->model)->handles)
@@ -218,12 +215,10 @@ int picture_bind(picture_stage *stage, picture_shot *shot)
         .control_frames = stage->cage.count,
         .bind = { .method = shot->method, .weighted_centres = shot->weighted, .normals = true }
     };
-    int status = EXIT_GOOD;
     if (picture_is_patched(shot)) {
         options.bind.method = CUTIS_METHOD_LBS;
-        status = picture_patches_open(stage, shot);
+        TRY(picture_patches_open(stage, shot));
     }
-    if (status != EXIT_GOOD) return status;
     return play_open(stage->app, stage->path, stage->model, stage->device, &options, &shot->play);
 }
 
@@ -237,8 +232,7 @@ int picture_pose(picture_stage *stage, picture_shot *shot, double seconds)
     return picture_is_patched(shot) ? picture_patches_pose(stage, shot, seconds) : EXIT_GOOD;
 }
 
-// Painting
-// -----------------------------------------------------------------------------------------
+// Painting --------------------------------------------------------------------------------------
 
 void picture_joint_weights(const cutis_model *model, uint32_t node, float *values)
 {
@@ -330,8 +324,7 @@ void picture_paint_release(picture_paint *paint)
     *paint = (picture_paint){ 0 };
 }
 
-// Drawing
-// ------------------------------------------------------------------------------------------
+// Drawing ---------------------------------------------------------------------------------------
 
 /// One line per joint whose nearest joint above it is a joint too. Returns how many; `lines` may be
 /// NULL to count.

@@ -97,14 +97,11 @@ static cutis_result make_bodies(const reduce_job *job, const cutis_transform *po
     if (out->memory.failed) return CUTIS_OUT_OF_MEMORY;
     cutis_model_triangles(job->model, out->indices);
     cutis_model_file_positions(job->model, out->positions[0]);
-    cutis_result result =
-        cutis_weld_positions(context, (uint32_t)count, out->positions[0], out->weld);
-    if (result == CUTIS_OK)
-        result = cutis_weights_limit(job->model, job->options.influences, &out->largest);
+    TRY(cutis_weld_positions(context, (uint32_t)count, out->positions[0], out->weld));
+    TRY(cutis_weights_limit(job->model, job->options.influences, &out->largest));
     const cutis_model *models[TILES] = { job->model, out->largest, job->reduced };
-    for (int t = 0; t < TILES && result == CUTIS_OK; t++)
-        result = pose_body(job, models[t], pose, out, t);
-    return result;
+    for (int t = 0; t < TILES; t++) TRY(pose_body(job, models[t], pose, out, t));
+    return CUTIS_OK;
 }
 
 static int ascending(const void *a, const void *b)
@@ -206,11 +203,11 @@ static int add_frame_plots(cli_app *app, html_page *page, const cutis_reduce_rep
                         .series_count = r->row_count,
                         .series = normal,
                         .from_zero = true };
-    int status = html_plot(app, page, plot);
+    TRY(html_plot(app, page, plot));
     plot.title = "Position error", plot.y_title = "RMS, % of the diagonal", plot.series = position;
-    if (status == EXIT_GOOD) status = html_plot(app, page, plot);
+    TRY(html_plot(app, page, plot));
     html_markup(page, "</div>\n");
-    return status;
+    return EXIT_GOOD;
 }
 
 static int add_other_plots(cli_app *app, html_page *page, const reduce_job *job)
@@ -230,25 +227,25 @@ static int add_other_plots(cli_app *app, html_page *page, const reduce_job *job)
     cutis_series curve = { cutis_reduce_method_name(row->method), row->curve_count, NULL,
                            row->curve };
     html_markup(page, "<h2>Influences and energy</h2>\n<div class=\"grid\">\n");
-    int status = html_plot(app, page,
-                           (cutis_plot){ .kind = CUTIS_PLOT_BARS,
-                                         .title = "Vertices by number of influences",
-                                         .x_title = "influences",
-                                         .y_title = "vertices",
-                                         .series_count = 2,
-                                         .series = bars,
-                                         .x_labels = labels,
-                                         .from_zero = true });
-    if (status == EXIT_GOOD && row->curve_count > 1)
-        status = html_plot(app, page,
-                           (cutis_plot){ .title = "Energy per sweep",
-                                         .x_title = "sweep",
-                                         .y_title = "energy",
-                                         .series_count = 1,
-                                         .series = &curve,
-                                         .from_zero = true });
+    TRY(html_plot(app, page,
+                  (cutis_plot){ .kind = CUTIS_PLOT_BARS,
+                                .title = "Vertices by number of influences",
+                                .x_title = "influences",
+                                .y_title = "vertices",
+                                .series_count = 2,
+                                .series = bars,
+                                .x_labels = labels,
+                                .from_zero = true }));
+    if (row->curve_count > 1)
+        TRY(html_plot(app, page,
+                      (cutis_plot){ .title = "Energy per sweep",
+                                    .x_title = "sweep",
+                                    .y_title = "energy",
+                                    .series_count = 1,
+                                    .series = &curve,
+                                    .from_zero = true }));
     html_markup(page, "</div>\n");
-    return status;
+    return EXIT_GOOD;
 }
 
 int reduce_report(cli_app *app, reduce_job *job, const char *report)

@@ -26,16 +26,14 @@ static int read_learning(cli_app *app, cage_job *job, const cutis_cage *cage, op
 {
     const char *examples = option_text(app, examples_id), *held_out = option_text(app, held_out_id);
     const double fps = option_number(app, OPTION_FPS, 30);
-    int status = EXIT_GOOD;
     if (examples && strcmp(examples, "auto") != 0)
-        status = cage_poses_read(app, examples, cage, fps, &job->examples);
-    if (status == EXIT_GOOD && held_out)
-        status = cage_poses_read(app, held_out, cage, fps, &job->held_out);
+        TRY(cage_poses_read(app, examples, cage, fps, &job->examples));
+    if (held_out) TRY(cage_poses_read(app, held_out, cage, fps, &job->held_out));
     job->options.examples = job->examples.values;
     job->options.example_count = job->examples.count;
     job->options.held_out = job->held_out.values;
     job->options.held_out_count = job->held_out.count;
-    return status;
+    return EXIT_GOOD;
 }
 
 static int read_reduction(cli_app *app, cage_job *job)
@@ -106,7 +104,7 @@ static int make_skin(cli_app *app, cage_job *job)
 {
     const char *list = option_text(app, OPTION_CAGE_POSES);
     const double fps = option_number(app, OPTION_FPS, 30);
-    TRY(list ? cage_poses_read(app, list, job->cage, fps, &job->frames) : EXIT_GOOD);
+    if (list) TRY(cage_poses_read(app, list, job->cage, fps, &job->frames));
     return app_result(app, job->path,
                       cutis_cage_to_skin(job->bound, job->frames.values, job->frames.count,
                                          (float)fps, &job->written, &job->skin));

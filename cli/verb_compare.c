@@ -112,8 +112,7 @@ uint32_t compare_worst_frame(const compare_job *job, uint32_t shot)
     return worst;
 }
 
-// Printing
-// -----------------------------------------------------------------------------------------
+// Printing --------------------------------------------------------------------------------------
 
 static double rms(const double *values, uint32_t count)
 {

@@ -121,14 +121,13 @@ static int read_cage_poses(cli_app *app, deform_job *job, cutis_method method)
 
 static int check_outputs(cli_app *app, deform_job *job)
 {
-    int status = app_output(app, NULL, &job->output);
+    TRY(app_output(app, NULL, &job->output));
     job->normals_path = option_text(app, OPTION_NORMALS);
-    if (status != EXIT_GOOD) return status;
     if (!sink_is_array(job->output) && !sink_is_mesh(job->output))
         return app_usage(app, "-o %s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
                          job->output);
-    status = app_check_writing(app, job->output);
-    if (status != EXIT_GOOD || !job->normals_path) return status;
+    TRY(app_check_writing(app, job->output));
+    if (!job->normals_path) return EXIT_GOOD;
     if (!sink_is_array(job->normals_path))
         return app_usage(app, "--normals %s: want a name that ends in .npy or .pc2",
                          job->normals_path);
@@ -195,10 +194,8 @@ static int run_frames(cli_app *app, deform_job *job)
             const float *normals = p->normals ? p->normals + plane * i : NULL;
             if (f == job->first && i == 0) job->bounds = p->bounds[0];
             bounds_add(&job->bounds, p->bounds[i]);
-            int status = sink_add(job->sink, positions, normals);
-            if (status == EXIT_GOOD && job->normals_sink)
-                status = sink_add(job->normals_sink, normals, NULL);
-            if (status != EXIT_GOOD) return status;
+            TRY(sink_add(job->sink, positions, normals));
+            if (job->normals_sink) TRY(sink_add(job->normals_sink, normals, NULL));
         }
         f += count;
         if (!app_progress(app, "deforming", (double)(f - job->first) / (job->end - job->first)))

@@ -108,14 +108,12 @@ static int load(cli_app *app, measurement *m)
                          app->operands[0]);
     if (measure_wants_pose(app) && (!model || next < app->operand_count))
         return app_usage(app, "--clip, --pose and --method are for a model alone");
-    int status = model ? load_main(app, model, m) : EXIT_GOOD;
+    if (model) TRY(load_main(app, model, m));
     m->has_result = next < app->operand_count || m->posed;
-    if (status == EXIT_GOOD && next < app->operand_count)
-        status = load_shapes(app, app->operands[next++], &m->result);
+    if (next < app->operand_count) TRY(load_shapes(app, app->operands[next++], &m->result));
     m->has_reference = next < app->operand_count;
-    if (status == EXIT_GOOD && m->has_reference)
-        status = load_shapes(app, app->operands[next++], &m->reference);
-    return status;
+    if (m->has_reference) TRY(load_shapes(app, app->operands[next++], &m->reference));
+    return EXIT_GOOD;
 }
 
 // Fill the gaps: no model: rest is the reference's first frame; no result: rest itself; no

@@ -81,13 +81,12 @@ static void frame_shots(render_job *job)
 
 static int bind_shots(cli_app *app, render_job *job)
 {
-    int status = EXIT_GOOD;
-    for (uint32_t i = 0; i < job->shot_count && status == EXIT_GOOD; i++) {
+    for (uint32_t i = 0; i < job->shot_count; i++) {
         if (!app_progress(app, "binding", (double)i / job->shot_count)) return app_stopped(app);
-        status = picture_bind(&job->stage, &job->shots[i]);
-        if (status == EXIT_GOOD) status = picture_pose(&job->stage, &job->shots[i], job->seconds);
+        TRY(picture_bind(&job->stage, &job->shots[i]));
+        TRY(picture_pose(&job->stage, &job->shots[i], job->seconds));
     }
-    return status;
+    return EXIT_GOOD;
 }
 
 /// Every tile of a sheet shares one range, or colours could not be compared.
@@ -116,15 +115,14 @@ static void caption(const render_job *job, const picture_shot *shot, char *out, 
 
 static int draw_tiles(cli_app *app, render_job *job, picture_paint *paints, cutis_image *images)
 {
-    int status = EXIT_GOOD;
-    for (uint32_t i = 0; i < job->shot_count && status == EXIT_GOOD; i++)
-        status = picture_paint_shot(&job->stage, &job->shots[i], job->reference, &paints[i]);
-    if (status == EXIT_GOOD) share_range(paints, job->shot_count);
-    for (uint32_t i = 0; i < job->shot_count && status == EXIT_GOOD; i++) {
+    for (uint32_t i = 0; i < job->shot_count; i++)
+        TRY(picture_paint_shot(&job->stage, &job->shots[i], job->reference, &paints[i]));
+    share_range(paints, job->shot_count);
+    for (uint32_t i = 0; i < job->shot_count; i++) {
         if (!app_progress(app, "drawing", (double)i / job->shot_count)) return app_stopped(app);
-        status = picture_draw(&job->stage, &job->shots[i], &paints[i], &images[i]);
+        TRY(picture_draw(&job->stage, &job->shots[i], &paints[i], &images[i]));
     }
-    return status;
+    return EXIT_GOOD;
 }
 
 static int draw_picture(cli_app *app, render_job *job, cutis_image *out)

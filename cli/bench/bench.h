@@ -52,8 +52,7 @@ cutis_result bench_sample(const cutis_model *model, uint32_t clip, float seconds
 cutis_result bench_plain_time(const cutis_model *model, const cutis_mat34 *palette,
                               bool unit_normals, double budget, double *seconds);
 
-// Models to measure speed on (bench/body.c)
-// -------------------------------------------------------------
+// Models to measure speed on (bench/body.c) -----------------------------------------------------
 
 #define BENCH_BONES 64
 

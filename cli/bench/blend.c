@@ -117,21 +117,20 @@ static cutis_result measure_rounds(bench *b, subject *s, bench_skin *skin, bool 
     const bool memory = skin->info.vertex_count >= MEMORY_BOUND_VERTICES;
     const int rounds = memory ? MEMORY_ROUNDS : ROUNDS;
     const double budget = b->budget / rounds;
-    cutis_result result = CUTIS_OK;
     *bandwidth = 0.0;
-    for (int round = 0; round < rounds && result == CUTIS_OK; round++) {
+    for (int round = 0; round < rounds; round++) {
         double now = 0.0, plain = 0.0;
         if (stopped(b)) return CUTIS_CANCELLED;
-        result = bench_skin_time(skin, budget, &now);
+        TRY(bench_skin_time(skin, budget, &now));
         if (skin->device_info.kind == CUTIS_DEVICE_CPU)
             *bandwidth = fmax(*bandwidth, refresh_limits(b, skin->device_info.thread_count, memory,
                                                          0.5 * budget));
         *seconds = round == 0 ? now : fmin(*seconds, now);
-        if (result != CUTIS_OK || round >= ROUNDS) continue;
-        result = bench_plain_time(s->model, skin->palette, unit, 0.5 * budget, &plain);
+        if (round >= ROUNDS) continue;
+        TRY(bench_plain_time(s->model, skin->palette, unit, 0.5 * budget, &plain));
         s->plain[unit] = s->plain[unit] > 0.0 ? fmin(s->plain[unit], plain) : plain;
     }
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result measure_row(bench *b, subject *s, cutis_device *device,
@@ -219,11 +218,10 @@ static cutis_result measure_rows(bench *b, subject *s, cutis_device *device, uin
         { .method = CUTIS_METHOD_DQS }, { .method = CUTIS_METHOD_COR },
     };
     const bool cpu = cutis_device_describe(device).kind == CUTIS_DEVICE_CPU;
-    cutis_result result = CUTIS_OK;
-    for (size_t i = 0; i < (others ? sizeof all / sizeof *all : 2) && result == CUTIS_OK; i++)
+    for (size_t i = 0; i < (others ? sizeof all / sizeof *all : 2); i++)
         if (wants(b, all[i].method) && (cpu || !all[i].weighted_centres))
-            result = measure_row(b, s, device, &all[i], instances);
-    return result;
+            TRY(measure_row(b, s, device, &all[i], instances));
+    return CUTIS_OK;
 }
 
 // What a frame costs before its first vertex: time at few vertices less their share at the slope of
@@ -250,15 +248,13 @@ static cutis_result centre_share(bench *b, const subject *biped, cutis_device *d
     cutis_weight_summary weights;
     double with = 0.0, without = 0.0;
     if (!sbs || !lbs) return CUTIS_OK;
-    cutis_result result = cutis_weights_summarize(biped->model, &weights);
+    TRY(cutis_weights_summarize(biped->model, &weights));
     uint32_t sets = weights.bone_set_count < 400 ? weights.bone_set_count : 400;
-    if (result == CUTIS_OK) result = frame_cost(b, device, CUTIS_METHOD_SBS, sets, sbs->ns, &with);
-    if (result == CUTIS_OK)
-        result = frame_cost(b, device, CUTIS_METHOD_LBS, sets, lbs->ns, &without);
-    if (result == CUTIS_OK)
-        add_figure(b, "sbs_centres_share_of_frame", 0,
-                   (with - without) / (1e-9 * sbs->ns * vertices), false, 0.05);
-    return result;
+    TRY(frame_cost(b, device, CUTIS_METHOD_SBS, sets, sbs->ns, &with));
+    TRY(frame_cost(b, device, CUTIS_METHOD_LBS, sets, lbs->ns, &without));
+    add_figure(b, "sbs_centres_share_of_frame", 0, (with - without) / (1e-9 * sbs->ns * vertices),
+               false, 0.05);
+    return CUTIS_OK;
 }
 
 static cutis_result open_cpu(bench *b, cutis_isa isa, uint32_t threads, cutis_device **out)

@@ -55,13 +55,11 @@ static cutis_result make_shapes(const cutis_model *biped, cutis_device *device,
                                 cutis_transform *poses, float *shapes)
 {
     const cutis_model_data *data = cutis_model_get(biped);
-    cutis_result result = CUTIS_OK;
-    for (uint32_t k = 0; k < POSES && result == CUTIS_OK; k++) {
+    for (uint32_t k = 0; k < POSES; k++) {
         const uint32_t clip = k % data->clip_count;
-        result = bench_sample(biped, clip, data->clips[clip].duration * (float)(k + 1) / POSES,
-                              poses + (size_t)k * data->node_count);
+        TRY(bench_sample(biped, clip, data->clips[clip].duration * (float)(k + 1) / POSES,
+                         poses + (size_t)k * data->node_count));
     }
-    if (result != CUTIS_OK) return result;
     return bench_deform(device, biped, NULL, &(cutis_poses){ .local = poses }, POSES,
                         &(cutis_outputs){ .positions.data = shapes });
 }

@@ -49,12 +49,12 @@ static cutis_result sample_poses(bench_arm *s, uint32_t instances)
     uint32_t clip;
     s->poses = calloc((POSES + (size_t)instances) * nodes, sizeof *s->poses);
     if (!s->poses) return CUTIS_OUT_OF_MEMORY;
-    cutis_result result = cutis_model_find_clip(s->arm, "examples", &clip);
-    for (uint32_t k = 0; k < POSES + instances && result == CUTIS_OK; k++) {
+    TRY(cutis_model_find_clip(s->arm, "examples", &clip));
+    for (uint32_t k = 0; k < POSES + instances; k++) {
         double seconds = k < POSES ? k : (POSES - 1) * (k - POSES + 0.5) / instances;
-        result = bench_sample(s->arm, clip, (float)seconds, s->poses + k * nodes);
+        TRY(bench_sample(s->arm, clip, (float)seconds, s->poses + k * nodes));
     }
-    return result;
+    return CUTIS_OK;
 }
 
 cutis_result bench_arm_open(cutis_context *context, cutis_device *device, cutis_body_size size,

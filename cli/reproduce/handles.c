@@ -82,31 +82,27 @@ static cutis_result time_model(reproduce_job *job, int i, const cutis_model *mod
                                reproduce_cell *cells)
 {
     cutis_handle handles[BENCH_HANDLES];
-    cutis_result result = CUTIS_OK;
     if (MODELS[i].kind != BONES) bench_handles_spread(model, handles);
     if (MODELS[i].kind == POINTS_AND_BARS) make_bars(handles);
-    for (int own = 0; own < 2 && result == CUTIS_OK; own++) {
+    for (int own = 0; own < 2; own++) {
         bench_handles_row row = { .voxels = 128,
                                   .weighting =
                                       own ? CUTIS_WEIGHTING_VIRTUAL : CUTIS_WEIGHTING_FIELD };
         if (MODELS[i].kind == BONES) {
-            result = time_bones(job, model, &row);
+            TRY(time_bones(job, model, &row));
         } else {
-            result =
-                bench_handles_bind(job->device, job->budget, model, handles, BENCH_HANDLES, &row);
-            if (result == CUTIS_OK)
-                result = bench_handles_update(job->device, job->budget, model, handles,
-                                              BENCH_HANDLES, &row);
+            TRY(bench_handles_bind(job->device, job->budget, model, handles, BENCH_HANDLES, &row));
+            TRY(bench_handles_update(job->device, job->budget, model, handles, BENCH_HANDLES,
+                                     &row));
         }
         set_stages(&row, own, cells);
     }
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result show_stages(reproduce_job *job, cutis_model *const *bodies)
 {
     reproduce_table *t = reproduce_table_add(job, "Table 1", "time cost of the stages");
-    cutis_result result = CUTIS_OK;
     for (int k = 0; k < STAGES; k++) reproduce_metric_add(t, STAGE_NAMES[k], "ms", REPRODUCE_LESS);
     t->own = "supports of limited size, virtual handles inserted until all is covered";
     t->ours = "one harmonic field a handle on the voxels; t_h is the distances, since nothing is "
@@ -114,7 +110,7 @@ static cutis_result show_stages(reproduce_job *job, cutis_model *const *bodies)
     snprintf(t->note, sizeof t->note,
              "128 voxels along the longest side, all threads. The paper's grids, vertices and "
              "handles are not published.");
-    for (int i = 0; i < COUNT && result == CUTIS_OK; i++) {
+    for (int i = 0; i < COUNT; i++) {
         const cutis_model *model = bodies[MODELS[i].body == CUTIS_BODY_QUADRUPED];
         char body[64];
         snprintf(body, sizeof body, "%s %u, %s", cutis_body_name(MODELS[i].body),
@@ -122,14 +118,13 @@ static cutis_result show_stages(reproduce_job *job, cutis_model *const *bodies)
         reproduce_cell *cells = reproduce_row_add(t, body, "%s", MODELS[i].name);
         for (int k = 0; k < STAGES; k++) cells[k].paper = MODELS[i].milliseconds[k];
         if (!reproduce_progress(job, MODELS[i].name, (double)i / COUNT)) return CUTIS_CANCELLED;
-        result = time_model(job, i, model, cells);
+        TRY(time_model(job, i, model, cells));
     }
-    if (result == CUTIS_OK) reproduce_show(job, t);
-    return result;
+    reproduce_show(job, t);
+    return CUTIS_OK;
 }
 
-// Figure 3
-// -----------------------------------------------------------------------------------------
+// Figure 3 --------------------------------------------------------------------------------------
 
 /// The body at rest, the weight of one handle, and the body dragged by it.
 typedef struct dragged {

@@ -33,7 +33,6 @@ static cutis_result show_rates(reproduce_job *job)
     reproduce_table *t = reproduce_table_add(job, "Table 1", "frames a second");
     const uint32_t instances = 256;
     bench_space_row cpu[SIZES], gpu[SIZES];
-    cutis_result result = CUTIS_OK;
     reproduce_metric_add(t, "CPU", "frames/s", REPRODUCE_MORE);
     reproduce_metric_add(t, "GPU", "frames/s", REPRODUCE_MORE);
     reproduce_metric_add(t, "times the cost of SSD", "CPU", REPRODUCE_PLAIN);
@@ -43,13 +42,13 @@ static cutis_result show_rates(reproduce_job *job)
         "With the interpolation matrix folded into the displacements a vertex costs O(np), not "
         "O(np^2).%s",
         job->gpu ? " GPU: characters a second, 256 in one dispatch." : "");
-    for (int i = 0; i < SIZES && result == CUTIS_OK; i++) {
+    for (int i = 0; i < SIZES; i++) {
         const cutis_body_size size = (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i);
-        result = bench_space_measure(job->app, job->single, 1, job->budget, size, &cpu[i]);
-        if (result == CUTIS_OK && job->gpu)
-            result = bench_space_measure(job->app, job->gpu, instances, job->budget, size, &gpu[i]);
+        TRY(bench_space_measure(job->app, job->single, 1, job->budget, size, &cpu[i]));
+        if (job->gpu)
+            TRY(bench_space_measure(job->app, job->gpu, instances, job->budget, size, &gpu[i]));
     }
-    for (int m = 0; m < METHODS && result == CUTIS_OK; m++)
+    for (int m = 0; m < METHODS; m++)
         for (int i = 0; i < SIZES; i++) {
             char body[64];
             snprintf(body, sizeof body, "arm, %u vertices", cpu[i].vertices);
@@ -62,10 +61,10 @@ static cutis_result show_rates(reproduce_job *job)
                 round(10 * bench_space_paper[i][0][0] / bench_space_paper[i][m][0]) / 10;
             cells[2].ours = cpu[i].seconds[m] / cpu[i].seconds[0];
         }
-    if (result == CUTIS_OK) reproduce_show(job, t);
+    reproduce_show(job, t);
     if (!job->gpu)
         reproduce_missing(job, "GPU column of Table 1", "no GPU: --device cuda measures it");
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result show_memory(reproduce_job *job)
@@ -98,8 +97,7 @@ static cutis_result show_memory(reproduce_job *job)
     return result;
 }
 
-// Poses that were not learned
-// ----------------------------------------------------------------------
+// Poses that were not learned -------------------------------------------------------------------
 
 /// Each joint's farthest example, and what its target must be multiplied by at full angle.
 static const struct {
@@ -169,13 +167,12 @@ static cutis_result make_set(reproduce_job *job, const bench_arm *s, unseen_set 
     u->weights = memory_take(&u->memory, u->count * (size_t)(POSES - 1), sizeof *u->weights);
     u->truth = memory_take(&u->memory, u->count * vertices, 3 * sizeof *u->truth);
     u->shapes = memory_take(&u->memory, u->count * vertices, 3 * sizeof *u->shapes);
-    cutis_result result = u->memory.failed ? CUTIS_OUT_OF_MEMORY : CUTIS_OK;
-    if (result == CUTIS_OK && cutis_model_target_count(s->fitted) != POSES - 1)
-        result = CUTIS_INTERNAL; // the truth is told in these targets
-    for (uint32_t i = 0; i < u->count && result == CUTIS_OK; i++)
-        result = make_unseen(s, i, u->poses + i * nodes, u->weights + (size_t)i * (POSES - 1));
-    return result == CUTIS_OK ? play_all(job, s->fitted, CUTIS_METHOD_LBS, u, u->weights, u->truth)
-                              : result;
+    if (u->memory.failed) return CUTIS_OUT_OF_MEMORY;
+    if (cutis_model_target_count(s->fitted) != POSES - 1)
+        return CUTIS_INTERNAL; // the truth is told in these targets
+    for (uint32_t i = 0; i < u->count; i++)
+        TRY(make_unseen(s, i, u->poses + i * nodes, u->weights + (size_t)i * (POSES - 1)));
+    return play_all(job, s->fitted, CUTIS_METHOD_LBS, u, u->weights, u->truth);
 }
 
 // The first pose by every method, painted with its distance from the truth.

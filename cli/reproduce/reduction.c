@@ -119,8 +119,7 @@ static cutis_result caged_open(reproduce_job *job, const time_row *row, uint32_t
     return result;
 }
 
-// Table 1
-// ------------------------------------------------------------------------------------------
+// Table 1 ---------------------------------------------------------------------------------------
 
 // Sweeps of S and of the paper's P are 0.1 % of the vertices; from here on 20 must do, and from
 // there on S is too slow for a page that is to be made in minutes.
@@ -233,7 +232,6 @@ static cutis_result show_times(reproduce_job *job)
 {
     static const char *const kinds[] = { "MVC", "HC", "SD" };
     reproduce_table *t = reproduce_table_add(job, "Table 1", "reduction times");
-    cutis_result result = CUTIS_OK;
     for (int m = 0; m < METHODS; m++) reproduce_metric_add(t, METHOD_NAMES[m], "s", REPRODUCE_LESS);
     t->own = "the largest weights stay; P makes the error's Laplacian small";
     t->ours = "weights that explain the poses stay; P makes the error's gradient small";
@@ -244,23 +242,22 @@ static cutis_result show_times(reproduce_job *job)
         "weights as published, but 46 controls for Buddha's 45. All threads. Above 20 000 "
         "vertices S and the paper's P make 20 sweeps in "
         "place of 0.1 %% of the vertices.");
-    for (int i = 0; i < TIMED && result == CUTIS_OK; i++) {
+    for (int i = 0; i < TIMED; i++) {
         const time_row *row = &TIMES[i];
         char body[64];
         name_body(row, body, sizeof body);
         reproduce_cell *cells = reproduce_row_add(t, body, "%s, %s", row->name, kinds[row->kind]);
         for (int m = 0; m < METHODS; m++) cells[m].paper = row->seconds[m];
         if (!reproduce_progress(job, row->name, (double)i / TIMED)) return CUTIS_CANCELLED;
-        if (!job->quick || row->quick) result = time_row_methods(job, row, cells);
+        if (!job->quick || row->quick) TRY(time_row_methods(job, row, cells));
     }
-    if (result == CUTIS_OK) reproduce_show(job, t);
+    reproduce_show(job, t);
     if (job->quick)
         reproduce_missing(job, "large bodies of Table 1", "a quick run leaves them out");
-    return result;
+    return CUTIS_OK;
 }
 
-// Section 5
-// ----------------------------------------------------------------------------------------
+// Section 5 -------------------------------------------------------------------------------------
 
 static cutis_result show_rates(reproduce_job *job)
 {
@@ -268,10 +265,8 @@ static cutis_result show_rates(reproduce_job *job)
         reproduce_table_add(job, "Section 5", "frame rates, 702538 triangles, 137 controls");
     bench_cage_figures cpu = { 0 }, gpu = { 0 };
     const uint32_t vertices = job->quick ? 20000 : 351271;
-    cutis_result result = bench_cage_measure(job->app, job->device, vertices, job->budget, &cpu);
-    if (result == CUTIS_OK && job->gpu)
-        result = bench_cage_measure(job->app, job->gpu, vertices, job->budget, &gpu);
-    if (result != CUTIS_OK) return result;
+    TRY(bench_cage_measure(job->app, job->device, vertices, job->budget, &cpu));
+    if (job->gpu) TRY(bench_cage_measure(job->app, job->gpu, vertices, job->budget, &gpu));
     char body[64];
     snprintf(body, sizeof body, "bumpy ball, %u triangles", cpu.triangles);
     reproduce_metric_add(t, "frames a second", NULL, REPRODUCE_MORE);
@@ -288,8 +283,7 @@ static cutis_result show_rates(reproduce_job *job)
     return CUTIS_OK;
 }
 
-// Figures 10, 11 and 12
-// ----------------------------------------------------------------------------
+// Figures 10, 11 and 12 -------------------------------------------------------------------------
 
 enum { LEAST_KEPT = 4, MOST_KEPT = 8, KEPT = MOST_KEPT - LEAST_KEPT + 1, HELD_OUT = 24 };
 
@@ -447,12 +441,12 @@ static cutis_result plot_frames(reproduce_job *job, const cutis_cage_report *r,
                         .series_count = count + 1,
                         .series = normal,
                         .from_zero = true };
-    cutis_result result = html_put_plot(job->app->context, &job->page, plot);
+    TRY(html_put_plot(job->app->context, &job->page, plot));
     plot.title = "Figure 12: position error", plot.y_title = "RMS, % of the diagonal";
     plot.series = position;
-    if (result == CUTIS_OK) result = html_put_plot(job->app->context, &job->page, plot);
+    TRY(html_put_plot(job->app->context, &job->page, plot));
     html_markup(&job->page, "</div>\n");
-    return result;
+    return CUTIS_OK;
 }
 
 // `reports`: our four methods, the paper's P, its G.
@@ -517,10 +511,9 @@ static cutis_result show_animation(reproduce_job *job)
 
 cutis_result reproduce_reduction(reproduce_job *job)
 {
-    cutis_result result = show_times(job);
-    if (result == CUTIS_OK) result = show_rates(job);
-    if (result == CUTIS_OK && !reproduce_progress(job, "Figure 11", 0)) result = CUTIS_CANCELLED;
-    if (result == CUTIS_OK) result = show_kept(job);
-    if (result == CUTIS_OK) result = show_animation(job);
-    return result;
+    TRY(show_times(job));
+    TRY(show_rates(job));
+    if (!reproduce_progress(job, "Figure 11", 0)) return CUTIS_CANCELLED;
+    TRY(show_kept(job));
+    return show_animation(job);
 }

@@ -94,7 +94,6 @@ static cutis_result show_times(reproduce_job *job, cutis_model *const *models,
                                double ours[TIMED][CHARACTERS])
 {
     reproduce_table *t = reproduce_table_add(job, "Table 3", "skinning time of one frame");
-    cutis_result result = CUTIS_OK;
     t->own = "centres about the world's origin, normals blended linearly";
     t->ours = "centres in closed form about the bones' mean, normals turned with the rotation; the "
               "rows without table solve a centre for every vertex (sbs --weighted)";
@@ -104,23 +103,23 @@ static cutis_result show_times(reproduce_job *job, cutis_model *const *models,
              job->gpu ? " GPU: one character in a dispatch." : "");
     for (int c = 0; c < CHARACTERS; c++)
         reproduce_metric_add(t, CHARACTER[c].name, "ms", REPRODUCE_LESS);
-    for (int i = 0; i < TIMED && result == CUTIS_OK; i++) {
+    for (int i = 0; i < TIMED; i++) {
         reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", TIMES[i].name);
         if (!reproduce_progress(job, TIMES[i].name, (double)i / TIMED)) return CUTIS_CANCELLED;
-        for (int c = 0; c < CHARACTERS && result == CUTIS_OK; c++) {
+        for (int c = 0; c < CHARACTERS; c++) {
             cells[c].paper = 1e3 * TIMES[i].seconds[c];
             ours[i][c] = NAN;
             if (TIMES[i].gpu && !job->gpu) continue;
-            result = time_frame(job, TIMES[i].gpu, models[c], TIMES[i].bind, &cells[c].ours);
+            TRY(time_frame(job, TIMES[i].gpu, models[c], TIMES[i].bind, &cells[c].ours));
             ours[i][c] = cells[c].ours;
-            if (result == CUTIS_OK && TIMES[i].has_own)
-                result = time_frame(job, TIMES[i].gpu, models[c], TIMES[i].own, &cells[c].own);
+            if (TIMES[i].has_own)
+                TRY(time_frame(job, TIMES[i].gpu, models[c], TIMES[i].own, &cells[c].own));
         }
     }
-    if (result == CUTIS_OK) reproduce_show(job, t);
+    reproduce_show(job, t);
     if (!job->gpu)
         reproduce_missing(job, "GPU rows of Table 3", "no GPU: --device cuda measures them");
-    return result;
+    return CUTIS_OK;
 }
 
 static void show_ratios(reproduce_job *job, double ours[TIMED][CHARACTERS])
@@ -146,8 +145,7 @@ static void show_ratios(reproduce_job *job, double ours[TIMED][CHARACTERS])
     reproduce_show(job, t);
 }
 
-// Figures 5, 6 and 7
-// -------------------------------------------------------------------------------
+// Figures 5, 6 and 7 ----------------------------------------------------------------------------
 
 typedef struct turn {
     const char *joint;

@@ -154,8 +154,7 @@ static cutis_result run_papers(reproduce_job *job, double *seconds)
     return result;
 }
 
-// The file
-// -----------------------------------------------------------------------------------------
+// The file --------------------------------------------------------------------------------------
 
 static void emit_table(json_out *json, const reproduce_table *table)
 {
@@ -234,13 +233,12 @@ static cutis_result open_devices(reproduce_job *job)
     cutis_device_options options;
     app_device_options(app, &options); // was checked before
     const bool gpu = options.kind != CUTIS_DEVICE_CPU;
-    cutis_result result = gpu ? cutis_device_create(app->context, &options, &job->gpu) : CUTIS_OK;
+    if (gpu) TRY(cutis_device_create(app->context, &options, &job->gpu));
     cutis_device_options cpu = { .isa = options.isa, .thread_count = options.thread_count };
-    if (result == CUTIS_OK) result = cutis_device_create(app->context, &cpu, &job->device);
+    TRY(cutis_device_create(app->context, &cpu, &job->device));
     cpu.thread_count = 1;
-    if (result == CUTIS_OK) result = cutis_device_create(app->context, &cpu, &job->single);
-    if (result == CUTIS_OK) result = cutis_renderer_create(app->context, &job->renderer);
-    return result;
+    TRY(cutis_device_create(app->context, &cpu, &job->single));
+    return cutis_renderer_create(app->context, &job->renderer);
 }
 
 int verb_reproduce(cli_app *app)

@@ -200,8 +200,7 @@ static cutis_result fill_buffers(cage_binding *binding, cutis_arena *arena)
     d.normals = cutis_arena_alloc(arena, with, 3 * sizeof *d.normals);
     if (!d.slot_controls || !d.slot_weights || !d.centres || !d.normals)
         return cutis_alloc_result(binding->base.context);
-    cutis_result result = binding->normals ? rest_normals(binding, arena, &normals) : CUTIS_OK;
-    if (result != CUTIS_OK) return result;
+    if (binding->normals) TRY(rest_normals(binding, arena, &normals));
     fill_slots(binding, normals, &d);
     if (binding->normals && !list_faces(binding, arena, &d))
         return cutis_alloc_result(binding->base.context);
@@ -216,9 +215,9 @@ static cutis_result fill_buffers(cage_binding *binding, cutis_arena *arena)
                 { cage->controls, 12 * (uint64_t)cage->control_count, &binding->rest },
                 { d.face_first, with ? 4 * (vertices + 1) : 0, &binding->face_first },
                 { d.faces, 12 * (uint64_t)d.face_count, &binding->faces } };
-    for (size_t b = 0; b < sizeof all / sizeof *all && result == CUTIS_OK; b++)
-        result = upload(&binding->base, all[b].data, all[b].size, all[b].out);
-    return result;
+    for (size_t b = 0; b < sizeof all / sizeof *all; b++)
+        TRY(upload(&binding->base, all[b].data, all[b].size, all[b].out));
+    return CUTIS_OK;
 }
 
 static void choose_capacity(cutis_binding *binding)
@@ -366,26 +365,24 @@ static cutis_result run(const cutis_binding *base, cutis_workspace *workspace,
     cutis_target positions = batch->targets[CUTIS_OUTPUT_POSITIONS];
     const cutis_target *normals = &batch->targets[CUTIS_OUTPUT_NORMALS];
     cutis_bounds *bounds = call->outputs->bounds;
-    cutis_result result = CUTIS_OK;
     if (bounds)
-        result = cutis_stage_open_bounds(base->device, &w->bounds, base->vertex_count,
-                                         base->capacity, &positions);
-    if (result != CUTIS_OK) return result;
+        TRY(cutis_stage_open_bounds(base->device, &w->bounds, base->vertex_count, base->capacity,
+                                    &positions));
     if (!is_reachable(&positions, count) || !is_reachable(normals, count) ||
         (uint64_t)base->vertex_count * count > INT32_MAX)
         return cutis_fail(base->context, CUTIS_UNSUPPORTED,
                           "deform: cages reach 8 GiB into a buffer");
-    result = cutis_buffer_write(
-        w->posed, 0, call->poses->controls + (size_t)batch->first * binding->control_count,
-        12ull * binding->control_count * count);
-    if (result == CUTIS_OK) result = cutis_buffer_write(w->thin, 0, &ZERO, sizeof ZERO);
+    TRY(cutis_buffer_write(w->posed, 0,
+                           call->poses->controls + (size_t)batch->first * binding->control_count,
+                           12ull * binding->control_count * count));
+    TRY(cutis_buffer_write(w->thin, 0, &ZERO, sizeof ZERO));
     const bool whole = is_packed(base, &positions) && is_packed(base, normals);
-    for (uint32_t i = 0; i < count && result == CUTIS_OK; i += whole ? count : 1)
-        result = launch(binding, w, &positions, normals, i, whole ? count : 1);
-    if (result == CUTIS_OK && bounds)
-        result = cutis_stage_find_bounds(base->device, &w->bounds, &positions, base->vertex_count,
-                                         NULL, count, bounds + batch->first);
-    return result;
+    for (uint32_t i = 0; i < count; i += whole ? count : 1)
+        TRY(launch(binding, w, &positions, normals, i, whole ? count : 1));
+    if (bounds)
+        TRY(cutis_stage_find_bounds(base->device, &w->bounds, &positions, base->vertex_count, NULL,
+                                    count, bounds + batch->first));
+    return CUTIS_OK;
 }
 
 static cutis_result prepare(const cutis_binding *base, cutis_workspace *workspace,
@@ -393,10 +390,10 @@ static cutis_result prepare(const cutis_binding *base, cutis_workspace *workspac
 {
     cutis_target positions = batch->targets[CUTIS_OUTPUT_POSITIONS];
     cutis_device *device = base->device;
-    cutis_result result = cutis_compute_prepare(device, &cutis_compute_cage_deform);
-    if (result == CUTIS_OK && batch->targets[CUTIS_OUTPUT_NORMALS].buffer)
-        result = cutis_compute_prepare(device, &cutis_compute_cage_face_normals);
-    if (result != CUTIS_OK || !call->outputs->bounds) return result;
+    TRY(cutis_compute_prepare(device, &cutis_compute_cage_deform));
+    if (batch->targets[CUTIS_OUTPUT_NORMALS].buffer)
+        TRY(cutis_compute_prepare(device, &cutis_compute_cage_face_normals));
+    if (!call->outputs->bounds) return CUTIS_OK;
     TRY(cutis_compute_prepare(device, &cutis_compute_stream_bounds));
     return cutis_stage_open_bounds(device, &((cage_workspace *)workspace)->bounds,
                                    base->vertex_count, base->capacity, &positions);

@@ -102,13 +102,13 @@ static cutis_result check_positions(const cutis_binding *binding, const cutis_ou
 cutis_result cutis_outputs_check(const cutis_binding *binding, const cutis_outputs *outputs,
                                  uint32_t instance_count, cutis_deform_call *call)
 {
-    cutis_result result = check_capacities(binding, outputs, call);
+    TRY(check_capacities(binding, outputs, call));
     const bool changes = binding->method->abilities & CUTIS_CHANGES_TOPOLOGY;
     const uint64_t counts[] = { [VERTICES] = call->vertex_capacity,
                                 [TRIANGLES] = call->triangle_capacity,
                                 [MODEL_VERTICES] = cutis_model_vertex_count(binding->model),
                                 [ONE] = 1 };
-    for (int k = 0; k < CUTIS_OUTPUT_KINDS && result == CUTIS_OK; k++) {
+    for (int k = 0; k < CUTIS_OUTPUT_KINDS; k++) {
         const output_row *row = &ROWS[k];
         const cutis_stream *in =
             (const cutis_stream *)(const void *)((const char *)outputs + row->offset);
@@ -116,15 +116,14 @@ cutis_result cutis_outputs_check(const cutis_binding *binding, const cutis_outpu
         call->streams[k] =
             (cutis_stage_output){ .name = row->name, .words = row->words, .elements = elements };
         if (!in->data && !in->buffer) continue;
-        result = check_possible(binding, row);
+        TRY(check_possible(binding, row));
         call->streams[k].stream = fill_in(in, elements, row->words);
         call->streams[k].together = row->of == VERTICES && !changes && k != CUTIS_OUTPUT_PREVIOUS;
         if (changes && row->of == VERTICES) call->streams[k].used = CUTIS_STAGE_USED_FIRST;
         if (changes && row->of == TRIANGLES) call->streams[k].used = CUTIS_STAGE_USED_SECOND;
     }
     call->streams[CUTIS_OUTPUT_PREVIOUS].old_of = &call->streams[CUTIS_OUTPUT_POSITIONS];
-    if (result == CUTIS_OK)
-        result = cutis_stage_check(binding->device, "deform", call->streams, CUTIS_OUTPUT_KINDS,
-                                   instance_count);
-    return result == CUTIS_OK ? check_positions(binding, outputs, call) : result;
+    TRY(cutis_stage_check(binding->device, "deform", call->streams, CUTIS_OUTPUT_KINDS,
+                          instance_count));
+    return check_positions(binding, outputs, call);
 }

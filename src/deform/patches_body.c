@@ -309,14 +309,14 @@ static cutis_result find_loops(patch_body *body)
     body->loops = cutis_arena_alloc(body->arena, count / 3 + 1, sizeof *body->loops);
     if (!next || !at || !seen || !body->loop_vertices || !body->loops)
         return cutis_alloc_result(body->context);
-    cutis_result result = link_borders(body, next, at);
-    for (uint32_t v = 0; v < count && result == CUTIS_OK; v++) {
+    TRY(link_borders(body, next, at));
+    for (uint32_t v = 0; v < count; v++) {
         if (next[v] == NOWHERE || seen[v]) continue;
-        result = trace_loop(body, next, at, v, seen, &used, &body->loops[body->loop_count]);
+        TRY(trace_loop(body, next, at, v, seen, &used, &body->loops[body->loop_count]));
         body->loop_count++;
     }
-    if (result == CUTIS_OK) mark_seams(body);
-    return result;
+    mark_seams(body);
+    return CUTIS_OK;
 }
 
 // The rest origin of a joint: the point its part turns about.
@@ -341,18 +341,17 @@ static cutis_result find_centres(patch_body *body)
 cutis_result cutis_patch_body_read(const cutis_model *model, cutis_arena *arena, patch_body *out)
 {
     *out = (patch_body){ .arena = arena, .context = arena->context, .model = model };
-    cutis_result result = find_instance(out);
-    if (result == CUTIS_OK) result = weld_vertices(out);
-    if (result != CUTIS_OK) return result;
+    TRY(find_instance(out));
+    TRY(weld_vertices(out));
     measure(out);
-    result = pair_edges(out);
-    if (result == CUTIS_OK) result = vertex_normals(out);
-    if (result == CUTIS_OK) result = find_joints(out);
-    if (result == CUTIS_OK) result = find_parents(out);
-    if (result == CUTIS_OK) result = find_loops(out);
-    if (result == CUTIS_OK) result = find_centres(out);
-    if (result == CUTIS_OK && out->loop_count == 0)
-        result = cutis_fail(out->context, CUTIS_UNSUPPORTED,
-                            "no two parts meet: there is no joint to patch");
-    return result;
+    TRY(pair_edges(out));
+    TRY(vertex_normals(out));
+    TRY(find_joints(out));
+    TRY(find_parents(out));
+    TRY(find_loops(out));
+    TRY(find_centres(out));
+    if (out->loop_count == 0)
+        return cutis_fail(out->context, CUTIS_UNSUPPORTED,
+                          "no two parts meet: there is no joint to patch");
+    return CUTIS_OK;
 }

@@ -291,10 +291,8 @@ static cutis_result fill_distances(packing *p)
     if (!scratch.sorted || !scratch.sources || !scratch.seed)
         return cutis_alloc_result(body->context);
     for (uint32_t part = 0; part < body->part_count; part++) {
-        cutis_result result = fill_part_distances(p, part, &scratch);
-        if (result == CUTIS_OK)
-            result = cutis_progress(body->context, "binding", (part + 1.0) / body->part_count);
-        if (result != CUTIS_OK) return result;
+        TRY(fill_part_distances(p, part, &scratch));
+        TRY(cutis_progress(body->context, "binding", (part + 1.0) / body->part_count));
     }
     return CUTIS_OK;
 }
@@ -443,10 +441,9 @@ cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *p
 {
     packing p = { .body = body, .parts = parts, .out = out };
     *out = (patch_pack){ .arguments = { .box = box, .fill = fill } };
-    cutis_result result = list_entries(&p);
-    if (result == CUTIS_OK) result = count_all(&p);
-    if (result == CUTIS_OK) result = place_all(&p);
-    if (result != CUTIS_OK) return result;
+    TRY(list_entries(&p));
+    TRY(count_all(&p));
+    TRY(place_all(&p));
     fill_topology(&p);
     fill_edges(&p);
     fill_entries(&p);
@@ -454,6 +451,6 @@ cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *p
     fill_joints(&p);
     fill_parts(&p);
     fill_conics(&p);
-    result = fill_distances(&p);
-    return result == CUTIS_OK ? cutis_patch_pack_rest(body, parts, out) : result;
+    TRY(fill_distances(&p));
+    return cutis_patch_pack_rest(body, parts, out);
 }

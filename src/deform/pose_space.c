@@ -310,7 +310,7 @@ cutis_result cutis_bind_pose_space(cutis_skin_binding *binding, cutis_arena *are
         cutis_arena_alloc(arena, cutis_rbf_scratch(space->pose_count), sizeof *scratch);
     if (!play || !scratch || !make_play(binding, space, arena, play))
         return cutis_alloc_result(binding->base.context);
-    TRY(weighted ? make_fields(binding, play, arena, residuals) : CUTIS_OK);
+    if (weighted) TRY(make_fields(binding, play, arena, residuals));
     if (play->range_count)
         cutis_rbf_fit(&play->table, &(cutis_joint_weights){ 0 },
                       space->kernel == CUTIS_POSE_GAUSSIAN, space->sigma, scratch, &play->rbf);

@@ -80,15 +80,13 @@ cutis_result cutis_stage_check(cutis_device *device, const char *what,
                                const cutis_stage_output *outputs, uint32_t output_count,
                                uint32_t instance_count)
 {
-    cutis_result result = CUTIS_OK;
-    for (uint32_t k = 0; k < output_count && result == CUTIS_OK; k++) {
-        result = check_stream(device, what, &outputs[k], instance_count);
-        if (result == CUTIS_OK && outputs[k].old_of && is_wanted(&outputs[k]) &&
-            !is_wanted(outputs[k].old_of))
-            result = cutis_fail(device->context, CUTIS_INVALID_ARGUMENT, "%s: %s without %s", what,
-                                outputs[k].name, outputs[k].old_of->name);
+    for (uint32_t k = 0; k < output_count; k++) {
+        TRY(check_stream(device, what, &outputs[k], instance_count));
+        if (outputs[k].old_of && is_wanted(&outputs[k]) && !is_wanted(outputs[k].old_of))
+            return cutis_fail(device->context, CUTIS_INVALID_ARGUMENT, "%s: %s without %s", what,
+                              outputs[k].name, outputs[k].old_of->name);
     }
-    return result;
+    return CUTIS_OK;
 }
 
 // Places in the staging memory --------------------------------------------------------------------
@@ -276,17 +274,16 @@ static cutis_result deliver_output(cutis_stage *stage, const cutis_stage_output 
     const bool tight = s->stride == element;
     const bool whole = tight && (!batch->used || o->used == CUTIS_STAGE_ALL) &&
                        s->instance_stride == element * o->elements;
-    cutis_result result = CUTIS_OK;
-    for (uint32_t i = 0; i < batch->count && result == CUTIS_OK; i += whole ? batch->count : 1) {
+    for (uint32_t i = 0; i < batch->count; i += whole ? batch->count : 1) {
         const uint64_t at = 4 * (t->first + i * t->step);
         const uint64_t size = whole ? element * o->elements * batch->count
                                     : element * used_elements(o, batch->used, i);
         char *to = tight ? (char *)s->data + (batch->first + i) * s->instance_stride
                          : (char *)stage->memory->host + at;
-        result = cutis_buffer_read(stage->memory->buffer, at, to, size);
+        TRY(cutis_buffer_read(stage->memory->buffer, at, to, size));
     }
-    if (result == CUTIS_OK && !tight) move_elements(stage, o, batch, k, true);
-    return result;
+    if (!tight) move_elements(stage, o, batch, k, true);
+    return CUTIS_OK;
 }
 
 // What an output held before ----------------------------------------------------------------------
@@ -300,19 +297,18 @@ static cutis_result copy_on_device(cutis_stage *stage, const cutis_stage_output 
                                    cutis_target from, cutis_target to, uint32_t count)
 {
     const uint32_t most = o->elements ? (uint32_t)(INT32_MAX / o->elements) : count;
-    cutis_result result = CUTIS_OK;
-    for (uint32_t done = 0, some; done < count && result == CUTIS_OK; done += some) {
+    for (uint32_t done = 0, some; done < count; done += some) {
         some = count - done < most ? count - done : most;
-        result = stream_copy_run(stage->device, (uint32_t)o->elements * some,
-                                 (stream_copy_buffers){ .from = from.buffer, .to = to.buffer },
-                                 (stream_copy_arguments){ .elements = (int)o->elements,
-                                                          .words = (int)o->words,
-                                                          .source = place_of(&from),
-                                                          .target = place_of(&to) });
+        TRY(stream_copy_run(stage->device, (uint32_t)o->elements * some,
+                            (stream_copy_buffers){ .from = from.buffer, .to = to.buffer },
+                            (stream_copy_arguments){ .elements = (int)o->elements,
+                                                     .words = (int)o->words,
+                                                     .source = place_of(&from),
+                                                     .target = place_of(&to) }));
         from.first += from.step * some;
         to.first += to.step * some;
     }
-    return result;
+    return CUTIS_OK;
 }
 
 // Both on the host: there. Both on the device: there. Else through the staging memory, in which the
@@ -342,13 +338,12 @@ static cutis_result keep_old(cutis_stage *stage, const cutis_stage_call *call, c
 static cutis_result deliver(cutis_stage *stage, const cutis_stage_call *call, const plan *p,
                             const cutis_stage_batch *batch)
 {
-    cutis_result result = deliver_records(stage, call, p, batch);
-    for (uint32_t k = 0; k < call->output_count && result == CUTIS_OK; k++) {
+    TRY(deliver_records(stage, call, p, batch));
+    for (uint32_t k = 0; k < call->output_count; k++) {
         const cutis_stage_output *o = &call->outputs[k];
-        if (is_staged(stage->device, o) && !o->together)
-            result = deliver_output(stage, o, batch, k);
+        if (is_staged(stage->device, o) && !o->together) TRY(deliver_output(stage, o, batch, k));
     }
-    return result;
+    return CUTIS_OK;
 }
 
 // Batches -----------------------------------------------------------------------------------------
@@ -357,15 +352,14 @@ static cutis_result run_batch(cutis_stage *stage, const cutis_stage_call *call,
                               cutis_stage_batch *batch)
 {
     const plan p = make_plan(stage, call, batch->count);
-    cutis_result result = grow(stage, 4 * p.words);
-    if (result != CUTIS_OK) return result;
+    TRY(grow(stage, 4 * p.words));
     open_targets(stage, call, &p, batch);
-    for (uint32_t k = 0; k < call->output_count && result == CUTIS_OK; k++)
+    for (uint32_t k = 0; k < call->output_count; k++)
         if (call->outputs[k].old_of && is_wanted(&call->outputs[k]) && !call->keeps_old)
-            result = keep_old(stage, call, &p, batch, k);
-    if (result == CUTIS_OK) result = call->run(call->data, batch);
-    if (result == CUTIS_OK && p.words) result = deliver(stage, call, &p, batch);
-    return result;
+            TRY(keep_old(stage, call, &p, batch, k));
+    TRY(call->run(call->data, batch));
+    if (p.words) TRY(deliver(stage, call, &p, batch));
+    return CUTIS_OK;
 }
 
 // Instances that are staged at once.
@@ -406,14 +400,13 @@ cutis_result cutis_stage_prepare(cutis_stage *stage, const cutis_stage_call *cal
 {
     cutis_stage_batch batch = { .count = batch_size(stage, call) };
     const plan p = make_plan(stage, call, batch.count);
-    cutis_result result = grow(stage, 4 * p.words);
-    for (uint32_t k = 0; k < call->output_count && result == CUTIS_OK; k++) {
+    TRY(grow(stage, 4 * p.words));
+    for (uint32_t k = 0; k < call->output_count; k++) {
         const cutis_stage_output *o = &call->outputs[k];
         const bool copied = o->old_of && !call->keeps_old && is_wanted(o) &&
                             !(o->stream.data && o->old_of->stream.data);
-        if (copied) result = cutis_compute_prepare(stage->device, &cutis_compute_stream_copy);
+        if (copied) TRY(cutis_compute_prepare(stage->device, &cutis_compute_stream_copy));
     }
-    if (result != CUTIS_OK) return result;
     open_targets(stage, call, &p, &batch);
     return call->run ? call->run(call->data, &batch) : CUTIS_OK;
 }
@@ -423,22 +416,20 @@ cutis_result cutis_stage_prepare(cutis_stage *stage, const cutis_stage_call *cal
 cutis_result cutis_stage_open_bounds(cutis_device *device, cutis_stage_bounds *bounds,
                                      uint64_t elements, uint32_t capacity, cutis_target *points)
 {
-    cutis_result result = CUTIS_OK;
     bounds->stretches = (uint32_t)(elements / STRETCH + 1);
     bounds->capacity = capacity;
     const size_t count = (size_t)bounds->stretches * capacity;
     if (!bounds->buffer)
-        result = cutis_buffer_create(device, count * 6 * sizeof(float), &bounds->buffer);
-    if (result == CUTIS_OK && !bounds->host) {
+        TRY(cutis_buffer_create(device, count * 6 * sizeof(float), &bounds->buffer));
+    if (!bounds->host) {
         bounds->host = cutis_alloc_array(device->context, count, 6 * sizeof(float));
-        if (!bounds->host) result = cutis_alloc_result(device->context);
+        if (!bounds->host) TRY(cutis_alloc_result(device->context));
     }
-    if (result != CUTIS_OK || points->buffer) return result;
+    if (points->buffer) return CUTIS_OK;
     if (!bounds->points)
-        result =
-            cutis_buffer_create(device, elements ? 12 * elements * capacity : 4, &bounds->points);
+        TRY(cutis_buffer_create(device, elements ? 12 * elements * capacity : 4, &bounds->points));
     *points = (cutis_target){ .buffer = bounds->points, .step = 3 * elements, .stride = 3 };
-    return result;
+    return CUTIS_OK;
 }
 
 void cutis_stage_bounds_destroy(cutis_device *device, cutis_stage_bounds *bounds)
@@ -456,16 +447,15 @@ cutis_result cutis_stage_find_bounds(cutis_device *device, cutis_stage_bounds *b
                                      const cutis_buffer *used, uint32_t count, cutis_bounds *out)
 {
     const uint32_t items = bounds->stretches * count;
-    cutis_result result = stream_bounds_run(
+    TRY(stream_bounds_run(
         device, items,
         (stream_bounds_buffers){ .points = points->buffer, .used = used, .bounds = bounds->buffer },
         (stream_bounds_arguments){ .elements = (int)elements,
                                    .stretch = STRETCH,
                                    .stretches = (int)bounds->stretches,
-                                   .source = place_of(points) });
-    if (result == CUTIS_OK)
-        result = cutis_buffer_read(bounds->buffer, 0, bounds->host, items * 6ull * sizeof(float));
-    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
+                                   .source = place_of(points) }));
+    TRY(cutis_buffer_read(bounds->buffer, 0, bounds->host, items * 6ull * sizeof(float)));
+    for (uint32_t i = 0; i < count; i++) {
         float low[3] = { INFINITY, INFINITY, INFINITY },
               high[3] = { -INFINITY, -INFINITY, -INFINITY };
         for (uint32_t s = 0; s < bounds->stretches; s++) {
@@ -480,5 +470,5 @@ cutis_result cutis_stage_find_bounds(cutis_device *device, cutis_stage_bounds *b
         out[i] = (cutis_bounds){ { low[0] + 0.0f, low[1] + 0.0f, low[2] + 0.0f },
                                  { high[0] + 0.0f, high[1] + 0.0f, high[2] + 0.0f } };
     }
-    return result;
+    return CUTIS_OK;
 }

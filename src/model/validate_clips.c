@@ -128,11 +128,9 @@ static cutis_result check_channel(spot *at, cutis_channel *channel)
 {
     size_t width = cutis_channel_width(&at->model->data, channel);
     if (channel->interpolation == CUTIS_INTERPOLATION_CUBIC) width *= 3;
-    cutis_result result = check_keys(at, channel, width);
-    if (result == CUTIS_OK && channel->path == CUTIS_PATH_ROTATION)
-        result = check_rotations(at, channel);
-    if (result == CUTIS_OK) result = check_matrix_node(at, channel);
-    return result;
+    TRY(check_keys(at, channel, width));
+    if (channel->path == CUTIS_PATH_ROTATION) TRY(check_rotations(at, channel));
+    return check_matrix_node(at, channel);
 }
 
 // `seen` has 4 stamps a node: the clip (from 1) that last had a channel for that node and path.

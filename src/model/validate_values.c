@@ -177,13 +177,10 @@ static cutis_result check_materials(cutis_model *model)
 
 cutis_result cutis_validate_values(cutis_model *model, cutis_gate gate)
 {
-    cutis_result result = clean_names(model);
-    for (uint32_t n = 0; n < model->data.node_count && result == CUTIS_OK; n++)
-        result = check_node(model, n, gate);
-    for (uint32_t s = 0; s < model->data.skin_count && result == CUTIS_OK; s++)
-        result = check_skin(model, s, gate);
-    if (result == CUTIS_OK) result = check_materials(model);
-    if (result == CUTIS_OK) result = cutis_validate_meshes(model, gate);
-    if (result == CUTIS_OK) result = cutis_validate_clips(model, gate);
-    return result;
+    TRY(clean_names(model));
+    for (uint32_t n = 0; n < model->data.node_count; n++) TRY(check_node(model, n, gate));
+    for (uint32_t s = 0; s < model->data.skin_count; s++) TRY(check_skin(model, s, gate));
+    TRY(check_materials(model));
+    TRY(cutis_validate_meshes(model, gate));
+    return cutis_validate_clips(model, gate);
 }

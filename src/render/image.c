@@ -77,8 +77,7 @@ cutis_result cutis_image_compare(const cutis_image *a, const cutis_image *b,
     return CUTIS_OK;
 }
 
-// Text
-// ---------------------------------------------------------------------------------------------
+// Text ------------------------------------------------------------------------------------------
 
 cutis_result cutis_image_text(cutis_context *context, cutis_image *image, double x, double y,
                               double size, uint32_t color, int anchor, const char *text)
@@ -90,8 +89,7 @@ cutis_result cutis_image_text(cutis_context *context, cutis_image *image, double
     return cutis_canvas_close(context, image, &canvas);
 }
 
-// PNG
-// ----------------------------------------------------------------------------------------------
+// PNG -------------------------------------------------------------------------------------------
 
 bool cutis_sink_append(cutis_sink *sink, const void *data, size_t size)
 {

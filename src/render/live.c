@@ -333,9 +333,8 @@ cutis_result cutis_live_read(cutis_live *live, cutis_image *out)
     cutis_context *context = live->renderer->context;
     const uint32_t width = live->target.width, height = live->target.height;
     cutis_image image = { 0 };
-    cutis_result result = cutis_renderer_use(live->renderer);
-    if (result == CUTIS_OK) result = cutis_image_create(context, width, height, 0, &image);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_renderer_use(live->renderer));
+    TRY(cutis_image_create(context, width, height, 0, &image));
     glBindFramebuffer(GL_FRAMEBUFFER, live->target.frame);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     for (uint32_t y = 0; y < height; y++)

@@ -219,8 +219,7 @@ static void draw_plot(cairo_t *cairo, const cutis_plot *plot, double width, doub
         draw_line_series(cairo, &f, &plot->series[s], cutis_color_category(s));
 }
 
-// Out
-// ----------------------------------------------------------------------------------------------
+// Out -------------------------------------------------------------------------------------------
 
 static void plot_size(const cutis_plot *plot, uint32_t *width, uint32_t *height)
 {

@@ -27,8 +27,7 @@ typedef struct draw_state {
     uint32_t *edge_counts;
 } draw_state;
 
-// Data of the scene
-// ----------------------------------------------------------------------------------
+// Data of the scene -----------------------------------------------------------------------------
 
 static void extend(cutis_bounds *box, const float *p)
 {
@@ -146,8 +145,7 @@ static cutis_result upload_surface(draw_state *draw, uint32_t index)
     return CUTIS_OK;
 }
 
-// Light
-// ----------------------------------------------------------------------------------------------
+// Light -----------------------------------------------------------------------------------------
 
 /// Orthographic maps around the scene's sphere, from the key light and from above (for contact with
 /// the floor).
@@ -215,8 +213,7 @@ static void draw_shadow_map(const draw_state *draw, GLuint frame, const cutis_ma
     glDisable(GL_POLYGON_OFFSET_FILL);
 }
 
-// Passes
-// ---------------------------------------------------------------------------------------------
+// Passes ----------------------------------------------------------------------------------------
 
 /// The backdrop's colours, linear: light studio grey or a dark one.
 static void set_backdrop(const draw_state *draw, GLuint program)
@@ -329,8 +326,7 @@ static void draw_wires(const draw_state *draw)
     glDisable(GL_BLEND);
 }
 
-// Out
-// ------------------------------------------------------------------------------------------------
+// Out -------------------------------------------------------------------------------------------
 
 /// Average SAMPLES x SAMPLES pixels in linear light; rows turn over (GL's first row is the lowest).
 static void reduce_pixels(const uint8_t *large, uint32_t width, uint32_t height, cutis_image *image)
@@ -421,8 +417,7 @@ static cutis_result draw_lines(const draw_state *draw, cutis_image *image)
     return cutis_canvas_close(draw->renderer->context, image, &canvas);
 }
 
-// Life of a draw
-// -------------------------------------------------------------------------------------
+// Life of a draw --------------------------------------------------------------------------------
 
 static cutis_result open_frame(draw_state *draw)
 {

@@ -358,10 +358,10 @@ static cutis_result link_islands(builder *b, uint32_t *up)
     island *islands = cutis_arena_alloc(&b->scratch, count, sizeof *islands);
     samples s = { .count = 0 };
     if (!islands || !take_samples(b, &s)) return cutis_alloc_result(mesh->context);
-    cutis_result result = list_islands(b, &s, index, count, islands);
+    TRY(list_islands(b, &s, index, count, islands));
     for (uint32_t i = 1; i < count; i++)
         if (islands[i].size > islands[last].size) last = i;
-    for (uint32_t done = 1; result == CUTIS_OK && done < count; done++) {
+    for (uint32_t done = 1; done < count; done++) {
         islands[last].attached = true;
         uint32_t best = CUTIS_NOTHING;
         for (uint32_t i = 0; i < count; i++) {
@@ -381,9 +381,9 @@ static cutis_result link_islands(builder *b, uint32_t *up)
                    b->names->names[entry.a], b->names->names[entry.b]);
         b->out->touching_count++;
         last = best;
-        result = cutis_progress(mesh->context, "touching", (double)done / count);
+        TRY(cutis_progress(mesh->context, "touching", (double)done / count));
     }
-    return result;
+    return CUTIS_OK;
 }
 
 // The tree --------------------------------------------------------------------------------------

@@ -22,8 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Reading
-// ------------------------------------------------------------------------------------------
+// Reading ---------------------------------------------------------------------------------------
 
 static cutis_result open_regular(cutis_context *context, const char *path, int *descriptor,
                                  size_t *size)
@@ -85,8 +84,7 @@ cutis_result cutis_os_read_file(cutis_context *context, const char *path, void *
     return CUTIS_OK;
 }
 
-// Paths
-// --------------------------------------------------------------------------------------------
+// Paths -----------------------------------------------------------------------------------------
 
 /// Length of the folder part of a path, with its slash; 0 if there is none.
 static size_t folder_length(const char *path)
@@ -192,8 +190,7 @@ bool cutis_os_cache_folder(char *out, size_t capacity)
     return mkdir(out, 0700) == 0 || errno == EEXIST;
 }
 
-// Writing
-// ------------------------------------------------------------------------------------------
+// Writing ---------------------------------------------------------------------------------------
 
 struct cutis_os_write {
     cutis_context *context;

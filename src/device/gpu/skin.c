@@ -112,14 +112,14 @@ static cutis_result prepare(gpu_skin *skin, uint32_t instance_count, uint32_t ca
                             const cutis_skin_targets *targets)
 {
     const gpu_batch batch = { .targets = targets, .morph = skin->morph != 0 };
-    cutis_result result = cutis_gpu_prepare_frames(skin, instance_count, call_count);
-    if (result == CUTIS_OK && targets->bounds)
-        result = cutis_gpu_grow_slot(skin->gpu, &skin->bounds, bounds_bytes(instance_count));
-    for (int p = 0; p < 2 && result == CUTIS_OK; p++) {
+    TRY(cutis_gpu_prepare_frames(skin, instance_count, call_count));
+    if (targets->bounds)
+        TRY(cutis_gpu_grow_slot(skin->gpu, &skin->bounds, bounds_bytes(instance_count)));
+    for (int p = 0; p < 2; p++) {
         const gpu_path path = { .nonuniform = p == 1, .arguments = skin->arguments };
-        result = cutis_gpu_prepare_path(skin, &batch, &path);
+        TRY(cutis_gpu_prepare_path(skin, &batch, &path));
     }
-    return result;
+    return CUTIS_OK;
 }
 
 cutis_result cutis_gpu_skin_prepare(cutis_device_skin *base, uint32_t instance_count,
@@ -130,8 +130,7 @@ cutis_result cutis_gpu_skin_prepare(cutis_device_skin *base, uint32_t instance_c
     return cutis_gpu_leave(skin->gpu, prepare(skin, instance_count, call_count, targets));
 }
 
-// Creation
-// --------------------------------------------------------------------------------------------
+// Creation --------------------------------------------------------------------------------------
 
 static cutis_gpu_order wanted_order(void)
 {

@@ -12,8 +12,7 @@
 /// Words that rounding adds to the arrays of a path.
 #define ROUNDING 4u
 
-// Palette records
-// -------------------------------------------------------------------------------------
+// Palette records -------------------------------------------------------------------------------
 
 gpu_palette cutis_gpu_palette(const gpu_skin *skin, bool nonuniform)
 {
@@ -62,8 +61,7 @@ static void pack_palette(const gpu_skin *skin, const gpu_palette *p,
     }
 }
 
-// Frames of a batch
-// -----------------------------------------------------------------------------------
+// Frames of a batch -----------------------------------------------------------------------------
 
 static uint64_t round4(uint64_t words)
 {

@@ -28,8 +28,7 @@ uint32_t cutis_gpu_near_bytes(const gpu_skin *skin)
     return left < skin->gpu->near_bytes ? left : skin->gpu->near_bytes;
 }
 
-// Launches
-// --------------------------------------------------------------------------------------------
+// Launches --------------------------------------------------------------------------------------
 
 static bool same_record(const cutis_target *a, const cutis_target *b, uint64_t apart)
 {
