@@ -220,19 +220,8 @@ FN centre_sum centre_zero(void)
 // side is taken about o, as the difference of o's images, so that nothing large cancels in float.
 FN centre_sum centre_add(centre_sum s, REAL w, mat34 m, mat34 b, real3 o)
 {
-    mat34 d;
-    d.xx = m.xx - b.xx;
-    d.xy = m.xy - b.xy;
-    d.xz = m.xz - b.xz;
-    d.xw = m.xw - b.xw;
-    d.yx = m.yx - b.yx;
-    d.yy = m.yy - b.yy;
-    d.yz = m.yz - b.yz;
-    d.yw = m.yw - b.yw;
-    d.zx = m.zx - b.zx;
-    d.zy = m.zy - b.zy;
-    d.zz = m.zz - b.zz;
-    d.zw = m.zw - b.zw;
+    mat34 d = { m.xx - b.xx, m.xy - b.xy, m.xz - b.xz, m.xw - b.xw, m.yx - b.yx, m.yy - b.yy,
+                m.yz - b.yz, m.yw - b.yw, m.zx - b.zx, m.zy - b.zy, m.zz - b.zz, m.zw - b.zw };
     real3 e = mat34_point(d, o);
     real3 x = real3_make(w * d.xx, w * d.yx, w * d.zx); // weighted columns
     real3 y = real3_make(w * d.xy, w * d.yy, w * d.zy);

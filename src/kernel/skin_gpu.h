@@ -111,26 +111,12 @@ STRUCT(skin_block)
         float4 r0 = PALETTE_ROW((b) + SKIN_MATRIX * PALETTE_UNIT);                                 \
         float4 r1 = PALETTE_ROW((b) + (SKIN_MATRIX + 1) * PALETTE_UNIT);                           \
         float4 r2 = PALETTE_ROW((b) + (SKIN_MATRIX + 2) * PALETTE_UNIT);                           \
-        m.xx = r0.x;                                                                               \
-        m.xy = r0.y;                                                                               \
-        m.xz = r0.z;                                                                               \
-        m.xw = r0.w;                                                                               \
-        m.yx = r1.x;                                                                               \
-        m.yy = r1.y;                                                                               \
-        m.yz = r1.z;                                                                               \
-        m.yw = r1.w;                                                                               \
-        m.zx = r2.x;                                                                               \
-        m.zy = r2.y;                                                                               \
-        m.zz = r2.z;                                                                               \
-        m.zw = r2.w;                                                                               \
+        m = mat34_make(r0.x, r0.y, r0.z, r0.w, r1.x, r1.y, r1.z, r1.w, r2.x, r2.y, r2.z, r2.w);    \
     }
 #define ROTATION_AT(q, b, part)                                                                    \
     {                                                                                              \
         float4 r0 = PALETTE_ROW((b) + (part)*PALETTE_UNIT);                                        \
-        q.w = r0.x;                                                                                \
-        q.x = r0.y;                                                                                \
-        q.y = r0.z;                                                                                \
-        q.z = r0.w;                                                                                \
+        q = quat_make(r0.x, r0.y, r0.z, r0.w);                                                     \
     }
 #define STRETCH_AT(m, b)                                                                           \
     {                                                                                              \
