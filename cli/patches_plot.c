@@ -209,8 +209,7 @@ static int write_plots(plot_job *job, const char *output)
                             .x_title = "bend, degrees",
                             .series_count = k == 2 ? WAYS - 1 : WAYS,
                             .series = series };
-        cutis_result result = cutis_plot_write(job->app->context, &plot, path);
-        if (result != CUTIS_OK) return app_fail(job->app, path, result);
+        TRY(app_result(job->app, path, cutis_plot_write(job->app->context, &plot, path)));
         app_say(job->app, "%s\n", path);
     }
     return EXIT_GOOD;

@@ -227,8 +227,7 @@ int picture_pose(picture_stage *stage, picture_shot *shot, double seconds)
     play *p = &shot->play;
     if (p->sampler) cutis_sampler_sample(p->sampler, (float)seconds, p->transforms, p->morphs);
     if (p->controls) picture_pose_cage(p, seconds);
-    cutis_result result = play_deform(p, 1);
-    if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
+    TRY(app_result(stage->app, stage->path, play_deform(p, 1)));
     return picture_is_patched(shot) ? picture_patches_pose(stage, shot, seconds) : EXIT_GOOD;
 }
 
@@ -257,8 +256,8 @@ void picture_joint_weights(const cutis_model *model, uint32_t node, float *value
 static int paint_weights(picture_stage *stage, picture_paint *out)
 {
     uint32_t node = 0;
-    cutis_result result = cutis_model_find_joint(stage->model, stage->show.joint, &node);
-    if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
+    TRY(app_result(stage->app, stage->path,
+                   cutis_model_find_joint(stage->model, stage->show.joint, &node)));
     picture_joint_weights(stage->model, node, out->values);
     out->legend = (cutis_legend){ .map = CUTIS_COLORMAP_WEIGHT, .low = 0, .high = 1 };
     snprintf(out->title, sizeof out->title, "weight of %s", stage->show.joint);
@@ -288,9 +287,9 @@ static int paint_curvature(picture_stage *stage, const picture_shot *shot, pictu
 {
     cutis_curvature summary;
     cutis_surface surface = rest_shape_surface(&stage->rest, shot->play.positions);
-    cutis_result result = cutis_surface_curvature(stage->app->context, &surface,
-                                                  stage->rest.positions, out->values, &summary);
-    if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
+    TRY(app_result(stage->app, stage->path,
+                   cutis_surface_curvature(stage->app->context, &surface, stage->rest.positions,
+                                           out->values, &summary)));
     // A few sharp vertices would bleach the rest: the range is twice the RMS.
     double range = fmax(2 * summary.mean_rms, 1e-12);
     out->legend = (cutis_legend){ .map = CUTIS_COLORMAP_DIVERGING, .low = -range, .high = range };

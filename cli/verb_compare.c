@@ -203,14 +203,13 @@ int verb_compare(cli_app *app)
 {
     compare_job job = { .fps = option_number(app, OPTION_FPS, 30),
                         .report = option_text(app, OPTION_REPORT) };
-    int status = picture_methods(app, job.shots, &job.shot_count);
-    for (uint32_t i = 0; i < job.shot_count && status == EXIT_GOOD; i++)
+    TRY(picture_methods(app, job.shots, &job.shot_count));
+    for (uint32_t i = 0; i < job.shot_count; i++)
         if (picture_is_patched(&job.shots[i]))
-            status = app_usage(app, "patches have vertices of their own, which compare with none; "
-                                    "render draws them beside others, measure measures them");
-    if (status == EXIT_GOOD && job.shot_count < 2 && !option_given(app, OPTION_REFERENCE))
-        status = app_usage(app, "want --methods A,B,... or a --reference");
-    if (status == EXIT_GOOD && job.report)
-        status = app_check_output_as(app, "--report", job.report, ".html");
-    return status == EXIT_GOOD ? run_job(app, &job) : status;
+            return app_usage(app, "patches have vertices of their own, which compare with none; "
+                                  "render draws them beside others, measure measures them");
+    if (job.shot_count < 2 && !option_given(app, OPTION_REFERENCE))
+        return app_usage(app, "want --methods A,B,... or a --reference");
+    if (job.report) TRY(app_check_output_as(app, "--report", job.report, ".html"));
+    return run_job(app, &job);
 }

@@ -142,16 +142,15 @@ static int prepare(cli_app *app, deform_job *job)
     if (option_given(app, OPTION_WEIGHTED) && method != CUTIS_METHOD_SBS)
         return app_usage(app, "--weighted is for --method sbs");
     cutis_device_options device; // a wrong --device should not wait for a large file to be read
-    int status = app_device_options(app, &device);
-    if (status == EXIT_GOOD) status = check_outputs(app, job);
+    TRY(app_device_options(app, &device));
+    TRY(check_outputs(app, job));
     job->fps = option_number(app, OPTION_FPS, 30.0);
-    if (status == EXIT_GOOD) status = app_read_model(app, job->path, &job->model);
-    if (status == EXIT_GOOD) status = clip_find(app, job->path, &job->model, &job->clip);
-    if (status == EXIT_GOOD) status = read_cage_poses(app, job, method);
-    if (status == EXIT_GOOD) status = set_frames(app, job);
-    if (status == EXIT_GOOD) status = read_blend(app, job, method);
-    if (status == EXIT_GOOD) status = app_open_device(app, &job->device);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_read_model(app, job->path, &job->model));
+    TRY(clip_find(app, job->path, &job->model, &job->clip));
+    TRY(read_cage_poses(app, job, method));
+    TRY(set_frames(app, job));
+    TRY(read_blend(app, job, method));
+    TRY(app_open_device(app, &job->device));
     uint32_t frames = job->end - job->first;
     play_options options = {
         .clip = job->clip,
@@ -176,8 +175,8 @@ static int open_sinks(cli_app *app, deform_job *job)
                              .first = job->first,
                              .frame_count = job->end - job->first,
                              .fps = job->fps };
-    int status = sink_open(app, job->model, &options, &job->sink);
-    if (status != EXIT_GOOD || !job->normals_path) return status;
+    TRY(sink_open(app, job->model, &options, &job->sink));
+    if (!job->normals_path) return EXIT_GOOD;
     options.path = job->normals_path;
     return sink_open(app, job->model, &options, &job->normals_sink);
 }

@@ -38,14 +38,13 @@ static int read_options(cli_app *app, reduce_job *job)
     o->repair = option_given(app, OPTION_FIX);
     o->compare = option_given(app, OPTION_COMPARE);
     o->automatic = poses && strcmp(poses, "auto") == 0;
-    int status = EXIT_GOOD;
     if (held_out && o->automatic)
         return app_usage(app, "--held-out goes with clips; automatic poses bring their own");
-    if (poses && !o->automatic) status = parse_clips(app, poses, job->model, learn);
-    if (status == EXIT_GOOD && held_out) status = parse_clips(app, held_out, job->model, judge);
+    if (poses && !o->automatic) TRY(parse_clips(app, poses, job->model, learn));
+    if (held_out) TRY(parse_clips(app, held_out, job->model, judge));
     if (learn->count) o->clips = learn->clips, o->clip_count = learn->count;
     if (judge->count) o->held_out_clips = judge->clips, o->held_out_clip_count = judge->count;
-    return status;
+    return EXIT_GOOD;
 }
 
 void reduce_say_rows(const cli_app *app, const cutis_reduce_row *rows, uint32_t count)

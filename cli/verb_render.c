@@ -206,15 +206,14 @@ static int run_job(cli_app *app, render_job *job)
 int verb_render(cli_app *app)
 {
     render_job job = { 0 };
-    int status = app_output(app, ".png", &job.output);
-    if (status == EXIT_GOOD) status = picture_methods(app, job.shots, &job.shot_count);
-    if (status == EXIT_GOOD && option_given(app, OPTION_TIME) && !option_given(app, OPTION_CLIP) &&
+    TRY(app_output(app, ".png", &job.output));
+    TRY(picture_methods(app, job.shots, &job.shot_count));
+    if (option_given(app, OPTION_TIME) && !option_given(app, OPTION_CLIP) &&
         !option_given(app, OPTION_CAGE_POSES) && !option_given(app, OPTION_SHOW)) // error:FRAMES
-        status = app_usage(app, "--time goes with --clip or --cage-poses");
+        return app_usage(app, "--time goes with --clip or --cage-poses");
     bool patched = false;
     for (uint32_t i = 0; i < job.shot_count; i++) patched |= picture_is_patched(&job.shots[i]);
-    if (status == EXIT_GOOD && !patched &&
-        (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL)))
-        status = app_usage(app, "--remove and --fill are for the method patches");
-    return status == EXIT_GOOD ? run_job(app, &job) : status;
+    if (!patched && (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL)))
+        return app_usage(app, "--remove and --fill are for the method patches");
+    return run_job(app, &job);
 }

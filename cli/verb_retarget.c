@@ -33,11 +33,10 @@ static int read_options(cli_app *app, request *r)
     r->options.rest = (cutis_retarget_rest)option_choice(app, OPTION_MOTION_REST);
     r->options.feet = (cutis_retarget_feet)option_choice(app, OPTION_FEET);
     r->options.fps = option_number(app, OPTION_FPS, 0);
-    int status = EXIT_GOOD;
-    if (r->map_output) status = app_check_output(app, r->map_output);
-    if (status == EXIT_GOOD && (option_given(app, OPTION_OUTPUT) || !r->map_output))
-        status = app_output(app, ".glb .gltf .bvh", &r->output);
-    return status;
+    if (r->map_output) TRY(app_check_output(app, r->map_output));
+    if (option_given(app, OPTION_OUTPUT) || !r->map_output)
+        TRY(app_output(app, ".glb .gltf .bvh", &r->output));
+    return EXIT_GOOD;
 }
 
 static int find_motion(cli_app *app, request *r)

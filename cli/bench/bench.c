@@ -104,11 +104,10 @@ cutis_result bench_skin_open(cutis_device *device, const cutis_model *model,
 static cutis_result run_skin(void *data)
 {
     bench_skin *skin = data;
-    cutis_result result = CUTIS_OK;
-    for (uint32_t i = 0; i < skin->queued && result == CUTIS_OK; i++)
-        result = cutis_deform(skin->binding, &skin->poses, skin->instance_count, &skin->outputs);
-    if (result == CUTIS_OK && skin->buffer) result = cutis_device_finish(skin->device);
-    return result;
+    for (uint32_t i = 0; i < skin->queued; i++)
+        TRY(cutis_deform(skin->binding, &skin->poses, skin->instance_count, &skin->outputs));
+    if (skin->buffer) TRY(cutis_device_finish(skin->device));
+    return CUTIS_OK;
 }
 
 cutis_result bench_skin_time(bench_skin *skin, double budget, double *seconds)

@@ -31,14 +31,13 @@ static cutis_result deform_next(frame_work *w)
 static cutis_result frame_group(void *data)
 {
     frame_work *w = data;
-    cutis_result result = CUTIS_OK;
     const uint32_t ahead = w->finish ? 1 : cutis_live_ahead(w->live);
     for (uint32_t done = 0; done < GROUP_FRAMES; done += ahead) {
-        for (uint32_t i = 0; i < ahead && result == CUTIS_OK; i++) result = deform_next(w);
-        for (uint32_t i = 1; i <= ahead && result == CUTIS_OK; i++)
-            result = cutis_live_draw(w->live, &w->camera, w->finish || (done + i == GROUP_FRAMES));
+        for (uint32_t i = 0; i < ahead; i++) TRY(deform_next(w));
+        for (uint32_t i = 1; i <= ahead; i++)
+            TRY(cutis_live_draw(w->live, &w->camera, w->finish || (done + i == GROUP_FRAMES)));
     }
-    return result;
+    return CUTIS_OK;
 }
 
 typedef struct frame_row {

@@ -231,9 +231,9 @@ static cutis_result run_bench(void *data)
 {
     patch_bench *b = data;
     cutis_poses poses = { .kind = CUTIS_POSE_PALETTE, .matrices = b->palette };
-    cutis_result result = cutis_deform(b->patches, &poses, b->instance_count, &b->output);
-    if (result == CUTIS_OK && !b->host) result = cutis_device_finish(b->device);
-    return result;
+    TRY(cutis_deform(b->patches, &poses, b->instance_count, &b->output));
+    if (!b->host) TRY(cutis_device_finish(b->device));
+    return CUTIS_OK;
 }
 
 typedef struct patch_row {

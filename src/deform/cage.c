@@ -318,7 +318,7 @@ static cutis_result launch(const cage_binding *binding, const cage_workspace *wo
     const uint32_t vertices = binding->base.vertex_count;
     const int position_first = (int)(positions->first + positions->step * at);
     const int normal_first = (int)(normals->first + normals->step * at);
-    cutis_result result = cage_deform_run(
+    TRY(cage_deform_run(
         device, vertices * count,
         (cage_deform_buffers){ .slot_controls = binding->slot_controls,
                                .slot_weights = binding->slot_weights,
@@ -339,8 +339,8 @@ static cutis_result launch(const cage_binding *binding, const cage_workspace *wo
                                  .position_stride = (int)positions->stride,
                                  .normal_first = normal_first,
                                  .normal_stride = (int)normals->stride,
-                                 .with_normals = normals->buffer != NULL });
-    if (result != CUTIS_OK || !normals->buffer) return result;
+                                 .with_normals = normals->buffer != NULL }));
+    if (!normals->buffer) return CUTIS_OK;
     return cage_face_normals_run(
         device, vertices * count,
         (cage_face_normals_buffers){ .thin = workspace->thin,

@@ -40,8 +40,8 @@ static cutis_result run_call(const cutis_binding *binding, const cutis_deform_ca
 static cutis_result check_call(const cutis_binding *binding, const cutis_outputs *outputs,
                                uint32_t instance_count, cutis_deform_call *call)
 {
-    cutis_result result = cutis_outputs_check(binding, outputs, instance_count, call);
-    return result == CUTIS_OK ? binding->deformer->check_call(binding, call) : result;
+    TRY(cutis_outputs_check(binding, outputs, instance_count, call));
+    return binding->deformer->check_call(binding, call);
 }
 
 cutis_result cutis_deform(const cutis_binding *binding, const cutis_poses *poses,

@@ -54,8 +54,8 @@ cutis_result cutis_poses_check(const cutis_binding *binding, const cutis_deform_
     if (!controls && poses->kind != CUTIS_POSE_LOCAL && !(method->abilities & CUTIS_CAN_MATRICES))
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "deform: %s needs local poses to measure distances of", method->name);
-    cutis_result result = find_floats(binding, poses, nodes, bones, &floats, &each);
-    if (result != CUTIS_OK || each == 0 || call->finite) return result;
+    TRY(find_floats(binding, poses, nodes, bones, &floats, &each));
+    if (each == 0 || call->finite) return CUTIS_OK;
     if (!floats_finite(floats, each * call->instance_count))
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "deform: a pose holds a value that is not finite");

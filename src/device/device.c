@@ -135,15 +135,15 @@ static cutis_result check_range(const cutis_buffer *buffer, uint64_t offset, con
 cutis_result cutis_buffer_write(cutis_buffer *buffer, uint64_t offset, const void *data,
                                 uint64_t size)
 {
-    cutis_result result = check_range(buffer, offset, data, size);
-    if (result != CUTIS_OK || size == 0) return result;
+    TRY(check_range(buffer, offset, data, size));
+    if (size == 0) return CUTIS_OK;
     return buffer->device->operations->buffer_write(buffer, offset, data, size);
 }
 
 cutis_result cutis_buffer_read(cutis_buffer *buffer, uint64_t offset, void *data, uint64_t size)
 {
-    cutis_result result = check_range(buffer, offset, data, size);
-    if (result != CUTIS_OK || size == 0) return result;
+    TRY(check_range(buffer, offset, data, size));
+    if (size == 0) return CUTIS_OK;
     return buffer->device->operations->buffer_read(buffer, offset, data, size);
 }
 

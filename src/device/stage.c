@@ -257,11 +257,11 @@ static cutis_result deliver_records(cutis_stage *stage, const cutis_stage_call *
                                          (char *)call->outputs[k].stream.data +
                                              4 * p->record_step * batch->first,
                                          bytes);
-    cutis_result result = stage->device->operations->staging_read(stage->memory, bytes);
-    for (uint32_t k = 0; k < call->output_count && result == CUTIS_OK; k++)
+    TRY(stage->device->operations->staging_read(stage->memory, bytes));
+    for (uint32_t k = 0; k < call->output_count; k++)
         if (is_staged(stage->device, &call->outputs[k]) && call->outputs[k].together)
             move_elements(stage, &call->outputs[k], batch, k, true);
-    return result;
+    return CUTIS_OK;
 }
 
 // An output that is staged by itself.

@@ -182,8 +182,8 @@ cutis_result cutis_image_write_png(cutis_context *context, const cutis_image *im
     if (!context || !image || !path) return CUTIS_INVALID_ARGUMENT;
     void *data = NULL;
     size_t size = 0;
-    cutis_result result = cutis_image_encode_png(context, image, &data, &size);
-    return result == CUTIS_OK ? cutis_sink_write(context, path, data, size) : result;
+    TRY(cutis_image_encode_png(context, image, &data, &size));
+    return cutis_sink_write(context, path, data, size);
 }
 
 typedef struct png_source {

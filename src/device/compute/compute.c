@@ -63,8 +63,8 @@ cutis_result cutis_compute_run(cutis_device *device, const cutis_compute_kernel 
     const cutis_buffer *list[CUTIS_COMPUTE_BUFFERS];
     if (kernel->buffer_count <= CUTIS_COMPUTE_BUFFERS)
         memcpy(list, buffers, kernel->buffer_count * sizeof *list);
-    cutis_result result = check_call(device, kernel, item_count, list);
-    if (result != CUTIS_OK || item_count == 0) return result;
+    TRY(check_call(device, kernel, item_count, list));
+    if (item_count == 0) return CUTIS_OK;
     if (device->operations->compute_run)
         return device->operations->compute_run(device, kernel, item_count, list, arguments);
     run_on_cpu(device, kernel, item_count, list, arguments);

@@ -167,6 +167,6 @@ cutis_result cutis_gpu_init(cutis_gpu *gpu, cutis_context *context, const cutis_
     gpu->pose_tile =
         4; // with 96 registers the fields are read half as often: measured, 0.80 to 0.61 ms
     gpu->pose_instances = 16;
-    cutis_result result = cutis_os_lock_create(context, &gpu->lock);
-    return result == CUTIS_OK ? cutis_device_open_threads(&gpu->base, options) : result;
+    TRY(cutis_os_lock_create(context, &gpu->lock));
+    return cutis_device_open_threads(&gpu->base, options);
 }

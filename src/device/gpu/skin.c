@@ -54,14 +54,13 @@ static cutis_result start_bounds(gpu_skin *skin, uint32_t count)
 static cutis_result finish_bounds(gpu_skin *skin, uint32_t count, cutis_bounds *out)
 {
     int32_t *box = skin->bounds.pinned.data;
-    cutis_result result =
-        skin->gpu->driver->read(skin->gpu, skin->bounds.device, 0, box, bounds_bytes(count), true);
-    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++, box += 6) {
+    TRY(skin->gpu->driver->read(skin->gpu, skin->bounds.device, 0, box, bounds_bytes(count), true));
+    for (uint32_t i = 0; i < count; i++, box += 6) {
         float f[6];
         for (int c = 0; c < 6; c++) f[c] = ordered_float(box[c]);
         out[i] = (cutis_bounds){ { f[0], f[1], f[2] }, { f[3], f[4], f[5] } };
     }
-    return result;
+    return CUTIS_OK;
 }
 
 // Running -----------------------------------------------------------------------------------------
@@ -81,14 +80,14 @@ static cutis_result launch_batch(gpu_skin *skin, gpu_batch *batch)
     const cutis_gpu_driver *driver = skin->gpu->driver;
     const uint32_t count = batch->frames->instance_count;
     cutis_bounds *bounds = batch->targets->bounds;
-    cutis_result result = cutis_gpu_send_frames(skin, batch);
-    if (result == CUTIS_OK && bounds) result = start_bounds(skin, count);
     skin->recorded_count = 0;
-    for (int p = 0; p < 2 && result == CUTIS_OK; p++)
-        if (batch->paths[p].count) result = cutis_gpu_launch_path(skin, batch, &batch->paths[p]);
-    if (result == CUTIS_OK && driver->submit) result = driver->submit(skin->gpu);
-    if (result == CUTIS_OK && bounds) result = finish_bounds(skin, count, bounds);
-    return result;
+    TRY(cutis_gpu_send_frames(skin, batch));
+    if (bounds) TRY(start_bounds(skin, count));
+    for (int p = 0; p < 2; p++)
+        if (batch->paths[p].count) TRY(cutis_gpu_launch_path(skin, batch, &batch->paths[p]));
+    if (driver->submit) TRY(driver->submit(skin->gpu));
+    if (bounds) TRY(finish_bounds(skin, count, bounds));
+    return CUTIS_OK;
 }
 
 cutis_result cutis_gpu_skin_run(cutis_device_skin *base, const cutis_skin_frames *frames,
