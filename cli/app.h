@@ -9,6 +9,7 @@
 #include <cutis/io.h>
 
 #include "json_out.h"
+#include "own.h"
 #include "verbs.h"
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };

@@ -123,17 +123,12 @@ static int read_clip(cli_app *app, const char *path, const cutis_model *model,
 static int read_model(cli_app *app, const char *path, const cutis_cage *cage, double fps,
                       cage_poses *out)
 {
-    cutis_model *model = NULL;
-    rest_shape shape = { 0 };
-    int status = app_read_model(app, path, &model);
-    if (status == EXIT_GOOD) status = rest_shape_make(app, path, model, &shape);
-    if (status == EXIT_GOOD)
-        status = cutis_model_get(model)->clip_count
-                     ? read_clip(app, path, model, &shape, cage, fps, out)
-                     : read_mesh(app, path, &shape, cage, out);
-    rest_shape_release(&shape);
-    cutis_model_destroy(model);
-    return status;
+    OWN(cutis_model) *model = NULL;
+    ENDS_BY(rest_shape_release) rest_shape shape = { 0 };
+    TRY(app_read_model(app, path, &model));
+    TRY(rest_shape_make(app, path, model, &shape));
+    return cutis_model_get(model)->clip_count ? read_clip(app, path, model, &shape, cage, fps, out)
+                                              : read_mesh(app, path, &shape, cage, out);
 }
 
 int cage_poses_read(cli_app *app, const char *list, const cutis_cage *cage, double fps,

@@ -22,27 +22,25 @@ static int no_memory(cli_app *app)
 
 static int add_shape(cli_app *app, const char *path, uint32_t pose_count, raw_shapes *raw)
 {
-    cutis_model *shape = NULL;
+    OWN(cutis_model) *shape = NULL;
     if (raw->count == pose_count)
         return app_fail_text(app, "%s: more shapes than the clip has poses (%u)", path, pose_count);
-    int status = app_read_model(app, path, &shape);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_read_model(app, path, &shape));
     uint32_t vertices = cutis_model_vertex_count(shape);
     if (raw->count == 0) {
         raw->vertex_count = vertices;
         raw->positions = calloc((size_t)pose_count * vertices + 1, 3 * sizeof *raw->positions);
     }
     if (!raw->positions)
-        status = no_memory(app);
+        TRY(no_memory(app));
     else if (vertices != raw->vertex_count)
-        status = app_fail_text(app, "%s: pose %u: %u vertices, the shape before it has %u", path,
-                               raw->count, vertices, raw->vertex_count);
+        return app_fail_text(app, "%s: pose %u: %u vertices, the shape before it has %u", path,
+                             raw->count, vertices, raw->vertex_count);
     else
         cutis_model_file_positions(shape,
                                    raw->positions + 3 * (size_t)raw->count++ * raw->vertex_count);
     raw->file = path;
-    cutis_model_destroy(shape);
-    return status;
+    return EXIT_GOOD;
 }
 
 static int read_array(cli_app *app, const char *path, uint32_t pose_count, uint32_t vertices,

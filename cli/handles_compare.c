@@ -100,20 +100,18 @@ static int time_update(cli_app *app, handles_job *job)
 
 int handles_compare(cli_app *app, handles_job *job)
 {
-    int status = time_update(app, job);
-    if (status != EXIT_GOOD || job->file || !has_weights(job->model)) return status;
+    TRY(time_update(app, job));
+    if (job->file || !has_weights(job->model)) return EXIT_GOOD;
     job->compared = true;
     job->weight_difference = compare_weights(job->model, job->result);
-    rest_shape rest;
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
     double square = 0;
     uint64_t values = 0;
-    status = rest_shape_make(app, job->path, job->model, &rest);
-    if (status != EXIT_GOOD) return status;
+    TRY(rest_shape_make(app, job->path, job->model, &rest));
     cutis_surface surface = rest_shape_surface(&rest, rest.positions);
     double diagonal = cutis_surface_diagonal(&surface);
-    for (uint32_t c = 0; c < cutis_model_get(job->model)->clip_count && status == EXIT_GOOD; c++)
-        status = compare_clip(app, job, (int32_t)c, &square, &values);
+    for (uint32_t c = 0; c < cutis_model_get(job->model)->clip_count; c++)
+        TRY(compare_clip(app, job, (int32_t)c, &square, &values));
     job->position_difference = values ? 100 * sqrt(square / (double)values) / diagonal : NAN;
-    rest_shape_release(&rest);
-    return status;
+    return EXIT_GOOD;
 }

@@ -165,13 +165,11 @@ static int play_method(cli_app *app, fit_job *job, int m, float *out)
 
 static int play_examples(cli_app *app, fit_job *job)
 {
-    int status = EXIT_GOOD;
-    float *out = calloc(cutis_model_vertex_count(job->fitted), 3 * sizeof *out);
+    OWN_MEMORY float *out = calloc(cutis_model_vertex_count(job->fitted), 3 * sizeof *out);
     if (!out) return no_memory(app);
-    for (int m = 0; m < 3 && status == EXIT_GOOD; m++)
-        if (job->played[m]) status = play_method(app, job, m, out);
-    free(out);
-    return status;
+    for (int m = 0; m < 3; m++)
+        if (job->played[m]) TRY(play_method(app, job, m, out));
+    return EXIT_GOOD;
 }
 
 static int fit_model(cli_app *app, fit_job *job)

@@ -60,11 +60,9 @@ static int load_array(cli_app *app, shapes *out)
 
 static int load_model(cli_app *app, const char *path, rest_shape *out)
 {
-    cutis_model *model = NULL;
-    int status = app_read_model(app, path, &model);
-    if (status == EXIT_GOOD) status = rest_shape_make(app, path, model, out);
-    cutis_model_destroy(model);
-    return status;
+    OWN(cutis_model) *model = NULL;
+    TRY(app_read_model(app, path, &model));
+    return rest_shape_make(app, path, model, out);
 }
 
 // The model that gives the triangles: its rest, its parts, and the pose that is asked for.

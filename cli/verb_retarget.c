@@ -69,14 +69,11 @@ static cutis_result write_result(const request *r)
 {
     if (!has_extension(r->output, ".bvh")) return cutis_model_write(r->result, r->output, NULL);
     cutis_model_data data = *cutis_model_get(r->result);
-    cutis_model *only = NULL;
+    OWN(cutis_model) *only = NULL;
     data.clips += data.clip_count - 1;
     data.clip_count = 1;
-    cutis_result result =
-        cutis_model_create(cutis_model_context(r->result), &data, CUTIS_GATE_REFUSE, &only);
-    if (result == CUTIS_OK) result = cutis_model_write(only, r->output, NULL);
-    cutis_model_destroy(only);
-    return result;
+    TRY(cutis_model_create(cutis_model_context(r->result), &data, CUTIS_GATE_REFUSE, &only));
+    return cutis_model_write(only, r->output, NULL);
 }
 
 static int make(cli_app *app, request *r)

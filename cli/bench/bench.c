@@ -130,30 +130,25 @@ void bench_skin_close(bench_skin *skin)
 cutis_result bench_frame_time(cutis_device *device, const cutis_model *model,
                               const cutis_bind_options *options, double budget, double *seconds)
 {
-    bench_skin skin;
+    ENDS_BY(bench_skin_close) bench_skin skin = { 0 };
     TRY(bench_skin_open(device, model, options, 1, &skin));
-    cutis_result result = bench_skin_time(&skin, budget, seconds);
-    bench_skin_close(&skin);
-    return result;
+    return bench_skin_time(&skin, budget, seconds);
 }
 
 cutis_result bench_deform(cutis_device *device, const cutis_model *model,
                           const cutis_bind_options *options, const cutis_poses *poses,
                           uint32_t count, const cutis_outputs *outputs)
 {
-    cutis_binding *binding = NULL;
-    cutis_result result = cutis_bind(device, model, options, &binding);
-    if (result == CUTIS_OK) result = cutis_deform(binding, poses, count, outputs);
-    cutis_binding_destroy(binding);
-    return result;
+    OWN(cutis_binding) *binding = NULL;
+    TRY(cutis_bind(device, model, options, &binding));
+    return cutis_deform(binding, poses, count, outputs);
 }
 
 cutis_result bench_sample(const cutis_model *model, uint32_t clip, float seconds,
                           cutis_transform *pose)
 {
-    cutis_sampler *sampler = NULL;
-    cutis_result result = cutis_sampler_create(model, clip, &sampler);
-    if (result == CUTIS_OK) cutis_sampler_sample(sampler, seconds, pose, NULL);
-    cutis_sampler_destroy(sampler);
-    return result;
+    OWN(cutis_sampler) *sampler = NULL;
+    TRY(cutis_sampler_create(model, clip, &sampler));
+    cutis_sampler_sample(sampler, seconds, pose, NULL);
+    return CUTIS_OK;
 }

@@ -136,38 +136,34 @@ static cutis_result measure_rounds(bench *b, subject *s, bench_skin *skin, bool 
 static cutis_result measure_row(bench *b, subject *s, cutis_device *device,
                                 const cutis_bind_options *options, uint32_t instances)
 {
-    bench_skin skin;
+    ENDS_BY(bench_skin_close) bench_skin skin = { 0 };
     double seconds, bandwidth;
     if (b->row_count == ROWS_MAX) return CUTIS_OK;
     cutis_bind_options bind = *options;
     bind.normals = true;
     TRY(bench_skin_open(device, s->model, &bind, instances, &skin));
-    cutis_result result = measure_rounds(b, s, &skin, !bind.raw_normals, &seconds, &bandwidth);
-    if (result == CUTIS_OK) {
-        bench_row *row = &b->rows[b->row_count++];
-        *row = (bench_row){ .method = bind.method,
-                            .weighted = bind.weighted_centres,
-                            .raw = bind.raw_normals,
-                            .body = s->body,
-                            .device = skin.device_info.kind,
-                            .isa = skin.device_info.isa,
-                            .threads = skin.device_info.thread_count,
-                            .vertices = skin.info.vertex_count,
-                            .instances = instances,
-                            .bones_per_block = skin.info.bones_per_block,
-                            .bandwidth = bandwidth,
-                            .of_limit = NAN };
-        row->ns = 1e9 * seconds / ((double)row->vertices * instances);
-        double fill = 0.0;
-        uint64_t size = 24 * (uint64_t)row->vertices * instances;
-        if (skin.buffer &&
-            bench_fill_time(device, skin.buffer, size, b->budget, &fill) == CUTIS_OK) {
-            row->of_limit = fill / seconds;
-            row->limit = "fill";
-        }
+    TRY(measure_rounds(b, s, &skin, !bind.raw_normals, &seconds, &bandwidth));
+    bench_row *row = &b->rows[b->row_count++];
+    *row = (bench_row){ .method = bind.method,
+                        .weighted = bind.weighted_centres,
+                        .raw = bind.raw_normals,
+                        .body = s->body,
+                        .device = skin.device_info.kind,
+                        .isa = skin.device_info.isa,
+                        .threads = skin.device_info.thread_count,
+                        .vertices = skin.info.vertex_count,
+                        .instances = instances,
+                        .bones_per_block = skin.info.bones_per_block,
+                        .bandwidth = bandwidth,
+                        .of_limit = NAN };
+    row->ns = 1e9 * seconds / ((double)row->vertices * instances);
+    double fill = 0.0;
+    uint64_t size = 24 * (uint64_t)row->vertices * instances;
+    if (skin.buffer && bench_fill_time(device, skin.buffer, size, b->budget, &fill) == CUTIS_OK) {
+        row->of_limit = fill / seconds;
+        row->limit = "fill";
     }
-    bench_skin_close(&skin);
-    return result;
+    return CUTIS_OK;
 }
 
 // All rows of a subject share the best time that plain C had in any of them. Its model goes.
@@ -230,13 +226,12 @@ static cutis_result frame_cost(bench *b, cutis_device *device, cutis_method meth
                                double ns_per_vertex, double *seconds)
 {
     const cutis_bind_options options = { .method = method, .normals = true };
-    cutis_model *model = NULL;
+    OWN(cutis_model) *model = NULL;
     uint32_t vertices = 32 * sets;
-    cutis_result result = bench_body_create(b->app->context, vertices, sets, &model);
-    if (result == CUTIS_OK) result = bench_frame_time(device, model, &options, b->budget, seconds);
+    TRY(bench_body_create(b->app->context, vertices, sets, &model));
+    TRY(bench_frame_time(device, model, &options, b->budget, seconds));
     *seconds -= 1e-9 * ns_per_vertex * vertices;
-    cutis_model_destroy(model);
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result centre_share(bench *b, const subject *biped, cutis_device *device)

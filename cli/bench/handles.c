@@ -127,13 +127,9 @@ cutis_result bench_handles_update(cutis_device *device, double budget, const cut
 {
     const cutis_handles_options options = { .voxels = row->voxels, .weighting = row->weighting };
     const cutis_handle_set set = { .handle_count = count, .handles = handles };
-    cutis_model *bound = NULL;
-    cutis_result result = cutis_handles_weights(model, device, &set, &options, &bound, NULL);
-    if (result == CUTIS_OK)
-        result =
-            bench_frame_time(device, bound, &(cutis_bind_options){ 0 }, budget / 4, &row->update);
-    cutis_model_destroy(bound);
-    return result;
+    OWN(cutis_model) *bound = NULL;
+    TRY(cutis_handles_weights(model, device, &set, &options, &bound, NULL));
+    return bench_frame_time(device, bound, &(cutis_bind_options){ 0 }, budget / 4, &row->update);
 }
 
 static void show_row(handles_bench *b, const bench_handles_row *r)
@@ -183,40 +179,38 @@ static void show_growth(handles_bench *b, const bench_handles_row *from,
 
 static cutis_result bench_body_rows(handles_bench *b)
 {
-    cutis_model *model = NULL;
+    OWN(cutis_model) *model = NULL;
     cutis_handle handles[HANDLES];
     cutis_synth_options synth = { .vertex_count = option_count(b->app, OPTION_VERTICES, VERTICES) };
     static const uint32_t sizes[3] = { 128, 64, 256 };
-    cutis_result result = cutis_synth_create(b->app->context, &synth, &model);
-    if (result == CUTIS_OK) bench_handles_spread(model, handles);
+    TRY(cutis_synth_create(b->app->context, &synth, &model));
+    bench_handles_spread(model, handles);
     for (int i = 0; i < (option_given(b->app, OPTION_QUICK) ? 1 : 3); i++)
-        for (int w = 0; w < 2 && result == CUTIS_OK; w++) {
+        for (int w = 0; w < 2; w++) {
             bench_handles_row row = { .body = "biped",
                                       .weighting = (cutis_weighting)w,
                                       .voxels = sizes[i] };
-            result = bench_handles_bind(b->device, b->budget, model, handles, HANDLES, &row);
-            if (result == CUTIS_OK && i == 0)
-                result = bench_handles_update(b->device, b->budget, model, handles, HANDLES, &row);
-            if (result == CUTIS_OK) show_row(b, &row);
+            TRY(bench_handles_bind(b->device, b->budget, model, handles, HANDLES, &row));
+            if (i == 0)
+                TRY(bench_handles_update(b->device, b->budget, model, handles, HANDLES, &row));
+            show_row(b, &row);
             b->rows[w][sizes[i] / 128] = row;
         }
-    cutis_model_destroy(model);
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result bench_box_rows(handles_bench *b)
 {
-    cutis_model *model = NULL;
+    OWN(cutis_model) *model = NULL;
     cutis_handle handles[10];
-    cutis_result result = make_box(b->app, 40, handles, &model);
-    for (uint32_t voxels = 64; voxels <= 256 && result == CUTIS_OK; voxels *= 2) {
+    TRY(make_box(b->app, 40, handles, &model));
+    for (uint32_t voxels = 64; voxels <= 256; voxels *= 2) {
         bench_handles_row row = { .body = "solid box", .voxels = voxels };
-        result = bench_handles_bind(b->device, b->budget, model, handles, 10, &row);
-        if (result == CUTIS_OK) show_row(b, &row);
+        TRY(bench_handles_bind(b->device, b->budget, model, handles, 10, &row));
+        show_row(b, &row);
         b->rows[2][voxels / 128] = row;
     }
-    cutis_model_destroy(model);
-    return result;
+    return CUTIS_OK;
 }
 
 int bench_handles(cli_app *app)

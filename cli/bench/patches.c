@@ -149,17 +149,13 @@ static cutis_result merge_parts(const cutis_model *biped, const cutis_binding *p
 static cutis_result make_body(cutis_context *context, cutis_device *device, uint32_t vertices,
                               uint32_t wanted, cutis_model **out)
 {
-    cutis_model *model = NULL;
-    cutis_binding *patches = NULL;
+    OWN(cutis_model) *model = NULL;
+    OWN(cutis_binding) *patches = NULL;
     cutis_synth_options options = { .body = CUTIS_BODY_BIPED, .vertex_count = vertices };
-    cutis_result result = cutis_synth_create(context, &options, &model);
-    if (result == CUTIS_OK)
-        result = cutis_bind(device, model, &(cutis_bind_options){ .method = CUTIS_METHOD_PATCHES },
-                            &patches);
-    if (result == CUTIS_OK) result = merge_parts(model, patches, wanted, out);
-    cutis_binding_destroy(patches);
-    cutis_model_destroy(model);
-    return result;
+    TRY(cutis_synth_create(context, &options, &model));
+    TRY(cutis_bind(device, model, &(cutis_bind_options){ .method = CUTIS_METHOD_PATCHES },
+                   &patches));
+    return merge_parts(model, patches, wanted, out);
 }
 
 static cutis_result allocate_stream(patch_bench *b, int k, uint64_t size, cutis_stream *stream)

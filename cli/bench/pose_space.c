@@ -85,17 +85,16 @@ static cutis_result compare_skin(cli_app *app, const cutis_model *model, const b
 {
     const uint32_t instances = skin->instance_count < COMPARED ? skin->instance_count : COMPARED;
     const size_t vertices = skin->info.vertex_count * (size_t)instances;
-    float *records = malloc(24 * vertices), *positions = malloc(12 * vertices);
-    cutis_device *cpu = NULL;
-    cutis_result result = records && positions ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = cutis_buffer_read(skin->buffer, 0, records, 24 * vertices);
-    if (result == CUTIS_OK) result = cutis_device_create(app->context, NULL, &cpu);
-    if (result == CUTIS_OK)
-        result = bench_deform(cpu, model, &(cutis_bind_options){ .method = method }, &skin->poses,
-                              instances, &(cutis_outputs){ .positions.data = positions });
+    OWN_MEMORY float *records = malloc(24 * vertices), *positions = malloc(12 * vertices);
+    OWN(cutis_device) *cpu = NULL;
+    if (!records || !positions) return CUTIS_OUT_OF_MEMORY;
+    TRY(cutis_buffer_read(skin->buffer, 0, records, 24 * vertices));
+    TRY(cutis_device_create(app->context, NULL, &cpu));
+    TRY(bench_deform(cpu, model, &(cutis_bind_options){ .method = method }, &skin->poses, instances,
+                     &(cutis_outputs){ .positions.data = positions }));
     double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
     double most = 0, diagonal = 0;
-    for (size_t v = 0; v < vertices && result == CUTIS_OK; v++) {
+    for (size_t v = 0; v < vertices; v++) {
         double square = 0;
         for (int c = 0; c < 3; c++) {
             double x = positions[3 * v + (size_t)c];
@@ -106,10 +105,7 @@ static cutis_result compare_skin(cli_app *app, const cutis_model *model, const b
     }
     for (int c = 0; c < 3; c++) diagonal += (high[c] - low[c]) * (high[c] - low[c]);
     *apart = sqrt(most / diagonal);
-    cutis_device_destroy(cpu);
-    free(positions);
-    free(records);
-    return result;
+    return CUTIS_OK;
 }
 
 /// SSD runs on the arm itself: the fitted one has targets that plain skinning would look at.

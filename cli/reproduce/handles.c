@@ -135,19 +135,16 @@ typedef struct dragged {
 
 static cutis_result read_weights(reproduce_job *job, const cutis_model *model, dragged *d)
 {
-    cutis_handle_session *session = NULL;
+    OWN(cutis_handle_session) *session = NULL;
     const cutis_handles_options options = { .influences = 8 };
-    cutis_result result = cutis_handle_session_create(model, job->device, &options, &session);
-    if (result == CUTIS_OK) result = cutis_handles_set(session, d->handles, BENCH_HANDLES);
-    if (result == CUTIS_OK) {
-        const cutis_handles_view view = cutis_handles_look(session);
-        for (size_t v = 0; v < view.vertex_count; v++)
-            for (uint32_t k = 0; k < view.influences; k++)
-                if (view.joints[v * view.influences + k] == d->taken)
-                    d->values[v] += view.weights[v * view.influences + k];
-    }
-    cutis_handle_session_destroy(session);
-    return result;
+    TRY(cutis_handle_session_create(model, job->device, &options, &session));
+    TRY(cutis_handles_set(session, d->handles, BENCH_HANDLES));
+    const cutis_handles_view view = cutis_handles_look(session);
+    for (size_t v = 0; v < view.vertex_count; v++)
+        for (uint32_t k = 0; k < view.influences; k++)
+            if (view.joints[v * view.influences + k] == d->taken)
+                d->values[v] += view.weights[v * view.influences + k];
+    return CUTIS_OK;
 }
 
 static cutis_result drag(reproduce_job *job, const cutis_model *model, dragged *d)
@@ -159,22 +156,15 @@ static cutis_result drag(reproduce_job *job, const cutis_model *model, dragged *
     const cutis_handle_pose pose = { .name = "dragged", .motion_count = 1, .motions = &motion };
     const cutis_handle_set set = { BENCH_HANDLES, d->handles, 1, &pose };
     const cutis_handles_options options = { .influences = 8 };
-    cutis_model *bound = NULL;
-    cutis_transform *local = NULL;
-    cutis_result result = cutis_handles_weights(model, job->device, &set, &options, &bound, NULL);
-    if (result == CUTIS_OK) {
-        const cutis_model_data *data = cutis_model_get(bound);
-        const uint32_t last = data->clip_count - 1;
-        local = calloc(data->node_count + (size_t)1, sizeof *local);
-        result = local ? bench_sample(bound, last, data->clips[last].duration, local)
-                       : CUTIS_OUT_OF_MEMORY;
-    }
-    if (result == CUTIS_OK)
-        result = bench_deform(job->device, bound, NULL, &(cutis_poses){ .local = local }, 1,
-                              &(cutis_outputs){ .positions.data = d->positions });
-    free(local);
-    cutis_model_destroy(bound);
-    return result;
+    OWN(cutis_model) *bound = NULL;
+    OWN_MEMORY cutis_transform *local = NULL;
+    TRY(cutis_handles_weights(model, job->device, &set, &options, &bound, NULL));
+    const cutis_model_data *data = cutis_model_get(bound);
+    const uint32_t last = data->clip_count - 1;
+    local = calloc(data->node_count + (size_t)1, sizeof *local);
+    TRY(local ? bench_sample(bound, last, data->clips[last].duration, local) : CUTIS_OUT_OF_MEMORY);
+    return bench_deform(job->device, bound, NULL, &(cutis_poses){ .local = local }, 1,
+                        &(cutis_outputs){ .positions.data = d->positions });
 }
 
 static void make_dots(const dragged *d, cutis_scene_line *lines)

@@ -178,14 +178,14 @@ static cutis_result make_set(reproduce_job *job, const bench_arm *s, unseen_set 
 // The first pose by every method, painted with its distance from the truth.
 static cutis_result draw_unseen(reproduce_job *job, const bench_arm *s, unseen_set *u)
 {
-    rest_shape rest = { 0 };
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
     const uint32_t vertices = cutis_model_vertex_count(s->arm);
-    float *memory = calloc(METHODS * 4 * (size_t)vertices, sizeof *memory);
+    OWN_MEMORY float *memory = calloc(METHODS * 4 * (size_t)vertices, sizeof *memory);
     picture_view views[METHODS];
-    cutis_result result = memory ? reproduce_rest(job, s->arm, &rest) : CUTIS_OUT_OF_MEMORY;
-    for (int m = 0; m < METHODS && result == CUTIS_OK; m++) {
+    TRY(memory ? reproduce_rest(job, s->arm, &rest) : CUTIS_OUT_OF_MEMORY);
+    for (int m = 0; m < METHODS; m++) {
         float *positions = memory + 4 * (size_t)m * vertices, *error = positions + 3 * vertices;
-        result = play_all(job, m ? s->fitted : s->arm, bench_space_methods[m], u, NULL, u->shapes);
+        TRY(play_all(job, m ? s->fitted : s->arm, bench_space_methods[m], u, NULL, u->shapes));
         memcpy(positions, u->shapes, 3 * sizeof(float) * vertices);
         for (uint32_t v = 0; v < vertices; v++) {
             const float *a = positions + 3 * (size_t)v, *b = u->truth + 3 * (size_t)v;
@@ -198,17 +198,12 @@ static cutis_result draw_unseen(reproduce_job *job, const bench_arm *s, unseen_s
     cutis_legend legend = { .map = CUTIS_COLORMAP_HEAT,
                             .high = 8,
                             .title = "distance from the true shape, mm" };
-    if (result == CUTIS_OK)
-        result = reproduce_pictures(
-            job, views, METHODS,
-            (cutis_camera){
-                .yaw = 10, .pitch = 15, .frame = cutis_surface_bounds(&views[0].surface) },
-            &legend,
-            "Figures 5 and 6: an arm in a pose between the examples. SSD has "
-            "no muscle, PSD mixes the joints' muscles, WPSD keeps them apart.");
-    rest_shape_release(&rest);
-    free(memory);
-    return result;
+    return reproduce_pictures(
+        job, views, METHODS,
+        (cutis_camera){ .yaw = 10, .pitch = 15, .frame = cutis_surface_bounds(&views[0].surface) },
+        &legend,
+        "Figures 5 and 6: an arm in a pose between the examples. SSD has "
+        "no muscle, PSD mixes the joints' muscles, WPSD keeps them apart.");
 }
 
 static cutis_result show_unseen(reproduce_job *job)

@@ -338,34 +338,29 @@ static cutis_result draw_kept(reproduce_job *job, const caged *c, cutis_model *c
     static const char *const titles[4] = { "all 51 weights", "4", "6", "8" };
     const cutis_model *shown[4] = { c->bound, models[0], models[2], models[4] };
     const size_t count = cutis_model_vertex_count(c->body);
-    float *memory = calloc(4 * 6 * count, sizeof *memory);
-    rest_shape rest = { 0 };
+    OWN_MEMORY float *memory = calloc(4 * 6 * count, sizeof *memory);
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
     picture_view views[4];
-    cutis_result result = memory ? reproduce_rest(job, c->body, &rest) : CUTIS_OUT_OF_MEMORY;
-    for (int i = 0; i < 4 && result == CUTIS_OK; i++) {
+    TRY(memory ? reproduce_rest(job, c->body, &rest) : CUTIS_OUT_OF_MEMORY);
+    for (int i = 0; i < 4; i++) {
         float *positions = memory + 6 * count * (size_t)i, *normals = positions + 3 * count;
         const cutis_poses pose = { .kind = CUTIS_POSE_CONTROLS,
                                    .controls = (const cutis_float3 *)poses };
-        result = bench_deform(job->device, shown[i],
-                              &(cutis_bind_options){ .method = CUTIS_METHOD_CAGE }, &pose, 1,
-                              &(cutis_outputs){ .positions.data = positions });
+        TRY(bench_deform(job->device, shown[i],
+                         &(cutis_bind_options){ .method = CUTIS_METHOD_CAGE }, &pose, 1,
+                         &(cutis_outputs){ .positions.data = positions }));
         views[i] =
             (picture_view){ .surface = rest_shape_surface(&rest, positions), .title = titles[i] };
-        if (result == CUTIS_OK) // of the reduced positions themselves: what the eye judges
-            result = cutis_surface_normals(job->app->context, &views[i].surface, NULL, normals);
+        // of the reduced positions themselves: what the eye judges
+        TRY(cutis_surface_normals(job->app->context, &views[i].surface, NULL, normals));
         views[i].normals = normals;
     }
-    if (result == CUTIS_OK)
-        result = reproduce_pictures(
-            job, views, 4,
-            (cutis_camera){
-                .yaw = 60, .pitch = 10, .frame = cutis_surface_bounds(&views[0].surface) },
-            NULL,
-            "Figure 10: a quadruped in a cage, reduced to 4, 6 and 8 weights a vertex by our "
-            "Poisson reduction, in a pose that was not learned from.");
-    rest_shape_release(&rest);
-    free(memory);
-    return result;
+    return reproduce_pictures(
+        job, views, 4,
+        (cutis_camera){ .yaw = 60, .pitch = 10, .frame = cutis_surface_bounds(&views[0].surface) },
+        NULL,
+        "Figure 10: a quadruped in a cage, reduced to 4, 6 and 8 weights a vertex by our "
+        "Poisson reduction, in a pose that was not learned from.");
 }
 
 static cutis_result show_kept(reproduce_job *job)
