@@ -42,5 +42,6 @@ OWNABLE(cutis_reduce_report)
 OWNABLE(cutis_handle_session)
 OWNABLE(cutis_skeleton_report)
 OWNABLE(cutis_renderer)
+OWNABLE(cutis_live)
 
 #endif

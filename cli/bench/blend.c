@@ -466,44 +466,35 @@ static bool is_timed(int method)
 
 static int bench_blend(cli_app *app)
 {
-    bench *b = calloc(1, sizeof *b);
-    cutis_device *device = NULL;
+    OWN_MEMORY bench *b = calloc(1, sizeof *b);
+    OWN(cutis_device) *device = NULL;
+    cutis_device *cpu = NULL;
     cutis_device_options wanted;
-    int status = app_device_options(app, &wanted);
     if (!b) return app_fail_text(app, "bench: not enough memory");
-    if (status == EXIT_GOOD && option_given(app, OPTION_VERTICES) &&
-        option_count(app, OPTION_VERTICES, 0) < 64)
-        status = app_usage(app, "--vertices: want at least 64");
-    if (status == EXIT_GOOD && !is_timed(option_choice(app, OPTION_METHOD)))
-        status = app_usage(app, "--method %s: blend times lbs, sbs, dqs and cor",
-                           option_text(app, OPTION_METHOD));
-    if (status == EXIT_GOOD) status = app_open_device(app, &device);
-    if (status == EXIT_GOOD) {
-        cutis_result result = CUTIS_OK;
-        cutis_device *cpu = NULL;
-        b->app = app;
-        b->budget = option_given(app, OPTION_QUICK) ? 0.06 : 0.6;
-        result = open_cpu(b, wanted.isa, 0, &cpu);
-        if (result == CUTIS_OK) {
-            b->machine = cutis_device_describe(cpu);
-            b->gpu = cutis_device_describe(device);
-            b->all_threads = b->machine.thread_count;
-            cutis_device_destroy(cpu);
-            result = wanted.kind == CUTIS_DEVICE_CPU
-                         ? measure_cpu(b)
-                         : gpu_rows(b, device, option_count(app, OPTION_VERTICES, 46036));
-        }
-        app_progress_done(app);
-        if (result != CUTIS_OK)
-            status = app_fail(app, "bench blend", result);
-        else if (app->json)
-            print_json(b);
-        else
-            print_text(b);
-    }
-    cutis_device_destroy(device);
-    free(b);
-    return status;
+    TRY(app_device_options(app, &wanted));
+    if (option_given(app, OPTION_VERTICES) && option_count(app, OPTION_VERTICES, 0) < 64)
+        return app_usage(app, "--vertices: want at least 64");
+    if (!is_timed(option_choice(app, OPTION_METHOD)))
+        return app_usage(app, "--method %s: blend times lbs, sbs, dqs and cor",
+                         option_text(app, OPTION_METHOD));
+    TRY(app_open_device(app, &device));
+    b->app = app;
+    b->budget = option_given(app, OPTION_QUICK) ? 0.06 : 0.6;
+    TRY(app_result(app, "bench blend", open_cpu(b, wanted.isa, 0, &cpu)));
+    b->machine = cutis_device_describe(cpu);
+    b->gpu = cutis_device_describe(device);
+    b->all_threads = b->machine.thread_count;
+    cutis_device_destroy(cpu);
+    TRY(app_result(app, "bench blend",
+                   wanted.kind == CUTIS_DEVICE_CPU
+                       ? measure_cpu(b)
+                       : gpu_rows(b, device, option_count(app, OPTION_VERTICES, 46036))));
+    app_progress_done(app);
+    if (app->json)
+        print_json(b);
+    else
+        print_text(b);
+    return EXIT_GOOD;
 }
 
 #define TAKES(id) ((option_set)1 << OPTION_##id)

@@ -64,19 +64,17 @@ static cutis_result make_shapes(const cutis_model *biped, cutis_device *device,
 static cutis_result time_fit(const cutis_model *rig, cutis_device *device,
                              const cutis_pose_examples *examples, bench_learned *out)
 {
-    cutis_result result = CUTIS_OK;
-    for (int i = 0; i < 3 && result == CUTIS_OK; i++) {
-        cutis_model *fitted = NULL;
+    for (int i = 0; i < 3; i++) {
+        OWN(cutis_model) *fitted = NULL;
         double start = app_seconds();
-        result = cutis_poses_fit(
+        TRY(cutis_poses_fit(
             rig, device, examples,
             &(cutis_pose_fit_options){ .learn_weights = true, .weights_only = true }, &fitted,
-            NULL);
+            NULL));
         double seconds = app_seconds() - start;
         if (i == 0 || seconds < out->seconds) out->seconds = seconds;
-        cutis_model_destroy(fitted);
     }
-    return result;
+    return CUTIS_OK;
 }
 
 cutis_result bench_learn(cli_app *app, bool quick, cutis_device *gpu, bench_learned *out)

@@ -31,7 +31,7 @@ typedef struct bench_arm {
     cutis_transform *poses; ///< of the examples, then of the instances, which stand between them
 } bench_arm;
 
-/// On failure nothing is left to close.
+/// To be closed where it fails, too.
 cutis_result bench_arm_open(cutis_context *context, cutis_device *device, cutis_body_size size,
                             uint32_t instances, const cutis_pose_fit_options *fit, bench_arm *out);
 void bench_arm_close(bench_arm *arm);

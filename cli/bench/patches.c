@@ -251,14 +251,10 @@ cutis_result bench_patches_knee(cutis_context *context, cutis_device *device,
                                 const cutis_bind_options *options, double degrees, double budget,
                                 double *seconds)
 {
-    patch_bench b = { 0 };
-    cutis_model *model = NULL;
-    cutis_result result = make_knee(context, &model);
-    if (result == CUTIS_OK)
-        result = time_bench(device, model, *options, 1, degrees, budget, &b, seconds);
-    close_bench(&b);
-    cutis_model_destroy(model);
-    return result;
+    OWN(cutis_model) *model = NULL;
+    ENDS_BY(close_bench) patch_bench b = { 0 };
+    TRY(make_knee(context, &model));
+    return time_bench(device, model, *options, 1, degrees, budget, &b, seconds);
 }
 
 static int measure(cli_app *app, const cutis_model *model, cutis_device *device, patch_row *row)
@@ -302,31 +298,24 @@ int bench_patches(cli_app *app)
 {
     static const uint32_t bends[4] = { 10, 30, 60, 90 };
     patch_row rows[5] = { 0 };
-    cutis_device *device = NULL;
-    cutis_model *knee = NULL, *body = NULL;
+    OWN(cutis_device) *device = NULL;
+    OWN(cutis_model) *knee = NULL, *body = NULL;
     uint32_t instances = option_count(app, OPTION_INSTANCES, 16);
-    int status = app_open_device(app, &device);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_open_device(app, &device));
     cutis_device_info info = cutis_device_describe(device);
-    cutis_result result = make_knee(app->context, &knee);
-    if (result == CUTIS_OK)
-        result =
-            make_body(app->context, device, option_count(app, OPTION_VERTICES, 10000), 31, &body);
-    if (result != CUTIS_OK) status = app_fail(app, "bench patches", result);
-    for (int i = 0; i < 4 && status == EXIT_GOOD; i++) {
+    TRY(app_result(app, "bench patches", make_knee(app->context, &knee)));
+    TRY(app_result(
+        app, "bench patches",
+        make_body(app->context, device, option_count(app, OPTION_VERTICES, 10000), 31, &body)));
+    for (int i = 0; i < 4; i++) {
         rows[i] =
             (patch_row){ .what = "knee", .instances = 1, .degrees = bends[i], .goal = 0.25e-3 };
         if (!(info.kind == CUTIS_DEVICE_CPU)) rows[i].goal = 0;
-        status = measure(app, knee, device, &rows[i]);
+        TRY(measure(app, knee, device, &rows[i]));
     }
-    if (status == EXIT_GOOD) {
-        rows[4] = (patch_row){ .what = "body, all joints", .instances = instances, .degrees = 45 };
-        if (info.kind == CUTIS_DEVICE_CUDA && instances == 1024) rows[4].goal = 2e-3;
-        status = measure(app, body, device, &rows[4]);
-    }
-    if (status == EXIT_GOOD) report(app, rows, 5, cutis_device_kind_name(info.kind));
-    cutis_model_destroy(knee);
-    cutis_model_destroy(body);
-    cutis_device_destroy(device);
-    return status;
+    rows[4] = (patch_row){ .what = "body, all joints", .instances = instances, .degrees = 45 };
+    if (info.kind == CUTIS_DEVICE_CUDA && instances == 1024) rows[4].goal = 2e-3;
+    TRY(measure(app, body, device, &rows[4]));
+    report(app, rows, 5, cutis_device_kind_name(info.kind));
+    return EXIT_GOOD;
 }

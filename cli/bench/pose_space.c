@@ -64,16 +64,12 @@ cutis_result bench_arm_open(cutis_context *context, cutis_device *device, cutis_
     *out = (bench_arm){ 0 };
     TRY(cutis_synth_create(context, &options, &out->arm));
     size_t vertices = cutis_model_vertex_count(out->arm);
-    float *shapes = malloc(POSES * vertices * 3 * sizeof *shapes);
-    cutis_result result = shapes ? cutis_synth_arm_examples(out->arm, shapes) : CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = sample_poses(out, instances);
-    if (result == CUTIS_OK)
-        result = cutis_poses_fit(out->arm, device,
-                                 &(cutis_pose_examples){ POSES, out->poses, shapes, NULL }, fit,
-                                 &out->fitted, &out->report);
-    free(shapes);
-    if (result != CUTIS_OK) bench_arm_close(out);
-    return result;
+    OWN_MEMORY float *shapes = malloc(POSES * vertices * 3 * sizeof *shapes);
+    TRY(shapes ? cutis_synth_arm_examples(out->arm, shapes) : CUTIS_OUT_OF_MEMORY);
+    TRY(sample_poses(out, instances));
+    return cutis_poses_fit(out->arm, device,
+                           &(cutis_pose_examples){ POSES, out->poses, shapes, NULL }, fit,
+                           &out->fitted, &out->report);
 }
 
 // Instances that are compared with the CPU's.
@@ -112,7 +108,7 @@ static cutis_result compare_skin(cli_app *app, const cutis_model *model, const b
 cutis_result bench_space_measure(cli_app *app, cutis_device *device, uint32_t instances,
                                  double budget, cutis_body_size size, bench_space_row *row)
 {
-    bench_arm s;
+    ENDS_BY(bench_arm_close) bench_arm s = { 0 };
     bench_skin skins[METHODS];
     uint32_t open = 0;
     cutis_result result = bench_arm_open(app->context, device, size, instances, NULL, &s);
@@ -140,7 +136,6 @@ cutis_result bench_space_measure(cli_app *app, cutis_device *device, uint32_t in
         result = compare_skin(app, m == 0 ? s.arm : s.fitted, &skins[m], bench_space_methods[m],
                               &row->apart[m]);
     while (open > 0) bench_skin_close(&skins[--open]);
-    bench_arm_close(&s);
     return result;
 }
 
@@ -224,29 +219,27 @@ static void emit_rows(const space_bench *b)
 int bench_pose_space(cli_app *app)
 {
     space_bench b = { .app = app, .budget = option_given(app, OPTION_QUICK) ? 0.02 : 0.3 };
+    OWN(cutis_device) *device = NULL;
     cutis_device_options options;
-    int status = app_device_options(app, &options);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_device_options(app, &options));
     bool cpu = options.kind == CUTIS_DEVICE_CPU;
     if (cpu && !option_given(app, OPTION_THREADS)) options.thread_count = 1;
-    cutis_result result = cutis_device_create(app->context, &options, &b.device);
-    if (result != CUTIS_OK) return app_fail(app, option_text(app, OPTION_DEVICE), result);
-    b.info = cutis_device_describe(b.device);
+    TRY(app_result(app, option_text(app, OPTION_DEVICE),
+                   cutis_device_create(app->context, &options, &device)));
+    b.device = device;
+    b.info = cutis_device_describe(device);
     b.threads = options.thread_count ? options.thread_count : b.info.thread_count;
     b.instances = option_count(app, OPTION_INSTANCES, cpu ? 1 : 1024);
-    for (uint32_t i = 0; i < SIZES && result == CUTIS_OK; i++)
-        result = bench_space_measure(app, b.device, b.instances, b.budget,
-                                     (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i), &b.rows[i]);
-    if (result == CUTIS_OK)
-        result =
-            bench_learn(app, option_given(app, OPTION_QUICK), cpu ? NULL : b.device, &b.learned);
+    for (uint32_t i = 0; i < SIZES; i++)
+        TRY(app_result(app, "bench pose-space",
+                       bench_space_measure(app, device, b.instances, b.budget,
+                                           (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i),
+                                           &b.rows[i])));
+    TRY(app_result(
+        app, "bench pose-space",
+        bench_learn(app, option_given(app, OPTION_QUICK), cpu ? NULL : device, &b.learned)));
     app_progress_done(app);
-    if (result == CUTIS_OK) {
-        print_rows(&b);
-        if (app->json) emit_rows(&b);
-    } else {
-        status = app_fail(app, "bench pose-space", result);
-    }
-    cutis_device_destroy(b.device);
-    return status;
+    print_rows(&b);
+    if (app->json) emit_rows(&b);
+    return EXIT_GOOD;
 }

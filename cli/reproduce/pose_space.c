@@ -70,7 +70,6 @@ static cutis_result show_rates(reproduce_job *job)
 static cutis_result show_memory(reproduce_job *job)
 {
     reproduce_table *t = reproduce_table_add(job, "Table 2", "memory of a character");
-    cutis_result result = CUTIS_OK;
     for (int k = 0; k < TEXTURES; k++)
         reproduce_metric_add(t, TEXTURE_NAMES[k], "KB", REPRODUCE_PLAIN);
     t->own =
@@ -79,11 +78,10 @@ static cutis_result show_memory(reproduce_job *job)
     t->ours =
         "rest shape, weights and fields of WPSD as Cutis stores them, with a fourth number for "
         "every displacement and every normal's change";
-    for (int i = 0; i < SIZES && result == CUTIS_OK; i++) {
-        bench_arm s;
-        result = bench_arm_open(job->app->context, job->device,
-                                (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i), 0, NULL, &s);
-        if (result != CUTIS_OK) break;
+    for (int i = 0; i < SIZES; i++) {
+        ENDS_BY(bench_arm_close) bench_arm s = { 0 };
+        TRY(bench_arm_open(job->app->context, job->device,
+                           (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i), 0, NULL, &s));
         const double vertices = cutis_model_vertex_count(s.arm);
         const double own[TEXTURES] = { 12 * vertices, 16 * vertices, 12 * POSES * vertices, NAN,
                                        (double)s.report->paper_bytes };
@@ -91,10 +89,9 @@ static cutis_result show_memory(reproduce_job *job)
         for (int k = 0; k < TEXTURES; k++)
             cells[k].paper = MEMORY[i][k], cells[k].own = own[k] / 1024;
         cells[TEXTURES - 1].ours = (double)s.report->wpsd_bytes / 1024;
-        bench_arm_close(&s);
     }
-    if (result == CUTIS_OK) reproduce_show(job, t);
-    return result;
+    reproduce_show(job, t);
+    return CUTIS_OK;
 }
 
 // Poses that were not learned -------------------------------------------------------------------
@@ -139,6 +136,11 @@ typedef struct unseen_set {
     cutis_transform *poses;
     float *weights, *truth, *shapes; ///< count each
 } unseen_set;
+
+static void unseen_end(unseen_set *u)
+{
+    memory_release(&u->memory);
+}
 
 static cutis_result play_all(reproduce_job *job, const cutis_model *model, cutis_method method,
                              const unseen_set *u, const float *weights, float *out)
@@ -211,24 +213,19 @@ static cutis_result show_unseen(reproduce_job *job)
     reproduce_table *t = reproduce_table_add(
         job, "Figures 5, 6", "distance from the true shape in 20 poses that were not learned");
     double errors[2][METHODS];
-    cutis_result result = CUTIS_OK;
-    for (int kernel = 1; kernel >= 0 && result == CUTIS_OK; kernel--) {
-        bench_arm s;
-        unseen_set u = { 0 };
+    for (int kernel = 1; kernel >= 0; kernel--) {
+        ENDS_BY(bench_arm_close) bench_arm s = { 0 };
+        ENDS_BY(unseen_end) unseen_set u = { 0 };
         const cutis_pose_fit_options fit = { .kernel = kernel ? CUTIS_POSE_GAUSSIAN
                                                               : CUTIS_POSE_EXPONENTIAL };
         TRY(bench_arm_open(job->app->context, job->device, CUTIS_BODY_SIZE_LOW, 0, &fit, &s));
-        result = make_set(job, &s, &u);
-        for (int m = 0; m < METHODS && result == CUTIS_OK; m++) {
-            result =
-                play_all(job, m ? s.fitted : s.arm, bench_space_methods[m], &u, NULL, u.shapes);
+        TRY(make_set(job, &s, &u));
+        for (int m = 0; m < METHODS; m++) {
+            TRY(play_all(job, m ? s.fitted : s.arm, bench_space_methods[m], &u, NULL, u.shapes));
             errors[kernel][m] = 1e3 * rms_distance(&u, cutis_model_vertex_count(s.arm));
         }
-        if (result == CUTIS_OK && kernel == 0) result = draw_unseen(job, &s, &u);
-        memory_release(&u.memory);
-        bench_arm_close(&s);
+        if (kernel == 0) TRY(draw_unseen(job, &s, &u));
     }
-    if (result != CUTIS_OK) return result;
     reproduce_metric_add(t, "RMS", "mm", REPRODUCE_PLAIN);
     t->own = "the Gaussian kernel";
     t->ours = "the exponential kernel, which never overshoots";
