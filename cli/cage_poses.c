@@ -94,30 +94,22 @@ static int read_clip(cli_app *app, const char *path, const cutis_model *model,
                      const rest_shape *shape, const cutis_cage *cage, double fps, cage_poses *out)
 {
     const uint32_t frames = clip_frame_count(model, 0, fps), n = cage->control_count;
-    uint32_t *vertex = calloc(n, sizeof *vertex);
-    cutis_device *device = NULL;
-    play p = { 0 };
+    OWN_MEMORY uint32_t *vertex = calloc(n, sizeof *vertex);
+    OWN(cutis_device) *device = NULL;
+    ENDS_BY(play_close) play p = { 0 };
     float *to = NULL;
-    int status = vertex ? match_controls(app, path, shape, cage, vertex)
-                        : app_fail_text(app, "%s: not enough memory", path);
-    if (status == EXIT_GOOD) status = add_poses(app, cage, frames, out, &to);
-    if (status == EXIT_GOOD)
-        status =
-            app_result(app, path,
-                       cutis_device_create(app->context,
-                                           &(cutis_device_options){ .thread_count = 1 }, &device));
-    if (status == EXIT_GOOD)
-        status = play_open(app, path, model, device, &(play_options){ .clip = 0, .batch = 1 }, &p);
-    for (uint32_t f = 0; f < frames && status == EXIT_GOOD; f++) {
-        cutis_result result = play_frames(&p, f, 1, fps);
-        if (result != CUTIS_OK) status = app_fail(app, path, result);
-        for (uint32_t c = 0; c < n && status == EXIT_GOOD; c++)
+    if (!vertex) return app_fail_text(app, "%s: not enough memory", path);
+    TRY(match_controls(app, path, shape, cage, vertex));
+    TRY(add_poses(app, cage, frames, out, &to));
+    const cutis_device_options one = { .thread_count = 1 };
+    TRY(app_result(app, path, cutis_device_create(app->context, &one, &device)));
+    TRY(play_open(app, path, model, device, &(play_options){ .clip = 0, .batch = 1 }, &p));
+    for (uint32_t f = 0; f < frames; f++) {
+        TRY(app_result(app, path, play_frames(&p, f, 1, fps)));
+        for (uint32_t c = 0; c < n; c++)
             memcpy(to + 3 * ((size_t)f * n + c), p.positions + 3 * (size_t)vertex[c], 12);
     }
-    if (p.binding) play_close(&p);
-    cutis_device_destroy(device);
-    free(vertex);
-    return status;
+    return EXIT_GOOD;
 }
 
 static int read_model(cli_app *app, const char *path, const cutis_cage *cage, double fps,

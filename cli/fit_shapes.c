@@ -113,25 +113,19 @@ static int match(cli_app *app, const char *path, const cutis_model *model,
                  const cutis_transform *poses, const raw_shapes *raw, float **out)
 {
     const size_t vertices = cutis_model_vertex_count(model);
-    rest_shape rest;
-    int status = rest_shape_make(app, path, model, &rest);
-    if (status != EXIT_GOOD) return status;
-    uint32_t *map = malloc((vertices + 1) * sizeof *map);
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
+    TRY(rest_shape_make(app, path, model, &rest));
+    OWN_MEMORY uint32_t *map = malloc((vertices + 1) * sizeof *map);
     *out = malloc((raw->count * vertices + 1) * 3 * sizeof **out);
-    if (map && *out) {
-        cutis_result result = cutis_poses_match(app->context, (uint32_t)vertices, rest.positions,
-                                                raw->vertex_count, rest_of(model, poses, raw), map);
-        if (result != CUTIS_OK) status = app_fail(app, raw->file, result);
-        for (size_t i = 0; i < raw->count * vertices && status == EXIT_GOOD; i++)
-            memcpy(*out + 3 * i,
-                   raw->positions + 3 * (i / vertices * raw->vertex_count + map[i % vertices]),
-                   3 * sizeof **out);
-    } else {
-        status = no_memory(app);
-    }
-    free(map);
-    rest_shape_release(&rest);
-    return status;
+    if (!map || !*out) return no_memory(app);
+    TRY(app_result(app, raw->file,
+                   cutis_poses_match(app->context, (uint32_t)vertices, rest.positions,
+                                     raw->vertex_count, rest_of(model, poses, raw), map)));
+    for (size_t i = 0; i < raw->count * vertices; i++)
+        memcpy(*out + 3 * i,
+               raw->positions + 3 * (i / vertices * raw->vertex_count + map[i % vertices]),
+               3 * sizeof **out);
+    return EXIT_GOOD;
 }
 
 int fit_shapes_read(cli_app *app, const char *path, const cutis_model *model, uint32_t pose_count,

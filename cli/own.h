@@ -41,6 +41,7 @@ OWNABLE(cutis_cage_report)
 OWNABLE(cutis_reduce_report)
 OWNABLE(cutis_handle_session)
 OWNABLE(cutis_skeleton_report)
+OWNABLE(cutis_handles_report)
 OWNABLE(cutis_renderer)
 OWNABLE(cutis_live)
 

@@ -229,22 +229,19 @@ static int add_fixed(cli_app *app, patch_job *job)
     uint32_t count = cutis_model_vertex_count(job->model);
     cutis_poses poses = { .kind = CUTIS_POSE_LOCAL, .local = p->transforms };
     uint64_t triangles = cutis_model_triangle_count(job->model);
-    uint32_t *indices = calloc((size_t)triangles + 1, 3 * sizeof *indices);
+    OWN_MEMORY uint32_t *indices = calloc((size_t)triangles + 1, 3 * sizeof *indices);
     if (!indices) return app_fail_text(app, "%s: not enough memory", job->path);
     cutis_model_triangles(job->model, indices);
-    cutis_result result = cutis_deform(
-        p->patches, &poses, 1, &(cutis_outputs){ .topology.rest_positions.data = job->positions });
+    const cutis_outputs outputs = { .topology.rest_positions.data = job->positions };
+    TRY(app_result(app, job->path, cutis_deform(p->patches, &poses, 1, &outputs)));
     cutis_surface surface = { .vertex_count = count,
                               .positions = job->positions,
                               .triangle_count = triangles,
                               .indices = indices };
-    if (result == CUTIS_OK)
-        result = cutis_surface_normals(app->context, &surface, job->weld, job->normals);
-    if (result == CUTIS_OK)
-        note_extreme(100.0 * (cutis_surface_volume(&surface) / job->rest_volume - 1.0),
-                     &job->fixed_variation);
-    free(indices);
-    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    TRY(app_result(app, job->path,
+                   cutis_surface_normals(app->context, &surface, job->weld, job->normals)));
+    note_extreme(100.0 * (cutis_surface_volume(&surface) / job->rest_volume - 1.0),
+                 &job->fixed_variation);
     return sink_add(job->sink, job->positions, job->normals);
 }
 
@@ -267,9 +264,8 @@ static cutis_result triangulate_local(cli_app *app, patch_job *job)
 static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
 {
     patch_play *p = &job->play;
-    cutis_result result = patch_play_frame(p, frame / job->fps);
-    if (result == CUTIS_OK && job->local) result = triangulate_local(app, job);
-    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    TRY(app_result(app, job->path, patch_play_frame(p, frame / job->fps)));
+    if (job->local) TRY(app_result(app, job->path, triangulate_local(app, job)));
     cutis_surface surface = patch_play_surface(p);
     note_extreme(100.0 * (cutis_surface_volume(&surface) / job->rest_volume - 1.0),
                  &job->variation);
@@ -281,10 +277,10 @@ static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
     if (job->baked) return EXIT_GOOD;
     char path[4096];
     sink_frame_path(job->output, job->end - job->first, frame, path, sizeof path);
-    int status = write_model(app, job, kept, 1, path);
+    TRY(write_model(app, job, kept, 1, path));
     patch_look_release(kept);
-    if (status == EXIT_GOOD) job->written++;
-    return status;
+    job->written++;
+    return EXIT_GOOD;
 }
 
 static int run_frames(cli_app *app, patch_job *job)

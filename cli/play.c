@@ -200,24 +200,21 @@ int clip_peak(cli_app *app, const char *path, const cutis_model *model, cutis_de
 {
     enum { FPS = 30, MOST = 64 };
     const play_options options = { .clip = clip, .batch = 1 };
-    rest_shape rest;
-    play p;
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
+    ENDS_BY(play_close) play p = { 0 };
     *seconds = 0;
     if (clip == CUTIS_NONE) return EXIT_GOOD;
     TRY(rest_shape_make(app, path, model, &rest));
-    int status = play_open(app, path, model, device, &options, &p);
+    TRY(play_open(app, path, model, device, &options, &p));
     const uint32_t frames = clip_frame_count(model, clip, FPS),
                    step = frames > MOST ? (frames + MOST - 1) / MOST : 1;
     double most = 1e-6; // what does not deform is shown in its middle
     *seconds = 0.5 * cutis_model_get(model)->clips[clip].duration;
-    const bool opened = status == EXIT_GOOD;
-    for (uint32_t f = 0; f < frames && status == EXIT_GOOD; f += step) {
-        status = app_result(app, path, play_frames(&p, f, 1, FPS));
-        const double stretch = status == EXIT_GOOD ? edge_stretch(&rest, p.positions) : 0;
+    for (uint32_t f = 0; f < frames; f += step) {
+        TRY(app_result(app, path, play_frames(&p, f, 1, FPS)));
+        const double stretch = edge_stretch(&rest, p.positions);
         if (stretch > 1.01 * most) // of peaks that are alike, the first
             most = stretch, *seconds = (double)f / FPS;
     }
-    if (opened) play_close(&p);
-    rest_shape_release(&rest);
-    return status;
+    return EXIT_GOOD;
 }

@@ -61,24 +61,22 @@ static uint32_t worst_pose(const cutis_reduce_report *r)
 static cutis_result pose_body(const reduce_job *job, const cutis_model *model,
                               const cutis_transform *pose, reduce_bodies *bodies, int tile)
 {
-    cutis_binding *binding = NULL;
+    OWN(cutis_binding) *binding = NULL;
     cutis_context *context = cutis_model_context(model);
     cutis_surface surface = { bodies->vertex_count, bodies->triangle_count, bodies->positions[tile],
                               bodies->indices };
     cutis_poses poses = { .kind = CUTIS_POSE_LOCAL, .local = pose };
     cutis_outputs outputs = { .positions.data = bodies->positions[tile] };
-    cutis_result result = cutis_bind(job->device, model, NULL, &binding);
-    if (result == CUTIS_OK) result = cutis_deform(binding, &poses, 1, &outputs);
-    if (result == CUTIS_OK)
-        result = cutis_surface_normals(context, &surface, bodies->weld, bodies->normals[tile]);
-    cutis_binding_destroy(binding);
-    for (uint32_t v = 0; v < bodies->vertex_count && result == CUTIS_OK; v++) {
+    TRY(cutis_bind(job->device, model, NULL, &binding));
+    TRY(cutis_deform(binding, &poses, 1, &outputs));
+    TRY(cutis_surface_normals(context, &surface, bodies->weld, bodies->normals[tile]));
+    for (uint32_t v = 0; v < bodies->vertex_count; v++) {
         const float *a = bodies->normals[0] + 3 * (size_t)v,
                     *b = bodies->normals[tile] + 3 * (size_t)v;
         double dot = (double)a[0] * b[0] + (double)a[1] * b[1] + (double)a[2] * b[2];
         bodies->deviation[tile][v] = (float)acos(fmax(-1, fmin(1, dot)));
     }
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result make_bodies(const reduce_job *job, const cutis_transform *pose,

@@ -144,23 +144,23 @@ static int read_options(cli_app *app, fit_job *job)
 static int play_method(cli_app *app, fit_job *job, int m, float *out)
 {
     const size_t vertices = cutis_model_vertex_count(job->fitted);
-    cutis_binding *binding = NULL;
+    OWN(cutis_binding) *binding = NULL;
     cutis_bind_options options = { .method = PLAYED[m] };
     job->residual[m] = calloc(job->count, sizeof **job->residual);
     if (!job->residual[m]) return no_memory(app);
-    cutis_result result = cutis_bind(job->device, job->fitted, &options, &binding);
+    TRY(app_result(app, job->path, cutis_bind(job->device, job->fitted, &options, &binding)));
     const size_t nodes = cutis_model_get(job->fitted)->node_count;
-    for (uint32_t k = 0; k < job->count && result == CUTIS_OK; k++) {
+    for (uint32_t k = 0; k < job->count; k++) {
         const float *shape = job->shapes + 3 * k * vertices;
         double sum = 0;
-        result = cutis_deform(binding, &(cutis_poses){ .local = job->poses + k * nodes }, 1,
-                              &(cutis_outputs){ .positions = { .data = out } });
+        TRY(app_result(app, job->path,
+                       cutis_deform(binding, &(cutis_poses){ .local = job->poses + k * nodes }, 1,
+                                    &(cutis_outputs){ .positions = { .data = out } })));
         for (size_t i = 0; i < 3 * vertices; i++)
             sum += ((double)out[i] - shape[i]) * ((double)out[i] - shape[i]);
         job->residual[m][k] = sqrt(sum / (double)vertices);
     }
-    cutis_binding_destroy(binding);
-    return app_result(app, job->path, result);
+    return EXIT_GOOD;
 }
 
 static int play_examples(cli_app *app, fit_job *job)

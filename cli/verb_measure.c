@@ -68,14 +68,12 @@ static int load_model(cli_app *app, const char *path, rest_shape *out)
 // The model that gives the triangles: its rest, its parts, and the pose that is asked for.
 static int load_main(cli_app *app, const char *path, measurement *m)
 {
-    cutis_model *model = NULL;
-    int status = app_read_model(app, path, &model);
-    if (status == EXIT_GOOD) status = rest_shape_make(app, path, model, &m->rest);
-    if (status == EXIT_GOOD) status = measure_parts_make(app, model, &m->parts);
-    if (status == EXIT_GOOD && measure_wants_pose(app))
-        status = measure_pose(app, path, &model, &m->posed);
-    cutis_model_destroy(model);
-    if (status != EXIT_GOOD || !m->posed) return status;
+    OWN(cutis_model) *model = NULL;
+    TRY(app_read_model(app, path, &model));
+    TRY(rest_shape_make(app, path, model, &m->rest));
+    TRY(measure_parts_make(app, model, &m->parts));
+    if (measure_wants_pose(app)) TRY(measure_pose(app, path, &model, &m->posed));
+    if (!m->posed) return EXIT_GOOD;
     m->result = (shapes){
         .path = path, .frame_count = 1, .vertex_count = m->rest.vertex_count, .values = m->posed
     };

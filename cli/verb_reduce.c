@@ -118,12 +118,11 @@ static void emit_result(const reduce_job *job)
 
 static int write_result(cli_app *app, reduce_job *job)
 {
-    cutis_result result = cutis_weights_summarize(job->model, &job->before);
-    if (result == CUTIS_OK) result = cutis_weights_summarize(job->reduced, &job->after);
-    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    TRY(app_result(app, job->path, cutis_weights_summarize(job->model, &job->before)));
+    TRY(app_result(app, job->path, cutis_weights_summarize(job->reduced, &job->after)));
     const char *report = option_text(app, OPTION_REPORT);
-    int status = report ? reduce_report(app, job, report) : EXIT_GOOD;
-    return status == EXIT_GOOD ? app_write_model(app, job->reduced, job->output) : status;
+    if (report) TRY(reduce_report(app, job, report));
+    return app_write_model(app, job->reduced, job->output);
 }
 
 // A cage's weights are meant where there is no skin, or where signed ones are asked for.

@@ -57,25 +57,19 @@ static void make_bars(cutis_handle *handles)
 static cutis_result time_bones(reproduce_job *job, const cutis_model *model, bench_handles_row *row)
 {
     const cutis_handles_options options = { .weighting = row->weighting };
-    cutis_model *bound = NULL;
-    cutis_handles_report *report = NULL;
-    cutis_result result = CUTIS_OK;
+    OWN(cutis_model) *bound = NULL;
     row->bind = INFINITY;
-    for (int run = 0; run < 2 && result == CUTIS_OK; run++) {
+    for (int run = 0; run < 2; run++) {
+        OWN(cutis_handles_report) *report = NULL;
         cutis_model_destroy(bound);
         bound = NULL;
         const double start = app_seconds();
-        result = cutis_handles_skeleton(model, job->device, &options, &bound, &report);
-        if (result == CUTIS_OK && app_seconds() - start < row->bind)
+        TRY(cutis_handles_skeleton(model, job->device, &options, &bound, &report));
+        if (app_seconds() - start < row->bind)
             row->bind = app_seconds() - start, row->stages = report->seconds;
-        cutis_handles_report_destroy(report);
-        report = NULL;
     }
-    if (result == CUTIS_OK)
-        result = bench_frame_time(job->device, bound, &(cutis_bind_options){ 0 }, job->budget,
-                                  &row->update);
-    cutis_model_destroy(bound);
-    return result;
+    return bench_frame_time(job->device, bound, &(cutis_bind_options){ 0 }, job->budget,
+                            &row->update);
 }
 
 static cutis_result time_model(reproduce_job *job, int i, const cutis_model *model,
@@ -182,18 +176,19 @@ static void make_dots(const dragged *d, cutis_scene_line *lines)
 static cutis_result show_drag(reproduce_job *job, const cutis_model *model)
 {
     const size_t count = cutis_model_vertex_count(model);
-    dragged d = { .positions = calloc(count + 1, 3 * sizeof(float)),
-                  .values = calloc(count + 1, sizeof(float)) };
+    OWN_MEMORY float *positions = calloc(count + 1, 3 * sizeof *positions);
+    OWN_MEMORY float *values = calloc(count + 1, sizeof *values);
+    dragged d = { .positions = positions, .values = values };
     cutis_scene_line lines[BENCH_HANDLES];
-    rest_shape rest = { 0 };
-    cutis_result result = d.positions && d.values ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
+    if (!positions || !values) return CUTIS_OUT_OF_MEMORY;
     bench_handles_spread(model, d.handles);
     make_bars(d.handles);
     for (uint32_t h = 0; h < BENCH_HANDLES; h++) // the foremost point: the head
         if (d.handles[h].from.z > d.handles[d.taken].from.z) d.taken = h;
-    if (result == CUTIS_OK) result = read_weights(job, model, &d);
-    if (result == CUTIS_OK) result = drag(job, model, &d);
-    if (result == CUTIS_OK) result = reproduce_rest(job, model, &rest);
+    TRY(read_weights(job, model, &d));
+    TRY(drag(job, model, &d));
+    TRY(reproduce_rest(job, model, &rest));
     make_dots(&d, lines);
     const cutis_legend legend = { .map = CUTIS_COLORMAP_WEIGHT,
                                   .high = 1,
@@ -210,17 +205,12 @@ static cutis_result show_drag(reproduce_job *job, const cutis_model *model)
           .values = d.values,
           .title = "dragged by it" },
     };
-    if (result == CUTIS_OK)
-        result = reproduce_pictures(
-            job, views, 3,
-            (cutis_camera){
-                .yaw = 60, .pitch = 10, .frame = cutis_surface_bounds(&views[2].surface) },
-            &legend,
-            "Figure 3: points and bars on a quadruped, the weight of the one "
-            "at the head, and the body dragged by it.");
-    rest_shape_release(&rest);
-    free(d.positions), free(d.values);
-    return result;
+    return reproduce_pictures(
+        job, views, 3,
+        (cutis_camera){ .yaw = 60, .pitch = 10, .frame = cutis_surface_bounds(&views[2].surface) },
+        &legend,
+        "Figure 3: points and bars on a quadruped, the weight of the one "
+        "at the head, and the body dragged by it.");
 }
 
 cutis_result reproduce_handles(reproduce_job *job)

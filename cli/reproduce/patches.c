@@ -118,28 +118,27 @@ static cutis_result measure_fill(reproduce_job *job, knee *k, int fill)
 {
     patch_play *p = &k->plays[fill];
     const uint32_t labels = p->info.part_count + p->info.joint_count;
-    double *bends = calloc(2 * (size_t)labels, sizeof *bends), *now = bends + labels, rest, volume;
+    OWN_MEMORY double *bends = calloc(2 * (size_t)labels, sizeof *bends);
+    double *now = bends + labels, rest, volume;
     uint32_t at = 0;
     if (!bends) return CUTIS_OUT_OF_MEMORY;
     while (at + 1 < p->info.joint_count && cutis_patches_joint_at(p->patches, at).node != k->node)
         at++;
     const cutis_patches_joint joint = cutis_patches_joint_at(p->patches, at);
     k->parts = joint.parent_volume + joint.child_volume;
-    cutis_result result = measure_bend(job, k, p, 0, &rest, bends);
-    for (int a = 0; a < ANGLES && result == CUTIS_OK; a++) {
+    TRY(measure_bend(job, k, p, 0, &rest, bends));
+    for (int a = 0; a < ANGLES; a++) {
         knee_figures *f = &k->figures[fill][a];
-        result = measure_bend(job, k, p, DEGREES[a], &volume, now);
-        if (result != CUTIS_OK) break;
+        TRY(measure_bend(job, k, p, DEGREES[a], &volume, now));
         f->volume = 100 * (volume - rest) / k->parts;
         f->thigh = 100 * (now[joint.parent] - bends[joint.parent]) / bends[joint.parent];
         f->shin = 100 * (now[joint.child] - bends[joint.child]) / bends[joint.child];
         f->patch = now[p->info.part_count + at];
         if (fill == REDUCED || fill == KEPT) // the two whose times are shown, on the paper's knee
-            result = bench_patches_knee(job->app->context, job->single, &FILL[fill].options,
-                                        DEGREES[a], job->budget, &f->seconds);
+            TRY(bench_patches_knee(job->app->context, job->single, &FILL[fill].options, DEGREES[a],
+                                   job->budget, &f->seconds));
     }
-    free(bends);
-    return result;
+    return CUTIS_OK;
 }
 
 // Linear blending loses volume of the whole body; told as a part of the two parts' as well.
@@ -292,29 +291,30 @@ static cutis_result plot_knee(reproduce_job *job, const knee *k)
     return CUTIS_OK;
 }
 
-static cutis_result show_knee(reproduce_job *job)
+static void knee_end(knee **owned)
 {
-    knee *k = calloc(1, sizeof *k);
-    if (!k) return CUTIS_OUT_OF_MEMORY;
-    const cutis_synth_options synth = { .vertex_count = job->quick ? 3000 : 12000 };
-    cutis_result result = cutis_synth_create(job->app->context, &synth, &k->model);
-    if (result == CUTIS_OK) result = cutis_model_find_joint(k->model, "shin_l", &k->node);
-    if (result == CUTIS_OK) result = measure_knee(job, k);
-    if (result == CUTIS_OK) {
-        show_times(job, k);
-        result = draw_knee(job, k);
-    }
-    if (result == CUTIS_OK) {
-        show_volume(job, k);
-        show_curvature(job, k);
-        result = plot_knee(job, k);
-    }
+    knee *k = *owned;
+    if (!k) return;
     for (int f = 0; f < FILLS; f++) patch_play_close(&k->plays[f]);
     play_close(&k->linear);
     rest_shape_release(&k->rest);
     cutis_model_destroy(k->model);
     free(k);
-    return result;
+}
+
+static cutis_result show_knee(reproduce_job *job)
+{
+    ENDS_BY(knee_end) knee *k = calloc(1, sizeof *k);
+    if (!k) return CUTIS_OUT_OF_MEMORY;
+    const cutis_synth_options synth = { .vertex_count = job->quick ? 3000 : 12000 };
+    TRY(cutis_synth_create(job->app->context, &synth, &k->model));
+    TRY(cutis_model_find_joint(k->model, "shin_l", &k->node));
+    TRY(measure_knee(job, k));
+    show_times(job, k);
+    TRY(draw_knee(job, k));
+    show_volume(job, k);
+    show_curvature(job, k);
+    return plot_knee(job, k);
 }
 
 cutis_result reproduce_patches(reproduce_job *job)

@@ -60,7 +60,7 @@ static void caged_close(caged *c)
 static cutis_result fit_ball(const cutis_model *body, bench_ball *ball)
 {
     const size_t count = cutis_model_vertex_count(body);
-    float *p = malloc(3 * count * sizeof *p);
+    OWN_MEMORY float *p = malloc(3 * count * sizeof *p);
     double centre[3], half[3], most = 0;
     if (!p) return CUTIS_OUT_OF_MEMORY;
     cutis_model_file_positions(body, p);
@@ -74,7 +74,6 @@ static cutis_result fit_ball(const cutis_model *body, bench_ball *ball)
         for (int k = 0; k < 3; k++) sum += pow((p[3 * v + (size_t)k] - centre[k]) / half[k], 2);
         most = fmax(most, sqrt(sum));
     }
-    free(p);
     for (uint32_t v = 0; v < ball->vertex_count; v++)
         for (int k = 0; k < 3; k++) {
             float *out = &ball->positions[3 * (size_t)v + (size_t)k];
@@ -86,13 +85,11 @@ static cutis_result fit_ball(const cutis_model *body, bench_ball *ball)
 static cutis_result make_body(reproduce_job *job, int body, uint32_t vertices, cutis_model **out)
 {
     if (body == BALL) {
-        bench_ball ball;
+        ENDS_BY(bench_ball_release) bench_ball ball = { 0 };
         const uint32_t segments = (uint32_t)sqrt(vertices / 1.4);
-        cutis_result result = bench_ball_make((vertices - 2) / segments, segments, 1, 0.1, &ball)
-                                  ? bench_ball_model(job->app->context, &ball, NULL, out)
-                                  : CUTIS_OUT_OF_MEMORY;
-        bench_ball_release(&ball);
-        return result;
+        return bench_ball_make((vertices - 2) / segments, segments, 1, 0.1, &ball)
+                   ? bench_ball_model(job->app->context, &ball, NULL, out)
+                   : CUTIS_OUT_OF_MEMORY;
     }
     const cutis_synth_options synth = { .body = (cutis_body)body, .vertex_count = vertices };
     return cutis_synth_create(job->app->context, &synth, out);
@@ -100,23 +97,16 @@ static cutis_result make_body(reproduce_job *job, int body, uint32_t vertices, c
 
 static cutis_result caged_open(reproduce_job *job, const time_row *row, uint32_t vertices, caged *c)
 {
-    bench_ball ball = { 0 };
-    cutis_model *around = NULL;
+    ENDS_BY(bench_ball_release) bench_ball ball = { 0 };
+    OWN(cutis_model) *around = NULL;
     const cutis_cage_options options = { .coordinates = row->kind == HC ? CUTIS_COORDINATES_HARMONIC
                                                                         : CUTIS_COORDINATES_MVC };
-    *c = (caged){ 0 };
-    cutis_result result = make_body(job, row->body, vertices, &c->body);
-    if (result == CUTIS_OK && !bench_ball_make(row->rings, row->segments, 1, 0, &ball))
-        result = CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = fit_ball(c->body, &ball);
-    if (result == CUTIS_OK) result = bench_ball_model(job->app->context, &ball, NULL, &around);
-    if (result == CUTIS_OK) result = cutis_cage_create(around, &c->cage);
-    if (result == CUTIS_OK)
-        result = cutis_cage_bind(c->body, job->device, c->cage, &options, &c->bound, NULL);
-    cutis_model_destroy(around);
-    bench_ball_release(&ball);
-    if (result != CUTIS_OK) caged_close(c);
-    return result;
+    TRY(make_body(job, row->body, vertices, &c->body));
+    if (!bench_ball_make(row->rings, row->segments, 1, 0, &ball)) return CUTIS_OUT_OF_MEMORY;
+    TRY(fit_ball(c->body, &ball));
+    TRY(bench_ball_model(job->app->context, &ball, NULL, &around));
+    TRY(cutis_cage_create(around, &c->cage));
+    return cutis_cage_bind(c->body, job->device, c->cage, &options, &c->bound, NULL);
 }
 
 // Table 1 ---------------------------------------------------------------------------------------
@@ -143,39 +133,30 @@ static void close_subject(reduction_subject *s)
 // Weights as wide as bone heat's: harmonic fields of the biped's joints, 17 kept.
 static cutis_result open_skin(reproduce_job *job, const time_row *row, reduction_subject *s)
 {
-    cutis_model *body = NULL;
+    OWN(cutis_model) *body = NULL;
     uint32_t clip = 0;
     const cutis_handles_options options = { .influences = row->weights };
-    cutis_result result = make_body(job, row->body, row->vertices, &body);
-    if (result == CUTIS_OK)
-        result = cutis_handles_skeleton(body, job->device, &options, &s->skinned, NULL);
-    cutis_model_destroy(body);
-    if (result == CUTIS_OK) result = cutis_model_find_clip(s->skinned, "bend", &clip);
-    if (result != CUTIS_OK) return result;
+    TRY(make_body(job, row->body, row->vertices, &body));
+    TRY(cutis_handles_skeleton(body, job->device, &options, &s->skinned, NULL));
+    TRY(cutis_model_find_clip(s->skinned, "bend", &clip));
     const cutis_model_data *data = cutis_model_get(s->skinned);
     s->poses = calloc(row->poses * (size_t)data->node_count, sizeof *s->poses);
     if (!s->poses) return CUTIS_OUT_OF_MEMORY;
-    for (uint32_t j = 0; j < row->poses && result == CUTIS_OK; j++)
-        result = bench_sample(s->skinned, clip,
-                              data->clips[clip].duration * (float)j / (float)row->poses,
-                              s->poses + j * (size_t)data->node_count);
-    return result;
+    for (uint32_t j = 0; j < row->poses; j++)
+        TRY(bench_sample(s->skinned, clip,
+                         data->clips[clip].duration * (float)j / (float)row->poses,
+                         s->poses + j * (size_t)data->node_count));
+    return CUTIS_OK;
 }
 
 static cutis_result open_subject(reproduce_job *job, const time_row *row, reduction_subject *s)
 {
-    *s = (reduction_subject){ 0 };
-    cutis_result result =
-        row->kind == SD ? open_skin(job, row, s) : caged_open(job, row, row->vertices, &s->caged);
-    if (result == CUTIS_OK && row->kind != SD) {
-        s->controls = calloc(row->poses * (size_t)s->caged.cage->control_count, 3 * sizeof(float));
-        if (s->controls)
-            cutis_cage_automatic_poses(s->caged.cage, 1, row->poses, s->controls);
-        else
-            result = CUTIS_OUT_OF_MEMORY;
-    }
-    if (result != CUTIS_OK) close_subject(s);
-    return result;
+    if (row->kind == SD) return open_skin(job, row, s);
+    TRY(caged_open(job, row, row->vertices, &s->caged));
+    s->controls = calloc(row->poses * (size_t)s->caged.cage->control_count, 3 * sizeof(float));
+    if (!s->controls) return CUTIS_OUT_OF_MEMORY;
+    cutis_cage_automatic_poses(s->caged.cage, 1, row->poses, s->controls);
+    return CUTIS_OK;
 }
 
 static cutis_result time_method(reproduce_job *job, const time_row *row, const reduction_subject *s,
@@ -204,20 +185,17 @@ static cutis_result time_method(reproduce_job *job, const time_row *row, const r
 
 static cutis_result time_row_methods(reproduce_job *job, const time_row *row, reproduce_cell *cells)
 {
-    reduction_subject s;
-    cutis_result result = open_subject(job, row, &s);
-    if (result != CUTIS_OK) return result;
-    for (int m = 0; m < METHODS && result == CUTIS_OK; m++) {
+    ENDS_BY(close_subject) reduction_subject s = { 0 };
+    TRY(open_subject(job, row, &s));
+    for (int m = 0; m < METHODS; m++) {
         if (KINDS[m] == CUTIS_REDUCE_SMOOTH && row->vertices > SMOOTH_LIMIT) {
             reproduce_missing(job, "S of Buddha in Table 1", "takes longer than all other rows");
             continue;
         }
-        result = time_method(job, row, &s, KINDS[m], false, &cells[m].ours);
-        if (result == CUTIS_OK && (m == 1 || m == 3))
-            result = time_method(job, row, &s, KINDS[m], true, &cells[m].own);
+        TRY(time_method(job, row, &s, KINDS[m], false, &cells[m].ours));
+        if (m == 1 || m == 3) TRY(time_method(job, row, &s, KINDS[m], true, &cells[m].own));
     }
-    close_subject(&s);
-    return result;
+    return CUTIS_OK;
 }
 
 static void name_body(const time_row *row, char *out, size_t size)
@@ -366,34 +344,27 @@ static cutis_result draw_kept(reproduce_job *job, const caged *c, cutis_model *c
 static cutis_result show_kept(reproduce_job *job)
 {
     const time_row *horse = &TIMES[3];
-    caged c;
+    ENDS_BY(caged_close) caged c = { 0 };
     cutis_model *models[KEPT] = { NULL };
     held_errors errors;
     cutis_result result = caged_open(job, horse, job->quick ? 1500 : 4000, &c);
     if (result != CUTIS_OK) return result;
-    float *poses = make_poses(&c, 7);
+    OWN_MEMORY float *poses = make_poses(&c, 7);
     if (!poses) result = CUTIS_OUT_OF_MEMORY;
     for (uint32_t k = 0; k < KEPT && result == CUTIS_OK; k++)
         for (int paper = 0; paper < 2 && result == CUTIS_OK; paper++) {
-            cutis_cage_report *report = NULL;
-            cutis_model *model = NULL;
+            OWN(cutis_cage_report) *report = NULL;
+            OWN(cutis_model) *model = NULL; // of the paper's; ours is kept
             const cutis_cage_options options = judged(&c, LEAST_KEPT + k, 7, paper, poses);
-            result = cutis_cage_reduce(c.bound, job->device, &options, &model, &report);
-            if (result == CUTIS_OK) {
-                errors.position[paper][k] = report->rows[0].held_out_position;
-                errors.normal[paper][k] = report->rows[0].held_out_normal;
-            }
-            cutis_cage_report_destroy(report);
-            if (paper)
-                cutis_model_destroy(model);
-            else
-                models[k] = model;
+            result = cutis_cage_reduce(c.bound, job->device, &options, paper ? &model : &models[k],
+                                       &report);
+            if (result != CUTIS_OK) break;
+            errors.position[paper][k] = report->rows[0].held_out_position;
+            errors.normal[paper][k] = report->rows[0].held_out_normal;
         }
     if (result == CUTIS_OK)
         result = draw_kept(job, &c, models, poses + 3 * (size_t)(7 + 10) * c.cage->control_count);
     for (int k = 0; k < KEPT; k++) cutis_model_destroy(models[k]);
-    caged_close(&c);
-    free(poses);
     if (result != CUTIS_OK) return result;
     reproduce_table *t =
         reproduce_table_add(job, "Figure 11", "errors by the number of weights kept");
@@ -467,21 +438,20 @@ static cutis_result show_animation(reproduce_job *job)
     reproduce_table *t =
         reproduce_table_add(job, "Figure 12", "errors over an animation, 110 to 8");
     const time_row *armadillo = &TIMES[2];
-    caged c;
+    ENDS_BY(caged_close) caged c = { 0 };
     cutis_cage_report *reports[3] = { NULL };
     cutis_result result = caged_open(job, armadillo, job->quick ? 3000 : 8000, &c);
     if (result != CUTIS_OK) return result;
-    float *poses = make_poses(&c, 6);
+    OWN_MEMORY float *poses = make_poses(&c, 6);
     if (!poses) result = CUTIS_OUT_OF_MEMORY;
     for (int i = 0; i < 3 && result == CUTIS_OK; i++) {
-        cutis_model *model = NULL;
+        OWN(cutis_model) *model = NULL;
         cutis_cage_options options = judged(&c, 8, 6, i > 0, poses);
         options.compare = i == 0;
         if (i == 2) options.method = CUTIS_REDUCE_GEOMETRIC;
         if (!reproduce_progress(job, "Figure 12", i / 3.0)) result = CUTIS_CANCELLED;
         if (result == CUTIS_OK)
             result = cutis_cage_reduce(c.bound, job->device, &options, &model, &reports[i]);
-        cutis_model_destroy(model);
     }
     reproduce_metric_add(t, "normals", "rad RMS", REPRODUCE_PLAIN);
     reproduce_metric_add(t, "positions", "% of the diagonal", REPRODUCE_PLAIN);
@@ -499,8 +469,6 @@ static cutis_result show_animation(reproduce_job *job)
         result = plot_frames(job, reports[0], reports[1]);
     }
     for (int i = 0; i < 3; i++) cutis_cage_report_destroy(reports[i]);
-    caged_close(&c);
-    free(poses);
     return result;
 }
 
