@@ -152,34 +152,33 @@ static int add_sheet(cli_app *app, html_page *page, const reduce_job *job,
     return app_result(app, "report", result);
 }
 
+static void bodies_end(reduce_bodies *bodies)
+{
+    cutis_model_destroy(bodies->largest);
+    memory_release(&bodies->memory);
+}
+
 static int add_pictures(cli_app *app, html_page *page, const reduce_job *job)
 {
     const cutis_reduce_report *r = job->reduction;
     if (r->example_count + r->held_out_count == 0) return EXIT_GOOD;
     uint32_t pose = worst_pose(r);
-    reduce_bodies bodies = { 0 };
-    cutis_renderer *renderer = NULL;
+    ENDS_BY(bodies_end) reduce_bodies bodies = { 0 };
+    OWN(cutis_renderer) *renderer = NULL;
     char text[256], where[160] = "an automatic pose";
     if (r->poses[pose].clip != CUTIS_NONE)
         snprintf(where, sizeof where, "clip %d at %.2f s", r->poses[pose].clip,
                  r->poses[pose].seconds);
-    cutis_result result = make_bodies(
-        job, r->transforms + (size_t)pose * cutis_model_get(job->model)->node_count, &bodies);
-    if (result == CUTIS_OK) result = cutis_renderer_create(app->context, &renderer);
-    int status = app_result(app, "report", result);
-    if (status == EXIT_GOOD) {
-        html_markup(page, "<h2>The pose that k-largest does worst in</h2>\n");
-        snprintf(text, sizeof text, "%s pose: %s. %u influences against all of them",
-                 pose < r->example_count ? "Example" : "Held-out", where, job->options.influences);
-        status = add_sheet(app, page, job, &bodies, renderer, false, text);
-    }
-    if (status == EXIT_GOOD)
-        status = add_sheet(app, page, job, &bodies, renderer, true,
-                           "Angle between the normals and those of the original weights");
-    cutis_renderer_destroy(renderer);
-    cutis_model_destroy(bodies.largest);
-    memory_release(&bodies.memory);
-    return status;
+    const cutis_transform *worst =
+        r->transforms + (size_t)pose * cutis_model_get(job->model)->node_count;
+    TRY(app_result(app, "report", make_bodies(job, worst, &bodies)));
+    TRY(app_result(app, "report", cutis_renderer_create(app->context, &renderer)));
+    html_markup(page, "<h2>The pose that k-largest does worst in</h2>\n");
+    snprintf(text, sizeof text, "%s pose: %s. %u influences against all of them",
+             pose < r->example_count ? "Example" : "Held-out", where, job->options.influences);
+    TRY(add_sheet(app, page, job, &bodies, renderer, false, text));
+    return add_sheet(app, page, job, &bodies, renderer, true,
+                     "Angle between the normals and those of the original weights");
 }
 
 static int add_frame_plots(cli_app *app, html_page *page, const cutis_reduce_report *r)

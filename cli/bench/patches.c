@@ -86,25 +86,25 @@ static cutis_result knee_of(cutis_context *context, const cutis_primitive *primi
 
 static cutis_result make_knee(cutis_context *context, cutis_model **out)
 {
-    float *positions = calloc(KNEE_VERTICES, 12), *weights = calloc(KNEE_VERTICES, 4);
-    uint32_t *indices = calloc(KNEE_TRIANGLES, 12), *parts = calloc(KNEE_TRIANGLES, 4);
-    uint32_t *first = calloc(KNEE_VERTICES + 1, 4), *joints = calloc(KNEE_VERTICES, 4);
-    cutis_result result = CUTIS_OUT_OF_MEMORY;
-    if (positions && weights && indices && parts && first && joints) {
-        fill_knee_points(positions);
-        fill_knee_triangles(indices, parts);
-        for (uint32_t v = 0; v < KNEE_VERTICES; v++) first[v + 1] = v + 1, weights[v] = 1.0f;
-        cutis_primitive primitive = { .vertex_count = KNEE_VERTICES,
-                                      .index_count = 3 * KNEE_TRIANGLES,
-                                      .indices = indices,
-                                      .positions = positions,
-                                      .influences = { first, joints, weights },
-                                      .parts = parts,
-                                      .material = CUTIS_NONE };
-        result = knee_of(context, &primitive, out);
-    }
-    free(positions), free(weights), free(indices), free(parts), free(first), free(joints);
-    return result;
+    ENDS_BY(memory_release) memory_list memory = { 0 };
+    float *positions = memory_take(&memory, KNEE_VERTICES, 12);
+    float *weights = memory_take(&memory, KNEE_VERTICES, 4);
+    uint32_t *indices = memory_take(&memory, KNEE_TRIANGLES, 12);
+    uint32_t *parts = memory_take(&memory, KNEE_TRIANGLES, 4);
+    uint32_t *first = memory_take(&memory, KNEE_VERTICES, 4);
+    uint32_t *joints = memory_take(&memory, KNEE_VERTICES, 4);
+    if (memory.failed) return CUTIS_OUT_OF_MEMORY;
+    fill_knee_points(positions);
+    fill_knee_triangles(indices, parts);
+    for (uint32_t v = 0; v < KNEE_VERTICES; v++) first[v + 1] = v + 1, weights[v] = 1.0f;
+    cutis_primitive primitive = { .vertex_count = KNEE_VERTICES,
+                                  .index_count = 3 * KNEE_TRIANGLES,
+                                  .indices = indices,
+                                  .positions = positions,
+                                  .influences = { first, joints, weights },
+                                  .parts = parts,
+                                  .material = CUTIS_NONE };
+    return knee_of(context, &primitive, out);
 }
 
 // The biped with its smallest parts merged until `wanted` are left.
@@ -116,34 +116,29 @@ static cutis_result merge_parts(const cutis_model *biped, const cutis_binding *p
     cutis_mesh mesh = data.meshes[0];
     cutis_primitive primitive = mesh.primitives[0];
     const uint32_t triangles = primitive.index_count / 3, count = mesh.part_count;
-    memory_list memory = { 0 };
+    ENDS_BY(memory_release) memory_list memory = { 0 };
     uint32_t *map = memory_take(&memory, count, 4), *number = memory_take(&memory, count, 4);
     uint32_t *parent = memory_take(&memory, count, 4), *parts = memory_take(&memory, triangles, 4);
     double *size = memory_take(&memory, count, sizeof *size);
     const char **names = memory_take(&memory, count, sizeof *names);
-    cutis_result result = CUTIS_OUT_OF_MEMORY;
-    if (!memory.failed) {
-        for (uint32_t p = 0; p < count; p++) parent[p] = p;
-        for (uint32_t j = 0; j < info.joint_count; j++) {
-            const cutis_patches_joint joint = cutis_patches_joint_at(patches, j);
-            parent[joint.child] = joint.parent;
-        }
-        for (uint32_t t = 0; t < triangles; t++) size[primitive.parts[t]]++;
-        bench_merge_leaves(count, parent, size, wanted, map);
-        mesh.part_count = 0;
-        for (uint32_t p = 0; p < count; p++)
-            if (map[p] == p)
-                names[mesh.part_count] = mesh.part_names[p], number[p] = mesh.part_count++;
-        for (uint32_t t = 0; t < triangles; t++) parts[t] = number[map[primitive.parts[t]]];
-        primitive.parts = parts;
-        mesh.primitives = &primitive;
-        mesh.part_names = names;
-        data.meshes = &mesh;
-        data.source = NULL;
-        result = cutis_model_create(cutis_model_context(biped), &data, CUTIS_GATE_REFUSE, out);
+    if (memory.failed) return CUTIS_OUT_OF_MEMORY;
+    for (uint32_t p = 0; p < count; p++) parent[p] = p;
+    for (uint32_t j = 0; j < info.joint_count; j++) {
+        const cutis_patches_joint joint = cutis_patches_joint_at(patches, j);
+        parent[joint.child] = joint.parent;
     }
-    memory_release(&memory);
-    return result;
+    for (uint32_t t = 0; t < triangles; t++) size[primitive.parts[t]]++;
+    bench_merge_leaves(count, parent, size, wanted, map);
+    mesh.part_count = 0;
+    for (uint32_t p = 0; p < count; p++)
+        if (map[p] == p) names[mesh.part_count] = mesh.part_names[p], number[p] = mesh.part_count++;
+    for (uint32_t t = 0; t < triangles; t++) parts[t] = number[map[primitive.parts[t]]];
+    primitive.parts = parts;
+    mesh.primitives = &primitive;
+    mesh.part_names = names;
+    data.meshes = &mesh;
+    data.source = NULL;
+    return cutis_model_create(cutis_model_context(biped), &data, CUTIS_GATE_REFUSE, out);
 }
 
 static cutis_result make_body(cutis_context *context, cutis_device *device, uint32_t vertices,
