@@ -31,14 +31,12 @@ static int add_shape(cli_app *app, const char *path, uint32_t pose_count, raw_sh
         raw->vertex_count = vertices;
         raw->positions = calloc((size_t)pose_count * vertices + 1, 3 * sizeof *raw->positions);
     }
-    if (!raw->positions)
-        TRY(no_memory(app));
-    else if (vertices != raw->vertex_count)
+    if (!raw->positions) return no_memory(app);
+    if (vertices != raw->vertex_count)
         return app_fail_text(app, "%s: pose %u: %u vertices, the shape before it has %u", path,
                              raw->count, vertices, raw->vertex_count);
-    else
-        cutis_model_file_positions(shape,
-                                   raw->positions + 3 * (size_t)raw->count++ * raw->vertex_count);
+    cutis_model_file_positions(shape,
+                               raw->positions + 3 * (size_t)raw->count++ * raw->vertex_count);
     raw->file = path;
     return EXIT_GOOD;
 }

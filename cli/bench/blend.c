@@ -280,11 +280,10 @@ static cutis_result sheet_rows(bench *b, uint32_t vertices, bool middle)
         { narrow, false, CUTIS_ISA_AVX2, 1 },
     };
     for (int i = 0; i < 3 && result == CUTIS_OK; i++) {
-        cutis_device *device = NULL;
+        OWN(cutis_device) *device = NULL;
         if (!runs[i].run) continue;
         result = open_cpu(b, runs[i].isa, runs[i].threads, &device);
         if (result == CUTIS_OK) result = measure_rows(b, &s, device, 1, runs[i].others);
-        cutis_device_destroy(device);
     }
     subject_end(b, &s);
     return result;
@@ -293,7 +292,7 @@ static cutis_result sheet_rows(bench *b, uint32_t vertices, bool middle)
 static cutis_result biped_rows(bench *b)
 {
     cutis_model *model = NULL;
-    cutis_device *device = NULL;
+    OWN(cutis_device) *device = NULL;
     cutis_device_options wanted;
     app_device_options(b->app, &wanted);
     cutis_synth_options options = { .body = CUTIS_BODY_BIPED, .size = CUTIS_BODY_SIZE_HIGH };
@@ -303,7 +302,6 @@ static cutis_result biped_rows(bench *b)
         result = open_cpu(b, wanted.isa, wanted.thread_count ? wanted.thread_count : 1, &device);
     if (result == CUTIS_OK) result = measure_rows(b, &s, device, 1, true);
     if (result == CUTIS_OK) result = centre_share(b, &s, device);
-    cutis_device_destroy(device);
     subject_end(b, &s);
     return result;
 }

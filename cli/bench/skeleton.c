@@ -48,14 +48,13 @@ static cutis_result make_labels(const bench_skeleton_row *row, const cutis_model
     uint32_t *map = memory_take(&memory, count, sizeof *map);
     uint32_t *parent = memory_take(&memory, count, sizeof *parent);
     double *volume = memory_take(&memory, count, sizeof *volume);
-    for (uint32_t p = 0; p < count && !memory.failed; p++) {
+    if (memory.failed) return CUTIS_OUT_OF_MEMORY;
+    for (uint32_t p = 0; p < count; p++) {
         parent[p] = p ? (uint32_t)mesh->part_tree->parts[p].parent : 0; // parents come first
         volume[p] = report->parts[p].volume;
     }
-    if (!memory.failed) bench_merge_leaves(count, parent, volume, row->parts, map);
-    for (uint32_t t = 0; t < primitive->index_count / 3 && !memory.failed; t++)
-        labels[t] = map[primitive->parts[t]];
-    if (memory.failed) return CUTIS_OUT_OF_MEMORY;
+    bench_merge_leaves(count, parent, volume, row->parts, map);
+    for (uint32_t t = 0; t < primitive->index_count / 3; t++) labels[t] = map[primitive->parts[t]];
     return CUTIS_OK;
 }
 

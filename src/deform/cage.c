@@ -48,16 +48,15 @@ static cutis_result check_model(cutis_context *context, const cutis_model *model
     const cutis_instance *instances;
     const uint32_t count = cutis_model_instances(model, &instances);
     if (!data->cage)
-        return cutis_fail(context, CUTIS_UNSUPPORTED,
-                          "bind: the model has no cage; cutis cage binds one");
+        return UNSUPPORTED(context, "bind: the model has no cage; cutis cage binds one");
     if (options->max_influences)
-        return cutis_fail(context, CUTIS_UNSUPPORTED,
-                          "bind: cages are not cut to their largest weights; cutis reduce finds "
-                          "fewer that deform alike");
+        return UNSUPPORTED(context,
+                           "bind: cages are not cut to their largest weights; cutis reduce finds "
+                           "fewer that deform alike");
     for (uint32_t i = 0; i < count; i++)
         if (!data->cage->meshes[instances[i].mesh].first)
-            return cutis_fail(context, CUTIS_UNSUPPORTED, "bind: mesh %u is not bound to the cage",
-                              instances[i].mesh);
+            return UNSUPPORTED(context, "bind: mesh %u is not bound to the cage",
+                               instances[i].mesh);
     return CUTIS_OK;
 }
 
@@ -370,8 +369,7 @@ static cutis_result run(const cutis_binding *base, cutis_workspace *workspace,
                                     &positions));
     if (!is_reachable(&positions, count) || !is_reachable(normals, count) ||
         (uint64_t)base->vertex_count * count > INT32_MAX)
-        return cutis_fail(base->context, CUTIS_UNSUPPORTED,
-                          "deform: cages reach 8 GiB into a buffer");
+        return UNSUPPORTED(base->context, "deform: cages reach 8 GiB into a buffer");
     TRY(cutis_buffer_write(w->posed, 0,
                            call->poses->controls + (size_t)batch->first * binding->control_count,
                            12ull * binding->control_count * count));

@@ -353,9 +353,8 @@ cutis_result cutis_bind_centres(cutis_skin_binding *binding, float *centres)
     cutis_context *context = binding->base.context;
     uint32_t vertices = binding->layout.vertex_count;
     if (binding->max_influences > INFLUENCE_LIMIT)
-        return cutis_fail(
-            context, CUTIS_UNSUPPORTED,
-            "bind: cor takes at most %u influences, a vertex has %u; use max_influences",
+        return UNSUPPORTED(
+            context, "bind: cor takes at most %u influences, a vertex has %u; use max_influences",
             INFLUENCE_LIMIT, (unsigned)binding->max_influences);
     cutis_arena arena = { .context = context };
     centre_job job = { .binding = binding, .positions = centres, .pairs = { .context = context } };

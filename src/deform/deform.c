@@ -49,8 +49,7 @@ cutis_result cutis_deform(const cutis_binding *binding, const cutis_poses *poses
 {
     if (!binding) return CUTIS_INVALID_ARGUMENT;
     if (!poses || !outputs)
-        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
-                          "deform: poses and outputs may not be NULL");
+        return INVALID(binding->context, "deform: poses and outputs may not be NULL");
     if (instance_count == 0) return CUTIS_OK;
     cutis_deform_call call = { .poses = poses,
                                .outputs = outputs,
@@ -67,9 +66,7 @@ cutis_result cutis_binding_prepare(cutis_binding *binding, const cutis_outputs *
                                    uint32_t instance_count)
 {
     if (!binding) return CUTIS_INVALID_ARGUMENT;
-    if (!outputs)
-        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
-                          "prepare: outputs may not be NULL");
+    if (!outputs) return INVALID(binding->context, "prepare: outputs may not be NULL");
     if (instance_count == 0) return CUTIS_OK;
     cutis_deform_call call = { .outputs = outputs, .instance_count = instance_count };
     cutis_result result = check_call(binding, outputs, instance_count, &call);
@@ -98,8 +95,7 @@ cutis_result cutis_binding_palette(const cutis_binding *binding, const cutis_tra
 {
     if (!binding || !local || !palette) return CUTIS_INVALID_ARGUMENT;
     if (!binding->deformer->palette)
-        return cutis_fail(binding->context, CUTIS_UNSUPPORTED, "%s has no bone matrices",
-                          binding->method->name);
+        return UNSUPPORTED(binding->context, "%s has no bone matrices", binding->method->name);
     cutis_workspace *workspace = cutis_workspace_take(binding);
     if (!workspace) return cutis_alloc_result(binding->context);
     binding->deformer->palette(binding, workspace, local, palette);

@@ -44,11 +44,9 @@ static cutis_result check_possible(const cutis_binding *binding, const output_ro
                        : row == &ROWS[CUTIS_OUTPUT_TANGENTS] ? options->tangents
                                                              : true;
     if (row->needs & ~binding->method->abilities)
-        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT, "deform: %s has no %s",
-                          binding->method->name, row->name);
+        return INVALID(binding->context, "deform: %s has no %s", binding->method->name, row->name);
     if (!bound)
-        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
-                          "deform: %s were not asked for when binding", row->name);
+        return INVALID(binding->context, "deform: %s were not asked for when binding", row->name);
     return CUTIS_OK;
 }
 
@@ -73,13 +71,11 @@ static cutis_result check_capacities(const cutis_binding *binding, const cutis_o
     call->vertex_capacity = binding->vertex_count;
     call->triangle_capacity = binding->triangle_count;
     if (!changes && (vertices || triangles || outputs->topology.reports))
-        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
-                          "deform: %s keeps the topology: no capacities, no reports",
-                          binding->method->name);
+        return INVALID(binding->context, "deform: %s keeps the topology: no capacities, no reports",
+                       binding->method->name);
     if (vertices > INT32_MAX / 4 || triangles > INT32_MAX / 4)
-        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
-                          "deform: capacities of %u vertices and %u triangles", vertices,
-                          triangles);
+        return INVALID(binding->context, "deform: capacities of %u vertices and %u triangles",
+                       vertices, triangles);
     if (vertices) call->vertex_capacity = vertices;
     if (triangles) call->triangle_capacity = triangles;
     return CUTIS_OK;
@@ -95,8 +91,8 @@ static cutis_result check_positions(const cutis_binding *binding, const cutis_ou
         others |= k != CUTIS_OUTPUT_REST_POSITIONS && cutis_output_wanted(call, k);
     if (!others && (outputs->bounds || cutis_output_wanted(call, CUTIS_OUTPUT_REST_POSITIONS)))
         return CUTIS_OK;
-    return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
-                      "deform: positions can be left out only when nothing but bounds is wanted");
+    return INVALID(binding->context,
+                   "deform: positions can be left out only when nothing but bounds is wanted");
 }
 
 cutis_result cutis_outputs_check(const cutis_binding *binding, const cutis_outputs *outputs,

@@ -114,12 +114,11 @@ static cutis_result check_model(cutis_context *context, const cutis_model *model
     (void)model; // what is wrong with it shows while it is read
     if ((uint32_t)options->patch_removal > CUTIS_PATCH_BOX ||
         (uint32_t)options->patch_fill > CUTIS_PATCH_FILL_BETWEEN)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "bind: no such removal or fill");
+        return INVALID(context, "bind: no such removal or fill");
     if (options->instance_capacity > CAPACITY_MAX)
         return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "bind: patches of %u instances at once",
                           options->instance_capacity);
-    if (options->max_influences)
-        return cutis_fail(context, CUTIS_UNSUPPORTED, "bind: patches have no influences");
+    if (options->max_influences) return UNSUPPORTED(context, "bind: patches have no influences");
     return CUTIS_OK;
 }
 

@@ -39,9 +39,8 @@ static cutis_result check_finite(const patches_binding *binding, const cutis_mat
 {
     for (size_t i = 0; i < count; i++)
         if (!floats_finite(matrices[i].m, 12))
-            return cutis_fail(binding->base.context, CUTIS_INVALID_ARGUMENT,
-                              "the matrix of part %s is not finite",
-                              binding->part_names[i % binding->info.part_count]);
+            return INVALID(binding->base.context, "the matrix of part %s is not finite",
+                           binding->part_names[i % binding->info.part_count]);
     return CUTIS_OK;
 }
 
@@ -70,12 +69,10 @@ cutis_result cutis_patches_check_call(const cutis_binding *base, cutis_deform_ca
     cutis_context *context = base->context;
     if (positions && (!cutis_output_wanted(call, CUTIS_OUTPUT_INDICES) ||
                       !cutis_output_wanted(call, CUTIS_OUTPUT_COUNTS)))
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "deform: positions of patches need indices and counts beside them");
+        return INVALID(context, "deform: positions of patches need indices and counts beside them");
     if (cutis_output_wanted(call, CUTIS_OUTPUT_SOURCE_VERTICES) !=
         cutis_output_wanted(call, CUTIS_OUTPUT_SOURCE_WEIGHTS))
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "deform: source_vertices and source_weights, both or none");
+        return INVALID(context, "deform: source_vertices and source_weights, both or none");
     call->finite = true; // looked at by part, so that it can be named
     return call->poses
                ? cutis_poses_check(base, call, binding->node_count, binding->info.part_count)

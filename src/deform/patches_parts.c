@@ -34,8 +34,7 @@ static cutis_result number_vertices(const patch_body *body, patch_pieces *out, u
     for (uint32_t p = 0; p < parts; p++) {
         uint32_t end = out->face_first[p + 1];
         if (end == out->face_first[p])
-            return cutis_fail(body->context, CUTIS_UNSUPPORTED, "part %s has no face",
-                              patch_part_name(body, p));
+            return UNSUPPORTED(body->context, "part %s has no face", patch_part_name(body, p));
         out->vertex_first[p] = used;
         for (uint32_t v = 0; v < body->vertex_count; v++) copy[v] = NOWHERE;
         for (uint32_t i = 3 * out->face_first[p]; i < 3 * end; i++)
@@ -43,9 +42,9 @@ static cutis_result number_vertices(const patch_body *body, patch_pieces *out, u
         for (uint32_t v = 0; v < body->vertex_count; v++) {
             if (copy[v] == NOWHERE) continue;
             if (used == capacity)
-                return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                                  "part %s touches another in a vertex; cutis skeleton heals that",
-                                  patch_part_name(body, p));
+                return UNSUPPORTED(body->context,
+                                   "part %s touches another in a vertex; cutis skeleton heals that",
+                                   patch_part_name(body, p));
             out->welded[used] = v;
             out->vertex_part[used] = p;
             copy[v] = used++;
@@ -81,10 +80,10 @@ static cutis_result place_loops(const patch_body *body, patch_pieces *out)
                 uint32_t v = find_copy(out, side ? loop->child : loop->parent,
                                        body->loop_vertices[loop->first + k]);
                 if (out->vertex_loop[v] >= 0)
-                    return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                                      "part %s: two of its borders touch; cutis skeleton heals "
-                                      "that",
-                                      patch_part_name(body, side ? loop->child : loop->parent));
+                    return UNSUPPORTED(body->context,
+                                       "part %s: two of its borders touch; cutis skeleton heals "
+                                       "that",
+                                       patch_part_name(body, side ? loop->child : loop->parent));
                 out->vertex_loop[v] = (int32_t)i;
                 out->vertex_place[v] = (int32_t)k;
                 out->loop_copies[2 * (size_t)(loop->first + k) + side] = v;
@@ -155,8 +154,8 @@ static cutis_result chain_ring(const patch_body *body, patch_pieces *out, uint32
         if (next == NOWHERE) break;
         h = next;
     }
-    return cutis_fail(
-        body->context, CUTIS_UNSUPPORTED,
+    return UNSUPPORTED(
+        body->context,
         "part %s: its faces around a vertex are connected only through it; cutis skeleton "
         "heals that",
         patch_part_name(body, out->vertex_part[v]));
@@ -199,9 +198,9 @@ static cutis_result check_pieces(const patch_body *body, const patch_pieces *par
                     queue[count++] = parts->ring[k];
                 }
         if (count != parts->vertex_first[p + 1] - first)
-            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                              "part %s is in several pieces; cutis skeleton heals that",
-                              patch_part_name(body, p));
+            return UNSUPPORTED(body->context,
+                               "part %s is in several pieces; cutis skeleton heals that",
+                               patch_part_name(body, p));
     }
     return CUTIS_OK;
 }

@@ -44,35 +44,30 @@ static cutis_result check_stream(cutis_device *device, const char *what,
     const uint64_t element = 4ull * o->words, between = s->instance_stride, stride = s->stride;
     if (!is_wanted(o)) return CUTIS_OK;
     if (s->data && s->buffer)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "%s: %s go to host memory or to a buffer, not both", what, o->name);
+        return INVALID(context, "%s: %s go to host memory or to a buffer, not both", what, o->name);
     if (stride % 4 || between % 4 || s->offset % 4 || (uintptr_t)s->data % 4 || stride < element)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "%s: %s: stride %llu, instance stride %llu, offset %llu: multiples of 4 "
-                          "and a stride of %u at least",
-                          what, o->name, (unsigned long long)stride, (unsigned long long)between,
-                          (unsigned long long)s->offset, (unsigned)element);
+        return INVALID(context,
+                       "%s: %s: stride %llu, instance stride %llu, offset %llu: multiples of 4 "
+                       "and a stride of %u at least",
+                       what, o->name, (unsigned long long)stride, (unsigned long long)between,
+                       (unsigned long long)s->offset, (unsigned)element);
     const uint64_t span = o->elements ? (o->elements - 1) * stride + element : 0;
     const uint64_t others = instance_count ? instance_count - 1ull : 0;
     const bool apart =
         between >= span || (between >= element && others <= (stride - element) / between);
     if (others && !apart)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "%s: %s: an instance stride of %llu makes instances overlap", what,
-                          o->name, (unsigned long long)between);
+        return INVALID(context, "%s: %s: an instance stride of %llu makes instances overlap", what,
+                       o->name, (unsigned long long)between);
     if (others && between > (UINT64_MAX / 2 - span - s->offset % (UINT64_MAX / 4)) / others)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "%s: %s: instance stride too large",
-                          what, o->name);
+        return INVALID(context, "%s: %s: instance stride too large", what, o->name);
     if (!s->buffer) return CUTIS_OK;
     const uint64_t size = s->buffer->size, need = others * between + span;
     if (s->buffer->device != device)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "%s: the buffer of %s belongs to another device", what, o->name);
+        return INVALID(context, "%s: the buffer of %s belongs to another device", what, o->name);
     if (s->offset > size || need > size - s->offset)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "%s: %s need %llu bytes at %llu, the buffer has %llu", what, o->name,
-                          (unsigned long long)need, (unsigned long long)s->offset,
-                          (unsigned long long)size);
+        return INVALID(context, "%s: %s need %llu bytes at %llu, the buffer has %llu", what,
+                       o->name, (unsigned long long)need, (unsigned long long)s->offset,
+                       (unsigned long long)size);
     return CUTIS_OK;
 }
 
@@ -83,8 +78,8 @@ cutis_result cutis_stage_check(cutis_device *device, const char *what,
     for (uint32_t k = 0; k < output_count; k++) {
         TRY(check_stream(device, what, &outputs[k], instance_count));
         if (outputs[k].old_of && is_wanted(&outputs[k]) && !is_wanted(outputs[k].old_of))
-            return cutis_fail(device->context, CUTIS_INVALID_ARGUMENT, "%s: %s without %s", what,
-                              outputs[k].name, outputs[k].old_of->name);
+            return INVALID(device->context, "%s: %s without %s", what, outputs[k].name,
+                           outputs[k].old_of->name);
     }
     return CUTIS_OK;
 }

@@ -17,9 +17,8 @@ static cutis_result check_size(cutis_context *context, uint64_t width, uint64_t 
     if (width >= 1 && height >= 1 && width <= CUTIS_IMAGE_SIDE_MAX &&
         height <= CUTIS_IMAGE_SIDE_MAX)
         return CUTIS_OK;
-    return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                      "a picture of %llux%llu: each side must be 1 to %d pixels",
-                      (unsigned long long)width, (unsigned long long)height, CUTIS_IMAGE_SIDE_MAX);
+    return INVALID(context, "a picture of %llux%llu: each side must be 1 to %d pixels",
+                   (unsigned long long)width, (unsigned long long)height, CUTIS_IMAGE_SIDE_MAX);
 }
 
 cutis_result cutis_image_create(cutis_context *context, uint32_t width, uint32_t height,

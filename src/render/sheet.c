@@ -78,12 +78,10 @@ cutis_result cutis_sheet_create(cutis_context *context, const cutis_tile *tiles,
                                 const cutis_legend *legend, bool dark, cutis_image *out)
 {
     if (!context || !tiles || !out) return CUTIS_INVALID_ARGUMENT;
-    if (tile_count == 0)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "a sheet without pictures");
+    if (tile_count == 0) return INVALID(context, "a sheet without pictures");
     for (uint32_t i = 0; i < tile_count; i++)
         if (!tiles[i].image || !tiles[i].image->pixels)
-            return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "picture %u of a sheet is not there",
-                              i);
+            return INVALID(context, "picture %u of a sheet is not there", i);
     bool with_legend = legend && legend->title && legend->high > legend->low;
     sheet_layout l = lay_out(tiles, tile_count, columns, title != NULL, with_legend);
     uint32_t ink = dark ? 0xf0f2f5ff : 0x1d2126ff, soft = dark ? 0xa8b0baff : 0x5b6570ff;

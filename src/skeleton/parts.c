@@ -426,8 +426,7 @@ static cutis_result named_root(const builder *b, const char *name, uint32_t *out
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%.40s", used ? ", " : "", b->names->names[i]);
     }
-    return cutis_fail(b->mesh->context, CUTIS_INVALID_ARGUMENT,
-                      "there is no part \"%s\" for the root; parts: %s", name, list);
+    return INVALID(b->mesh->context, "there is no part \"%s\" for the root; parts: %s", name, list);
 }
 
 // Labels and links as a graph, then the parts in pre-order from the root, children by label.
@@ -630,9 +629,8 @@ static cutis_result build(builder *b, const char *root)
     TRY(choose_rings(b, up));
     TRY(link_islands(b, up));
     if (b->link_count == 0)
-        return cutis_fail(context, CUTIS_UNSUPPORTED,
-                          "part \"%s\": it is the only part; a skeleton needs two",
-                          b->names->names[b->mesh->labels[0]]);
+        return UNSUPPORTED(context, "part \"%s\": it is the only part; a skeleton needs two",
+                           b->names->names[b->mesh->labels[0]]);
     TRY(label_volumes(b));
     TRY(order_parts(b, root));
     turn_rings(b->out);

@@ -17,8 +17,7 @@ static cutis_result check_call(cutis_device *device, const cutis_compute_kernel 
     for (uint32_t i = 0; i < kernel->buffer_count; i++) {
         if (!buffers[i]) continue;
         if (buffers[i]->device != device)
-            return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                              "%s: buffer %u belongs to another device", kernel->entry, i);
+            return INVALID(context, "%s: buffer %u belongs to another device", kernel->entry, i);
         for (uint32_t k = 0; kernel->writes[i] && k < kernel->buffer_count; k++)
             if (!kernel->writes[k] && buffers[k] && buffers[k]->handle == buffers[i]->handle)
                 return cutis_fail(context, CUTIS_INTERNAL,
