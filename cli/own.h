@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cutis/cage.h>
 #include <cutis/cutis.h>
-#include <cutis/handles.h>
 #include <cutis/render.h>
 #include <cutis/skeleton.h>
 

@@ -263,35 +263,34 @@ static void emit_result(const fit_job *job)
     emit_end(&json);
 }
 
+static void close_job(fit_job *job)
+{
+    for (int m = 0; m < 3; m++) free(job->residual[m]);
+    free(job->keep_vertices);
+    free(job->keep_joints);
+    free(job->shapes);
+    free(job->poses);
+    free(job->times);
+    cutis_pose_fit_report_destroy(job->fit);
+    cutis_model_destroy(job->fitted);
+    cutis_device_destroy(job->device);
+    cutis_model_destroy(job->model);
+}
+
 int verb_fit(cli_app *app)
 {
-    fit_job job = { .path = app->operands[0] };
-    int status = app_output(app, ".glb .gltf", &job.output);
-    if (status == EXIT_GOOD) status = read_options(app, &job);
-    if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
-    if (status == EXIT_GOOD)
-        status = clip_find_text(app, job.path, option_text(app, OPTION_FIT_POSES), &job.model,
-                                &job.clip);
-    if (status == EXIT_GOOD) status = find_keys(app, &job);
-    if (status == EXIT_GOOD) status = sample_poses(app, &job);
-    if (status == EXIT_GOOD)
-        status = fit_shapes_read(app, job.path, job.model, job.count, job.poses, &job.shapes);
-    if (status == EXIT_GOOD) status = read_locks(app, &job);
-    if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
-    if (status == EXIT_GOOD) status = fit_model(app, &job);
-    if (status == EXIT_GOOD) {
-        say_result(app, &job);
-        if (app->json) emit_result(&job);
-    }
-    for (int m = 0; m < 3; m++) free(job.residual[m]);
-    free(job.keep_vertices);
-    free(job.keep_joints);
-    free(job.shapes);
-    free(job.poses);
-    free(job.times);
-    cutis_pose_fit_report_destroy(job.fit);
-    cutis_model_destroy(job.fitted);
-    cutis_device_destroy(job.device);
-    cutis_model_destroy(job.model);
-    return status;
+    ENDS_BY(close_job) fit_job job = { .path = app->operands[0] };
+    TRY(app_output(app, ".glb .gltf", &job.output));
+    TRY(read_options(app, &job));
+    TRY(app_read_model(app, job.path, &job.model));
+    TRY(clip_find_text(app, job.path, option_text(app, OPTION_FIT_POSES), &job.model, &job.clip));
+    TRY(find_keys(app, &job));
+    TRY(sample_poses(app, &job));
+    TRY(fit_shapes_read(app, job.path, job.model, job.count, job.poses, &job.shapes));
+    TRY(read_locks(app, &job));
+    TRY(app_open_device(app, &job.device));
+    TRY(fit_model(app, &job));
+    say_result(app, &job);
+    if (app->json) emit_result(&job);
+    return EXIT_GOOD;
 }

@@ -156,26 +156,26 @@ static int reduce_model(cli_app *app, reduce_job *job)
     return write_result(app, job);
 }
 
+static void close_job(reduce_job *job)
+{
+    cutis_reduce_report_destroy(job->reduction);
+    cutis_model_destroy(job->reduced);
+    cutis_device_destroy(job->device);
+    cutis_model_destroy(job->model);
+}
+
 int verb_reduce(cli_app *app)
 {
-    reduce_job job = { .path = app->operands[0] };
+    ENDS_BY(close_job) reduce_job job = { .path = app->operands[0] };
     const char *report = option_text(app, OPTION_REPORT);
-    int status = app_output(app, ".glb .gltf", &job.output); // others hold no weights
-    if (status == EXIT_GOOD && report)
-        status = app_check_output_as(app, "--report", report, ".html");
-    if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
-    if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
-    const bool cage = status == EXIT_GOOD && means_cage(app, job.model);
-    if (status == EXIT_GOOD)
-        status = cage ? cage_reduce(app, job.path, job.output, job.model, job.device)
-                      : reduce_model(app, &job);
-    if (status == EXIT_GOOD && !cage) {
-        say_result(app, &job);
-        if (app->json) emit_result(&job);
-    }
-    cutis_reduce_report_destroy(job.reduction);
-    cutis_model_destroy(job.reduced);
-    cutis_device_destroy(job.device);
-    cutis_model_destroy(job.model);
-    return status;
+    TRY(app_output(app, ".glb .gltf", &job.output)); // others hold no weights
+    if (report) TRY(app_check_output_as(app, "--report", report, ".html"));
+    TRY(app_read_model(app, job.path, &job.model));
+    TRY(app_open_device(app, &job.device));
+    if (means_cage(app, job.model))
+        return cage_reduce(app, job.path, job.output, job.model, job.device);
+    TRY(reduce_model(app, &job));
+    say_result(app, &job);
+    if (app->json) emit_result(&job);
+    return EXIT_GOOD;
 }

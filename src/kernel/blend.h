@@ -104,10 +104,7 @@ FN REAL turn_weight(REAL w, quat pivot, quat q)
 
 FN dual_turn dual_turn_zero(void)
 {
-    dual_turn t;
-    t.sum = dual_quat_zero();
-    t.pivot = quat_zero();
-    t.before = K(0.0);
+    dual_turn t = { dual_quat_zero(), quat_zero(), K(0.0) };
     return t;
 }
 
@@ -122,9 +119,7 @@ FN dual_turn dual_turn_add(dual_turn t, REAL w, dual_quat d)
 
 FN largest largest_zero(void)
 {
-    largest r;
-    r.weight = K(0.0);
-    r.d = dual_quat_zero();
+    largest r = { K(0.0), dual_quat_zero() };
     return r;
 }
 
@@ -210,9 +205,7 @@ STRUCT(centre_sum)
 
 FN centre_sum centre_zero(void)
 {
-    centre_sum s;
-    s.n = sym33_zero();
-    s.g = real3_zero();
+    centre_sum s = { sym33_zero(), real3_zero() };
     return s;
 }
 

@@ -187,9 +187,7 @@ STRUCT(skin_block)
 #define PLANES3(v, base, place)                                                                    \
     {                                                                                              \
         GLOBAL const float *plane = s.layout + (base) + (WORD2)(place)*96u + s.lane;               \
-        v.x = plane[0];                                                                            \
-        v.y = plane[32];                                                                           \
-        v.z = plane[64];                                                                           \
+        v = real3_make(plane[0], plane[32], plane[64]);                                            \
     }
 
 // What a block has before the first instance ----------------------------------------------------
@@ -213,9 +211,7 @@ FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
 #endif
 #if SKIN_TANGENTS
     GLOBAL const float *tangent = s.layout + a.tangents + (WORD2)block * 128u + s.lane;
-    k.rest.t.x = tangent[0];
-    k.rest.t.y = tangent[32];
-    k.rest.t.z = tangent[64];
+    k.rest.t = real3_make(tangent[0], tangent[32], tangent[64]);
     k.rest.w = tangent[96];
 #endif
     k.centre = real3_zero();
