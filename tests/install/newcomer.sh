@@ -94,7 +94,7 @@ demo_limits() { # after on_terminal
     verdict "demo is never silent for more than 10 s" at_most "$silence" 10
 }
 tries_next() { # every command below "Try next" runs as it stands, but for those on a file of one's own
-    tr -d '\r' <"$cache/said" | sed -n '/Try next/,$s/^  \([^ ]\)/\1/p' | sed 's/   *[^ ].*//' >"$cache/next"
+    tr -d '\r' <"$cache/said" | sed -n '/Try next/,$s/^  \([^ ]\)/\1/p' >"$cache/next"
     [ -s "$cache/next" ] && ! grep -vE '^(build/cutis|\./dev) ' "$cache/next" || return 1
     grep -v YOUR "$cache/next" | while read -r line; do as ada "$line" </dev/null || exit 1; done
 }
