@@ -15,10 +15,24 @@ verdict cmake_installs cmake --install "$BUILD" --prefix "$work/both"
 lib=$(dirname "$(find "$work/both" -name 'libcutis.so' | head -n 1)")
 only_static() { # as -DBUILD_SHARED_LIBS=OFF installs it
     cmake -S . -B "$work/build" -G Ninja -DBUILD_SHARED_LIBS=OFF -DCUTIS_TOOLS=OFF -DCUTIS_TESTS=OFF &&
-        cp "$BUILD"/libcutis*.a "$work/build" && cmake --install "$work/build" --prefix "$work/static" &&
+        cp "$BUILD"/libcutis*.a "$work/build" && { [ ! -d "$BUILD/libexec" ] || cp -r "$BUILD/libexec" "$work/build"; } && cmake --install "$work/build" --prefix "$work/static" &&
         ! find "$work/static" -name '*.so*' | grep .
 }
 verdict static_libraries_install_alone only_static
+# The helper program is found from where the command was installed, and nowhere else.
+packs() { # PREFIX
+    "$1/bin/cutis" synth arm --size low -q -o "$work/arm.glb" && "$1/bin/cutis" convert "$work/arm.glb" --compress draco -o "$work/packed.glb" &&
+        "$1/bin/cutis" info "$work/packed.glb"
+}
+lacks() { mv "$work/moved/libexec" "$work/moved/elsewhere" && ! packs "$work/moved" && grep -q libdraco-dev "$work/log"; }
+if [ -x "$BUILD/libexec/cutis/cutis-draco" ]; then
+    verdict draco_is_installed packs "$work/both"
+    cp -r "$work/both" "$work/moved"
+    verdict draco_is_found_where_the_folder_was_moved packs "$work/moved"
+    verdict draco_is_missed_in_one_line lacks
+else
+    echo "skip draco_is_installed: cutis-draco is not built: libdraco-dev is not there"
+fi
 
 runs() { # PROGRAM shared|static: it does, and stands on the libraries, or does not
     if [ "$2" = shared ]; then

@@ -36,7 +36,7 @@ typedef struct unpacker {
     bool failed;        ///< no memory for JSON
 } unpacker;
 
-#define INVALID(at, format, ...)                                                                   \
+#define BAD_STREAM(at, format, ...)                                                                \
     WRONG("CUTIS_DRACO_INVALID", "/meshes/%u/primitives/%u/extensions/%s: " format, (at)->mesh,    \
           (at)->primitive, NAME, __VA_ARGS__)
 
@@ -70,7 +70,7 @@ static cutis_result find_stream(const gltf_document *document, const place *at,
     int64_t index = cutis_gltf_integer(extension, "bufferView", -1);
     const json_t *view =
         index >= 0 ? cutis_gltf_item(document, "bufferViews", (size_t)index) : NULL;
-    if (!view) return INVALID(at, "%s", "has no bufferView of the file");
+    if (!view) return BAD_STREAM(at, "%s", "has no bufferView of the file");
     const gltf_buffer *buffer = &document->buffers[cutis_gltf_index(view, "buffer")];
     uint64_t offset = (uint64_t)cutis_gltf_integer(view, "byteOffset", 0);
     uint64_t length = (uint64_t)cutis_gltf_integer(view, "byteLength", 0);
@@ -78,7 +78,7 @@ static cutis_result find_stream(const gltf_document *document, const place *at,
         return WRONG("BUFFER_VIEW_TOO_LONG",
                      "/bufferViews/%lld/byteLength: does not fit into its buffer",
                      (long long)index);
-    if (!buffer->data) return INVALID(at, "bufferView %lld has no data", (long long)index);
+    if (!buffer->data) return BAD_STREAM(at, "bufferView %lld has no data", (long long)index);
     *data = buffer->data + offset;
     *size = (size_t)length;
     return CUTIS_OK;
@@ -115,7 +115,7 @@ static cutis_result claim(unpacker *all, const place *at, uint32_t accessor, uin
     const gltf_document *document = all->document;
     *wanted = all->origins[accessor] == 0;
     if (!*wanted && all->origins[accessor] != origin)
-        return INVALID(at, "accessor %u is in another compressed mesh, too", accessor);
+        return BAD_STREAM(at, "accessor %u is in another compressed mesh, too", accessor);
     all->origins[accessor] = origin;
     document->draco[accessor] = GLTF_DRACO_DECODED;
     return CUTIS_OK;
@@ -131,12 +131,12 @@ static cutis_result add_attribute(unpacker *all, place *at, const json_t *extens
     uint64_t view = (uint64_t)cutis_gltf_integer(extension, "bufferView", 0);
     bool wanted;
     if (!cutis_json_integer(id_json, &id) || id < 0 || id >= UINT32_MAX || accessor == CUTIS_NONE)
-        return INVALID(at, "attributes/%.40s: is not in the primitive, or has no id", name);
+        return BAD_STREAM(at, "attributes/%.40s: is not in the primitive, or has no id", name);
     int shape = cutis_gltf_find_word(CUTIS_GLTF_SHAPES, 4, cutis_gltf_string(json, "type"));
     uint32_t component = (uint32_t)cutis_gltf_integer(json, "componentType", 0);
     if (shape < 0 || !cutis_gltf_component_size(component))
-        return INVALID(at, "attributes/%.40s: accessor %d has a type that no attribute has", name,
-                       accessor);
+        return BAD_STREAM(at, "attributes/%.40s: accessor %d has a type that no attribute has",
+                          name, accessor);
     if (count > UINT32_MAX || (at->vertex_count && count != at->vertex_count))
         return WRONG("MESH_PRIMITIVE_UNEQUAL_ACCESSOR_COUNT",
                      "/meshes/%u/primitives/%u/attributes/%.40s: accessor %d has another count",
@@ -167,7 +167,7 @@ static cutis_result add_indices(unpacker *all, place *at, uint64_t view, uint32_
             count = cutis_gltf_integer(json, "count", 0);
     bool wanted;
     if (accessor == CUTIS_NONE || cutis_gltf_integer(at->json, "mode", 4) != 4)
-        return INVALID(at, "%s", "only triangles with indices are read");
+        return BAD_STREAM(at, "%s", "only triangles with indices are read");
     if (component != GLTF_U8 && component != GLTF_U16 && component != GLTF_U32)
         return WRONG("MESH_PRIMITIVE_INDICES_ACCESSOR_INVALID_FORMAT",
                      "/meshes/%u/primitives/%u/indices: accessor %d is not of unsigned integers",
@@ -258,11 +258,11 @@ static cutis_result check_answer(const unpacker *all, const uint8_t *answer, siz
         if (words[0] == DRACO_OK) continue;
         if (at->start + sizeof words <= got) memcpy(words, answer + at->start, sizeof words);
         if (words[0] == DRACO_COUNTS)
-            return INVALID(at, "%u vertices and %u indices, its accessors say %u and %u", words[1],
-                           words[2], at->vertex_count, at->index_count);
+            return BAD_STREAM(at, "%u vertices and %u indices, its accessors say %u and %u",
+                              words[1], words[2], at->vertex_count, at->index_count);
         if (words[0] == DRACO_ATTRIBUTE)
-            return INVALID(at, "the stream has no attribute with the id %u", words[1]);
-        return INVALID(at, "%s", "the stream cannot be decompressed");
+            return BAD_STREAM(at, "the stream has no attribute with the id %u", words[1]);
+        return BAD_STREAM(at, "%s", "the stream cannot be decompressed");
     }
     if (got != all->answer_size)
         return WRONG("CUTIS_DRACO_INVALID", "/meshes: Draco's streams gave %zu bytes, not %zu", got,
