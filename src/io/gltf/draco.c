@@ -290,7 +290,7 @@ cutis_result cutis_gltf_run_draco(cutis_context *context, const cutis_bytes *req
                                                    .memory_bytes = (UINT64_C(128) << 20) +
                                                                    64 * (uint64_t)request->size +
                                                                    16 * (uint64_t)answer_size,
-                                                   .seconds = (uint32_t)(2 + mebibytes) },
+                                                   .seconds = (uint32_t)(1 + mebibytes) },
                                got);
 }
 
