@@ -251,7 +251,7 @@ static void drop_old_streams(gltf_writer *writer)
     cutis_gltf_drop_extension(writer, "KHR_draco_mesh_compression");
 }
 
-static cutis_result pack(gltf_packer *packer)
+static cutis_result pack(gltf_packer *packer, const char *path)
 {
     gltf_writer *writer = packer->writer;
     const bool meshopt = writer->options.compression == CUTIS_COMPRESSION_MESHOPT;
@@ -265,7 +265,7 @@ static cutis_result pack(gltf_packer *packer)
     if (meshopt)
         cutis_gltf_pack_meshopt(packer);
     else
-        result = cutis_gltf_pack_draco(packer);
+        result = cutis_gltf_pack_draco(packer, path);
     if (packer->file.failed) writer->failed = true;
     if (writer->failed || result != CUTIS_OK || json_array_size(packer->views) == 0) return result;
     if (meshopt && packer->plain) cutis_gltf_require_extension(writer, CUTIS_GLTF_MESHOPT[0]);
@@ -289,7 +289,7 @@ cutis_result cutis_gltf_compress(gltf_writer *writer, const char *path)
     gltf_packer packer = { .writer = writer, .file.context = context, .views = json_array() };
     packer.item_count = json_array_size(json_object_get(writer->root, "accessors"));
     packer.items = cutis_alloc_zero(context, packer.item_count, sizeof *packer.items);
-    cutis_result result = packer.items ? pack(&packer) : cutis_alloc_result(context);
+    cutis_result result = packer.items ? pack(&packer, path) : cutis_alloc_result(context);
     if (writer->options.report)
         *writer->options.report = (cutis_compression_report){ .position_error = packer.error,
                                                               .relative_error = packer.relative,

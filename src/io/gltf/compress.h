@@ -53,6 +53,6 @@ void cutis_gltf_require_extension(gltf_writer *writer, const char *name);
 /// Every item into a view of its own (compress_meshopt.c).
 void cutis_gltf_pack_meshopt(gltf_packer *packer);
 /// Primitives to streams; their items are gone afterwards (compress_draco.c).
-cutis_result cutis_gltf_pack_draco(gltf_packer *packer);
+cutis_result cutis_gltf_pack_draco(gltf_packer *packer, const char *path);
 
 #endif

@@ -316,7 +316,7 @@ static void collect(draco_packer *draco)
     }
 }
 
-cutis_result cutis_gltf_pack_draco(gltf_packer *packer)
+cutis_result cutis_gltf_pack_draco(gltf_packer *packer, const char *path)
 {
     gltf_writer *writer = packer->writer;
     cutis_context *context = writer->context;
@@ -330,6 +330,11 @@ cutis_result cutis_gltf_pack_draco(gltf_packer *packer)
         cutis_gltf_count_uses(writer->root, false, draco.uses, packer->item_count);
         collect(&draco);
         if (draco.count && !writer->failed) result = run(&draco);
+        if (result != CUTIS_OK) { // it names no file
+            char reason[512];
+            snprintf(reason, sizeof reason, "%s", cutis_context_error(context));
+            result = cutis_fail(context, result, "%s: %s: %s", path, NAME, reason);
+        }
     }
     cutis_bytes_drop(&draco.request);
     cutis_free_array(context, draco.uses, packer->item_count, sizeof *draco.uses);

@@ -279,8 +279,8 @@ cutis_result cutis_gltf_run_draco(cutis_context *context, const cutis_bytes *req
     char path[4096];
     if (!cutis_os_find_helper("cutis-draco", "CUTIS_DRACO", NAME, path, sizeof path))
         return cutis_fail(context, CUTIS_UNSUPPORTED_FORMAT,
-                          "compressed by Draco, and the program cutis-draco is not there: install "
-                          "libdraco-dev and build Cutis again");
+                          "the program cutis-draco is not there: install libdraco-dev and g++, and "
+                          "build Cutis again");
     return cutis_os_run_helper(context,
                                &(cutis_os_helper){ .program = path,
                                                    .input = request->data,
