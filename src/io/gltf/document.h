@@ -162,6 +162,8 @@ bool cutis_gltf_extension_known(const char *name);
 /// Whether an object of type `place` (as the schema names it) may hold the extension. Extensions
 /// whose places we do not know may stand anywhere.
 bool cutis_gltf_extension_belongs(const char *name, const char *place);
+/// Whether the schema has the inside of the extension (schema_extensions.c).
+bool cutis_gltf_extension_checked(const char *name);
 /// The shape of the whole of document->root: types, ranges, required properties, references in
 /// range (schema.c). After it, readers take values out of the JSON without asking again. The error
 /// reads "file: /json/pointer: reason [CODE]".
