@@ -194,6 +194,15 @@ static size_t decode_plain(const char *text, uint8_t *out, size_t size)
     return count;
 }
 
+size_t cutis_gltf_decode_data_uri(const char *uri, uint8_t *out, size_t size)
+{
+    const char *comma = strchr(uri, ',');
+    bool base64 = comma - uri >= 7 && memcmp(comma - 7, ";base64", 7) == 0, malformed;
+    size_t held = base64 ? cutis_gltf_decode_base64(comma + 1, out, size, &malformed)
+                         : decode_plain(comma + 1, out, size);
+    return held < size ? held : size;
+}
+
 static cutis_result load_data_uri(gltf_document *document, uint32_t index, const char *uri)
 {
     gltf_buffer *buffer = &document->buffers[index];

@@ -62,6 +62,17 @@ void cutis_gltf_remark(const gltf_document *document, uint8_t severity, const ch
     report_text(document, code, severity, text);
 }
 
+void cutis_gltf_not_checked(const gltf_document *document, const char *format, ...)
+{
+    char text[768];
+    va_list arguments;
+    if (!document->report) return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    report_text(document, "NOT_CHECKED", CUTIS_ISSUE_INFORMATION, text);
+}
+
 bool cutis_gltf_go_on(gltf_document *document, cutis_result *result)
 {
     if (*result == CUTIS_OK) return true;
@@ -93,6 +104,12 @@ int64_t cutis_gltf_integer(const json_t *object, const char *key, int64_t otherw
 {
     int64_t number;
     return cutis_json_integer(json_object_get(object, key), &number) ? number : otherwise;
+}
+
+double cutis_gltf_number(const json_t *object, const char *key, double otherwise)
+{
+    const json_t *value = json_object_get(object, key);
+    return value ? json_number_value(value) : otherwise;
 }
 
 int32_t cutis_gltf_index(const json_t *object, const char *key)
@@ -273,6 +290,7 @@ cutis_result cutis_gltf_document_load(const cutis_input *input, const gltf_docum
                                                "KHR_mesh_quantization") >= 0;
     if (result == CUTIS_OK) result = cutis_gltf_load_buffers(document);
     if (result == CUTIS_OK) result = cutis_gltf_load_views(document);
+    if (result == CUTIS_OK && document->strict) result = cutis_gltf_check_strict_images(document);
     if (result == CUTIS_OK) result = cutis_gltf_load_accessors(document);
     if (result == CUTIS_OK)
         *out = document;

@@ -130,6 +130,10 @@ cutis_result cutis_gltf_issue(const gltf_document *document, cutis_result result
 void cutis_gltf_remark(const gltf_document *document, uint8_t severity, const char *code,
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/// What this run does not look at, for the report, if there is one: "place: what or why".
+void cutis_gltf_not_checked(const gltf_document *document, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /// After an item of a list: while inspecting, one that is wrong does not hide the next ones. true:
 /// go on, *result is CUTIS_OK again and the document `wrong`; false: stop with *result.
 bool cutis_gltf_go_on(gltf_document *document, cutis_result *result);
@@ -148,6 +152,9 @@ bool cutis_gltf_base64_valid(const char *text);
 /// Decode base64 up to its end or padding, and write at most `size` bytes of it.
 /// @return how many bytes it holds
 size_t cutis_gltf_decode_base64(const char *text, uint8_t *out, size_t size, bool *malformed);
+/// The content of a data URI with a comma, base64 or plain; at most `size` bytes of it are written.
+/// @return how many bytes were
+size_t cutis_gltf_decode_data_uri(const char *uri, uint8_t *out, size_t size);
 /// "%20" and the like; false if malformed, too long, or hiding a zero byte.
 bool cutis_gltf_decode_percent(const char *uri, char *out, size_t capacity);
 /// Container and buffers (container.c).
@@ -187,6 +194,7 @@ cutis_result cutis_gltf_mend_bounds(gltf_document *document, uint32_t accessor);
 
 /// Small reads from JSON that the schema has already checked.
 int64_t cutis_gltf_integer(const json_t *object, const char *key, int64_t otherwise);
+double cutis_gltf_number(const json_t *object, const char *key, double otherwise);
 int32_t cutis_gltf_index(const json_t *object, const char *key);      ///< CUTIS_NONE if absent
 const char *cutis_gltf_string(const json_t *object, const char *key); ///< NULL if absent
 void cutis_gltf_floats(const json_t *array, float *out);              ///< all of the array
