@@ -13,7 +13,7 @@
 
 /// What the first bytes say.
 typedef struct image_header {
-    const char *mime; ///< NULL: none of the formats we know, or not there
+    const char *mime; ///< NULL: none of the formats whose header is read, or not there
     const char *code; ///< of the validator, for what is wrong with it; else NULL
     const char *reason;
     uint32_t width, height;
@@ -167,6 +167,7 @@ static const char *format_of(const uint8_t *data, size_t size)
 static image_header read_header(const uint8_t *data, size_t size)
 {
     image_header out = { .mime = format_of(data, size) };
+    if (out.mime && strcmp(out.mime, "image/ktx2") == 0) out.mime = NULL;
     if (!out.mime) return out;
     if (strcmp(out.mime, "image/jpeg") == 0) read_jpeg(data, size, &out);
     if (strcmp(out.mime, "image/png") == 0) read_png(data, size, &out);
@@ -236,8 +237,8 @@ static cutis_result open_file(const gltf_document *document, uint32_t index, con
 /// The enabled formats: those of core glTF, and WebP with its extension.
 static bool is_enabled(const gltf_document *document, const char *mime)
 {
-    if (strcmp(mime, "image/webp") != 0) return strcmp(mime, "image/ktx2") != 0;
-    return cutis_gltf_find_text(json_object_get(document->root, "extensionsUsed"),
+    return strcmp(mime, "image/webp") != 0 ||
+           cutis_gltf_find_text(json_object_get(document->root, "extensionsUsed"),
                                 "EXT_texture_webp") >= 0;
 }
 
@@ -251,7 +252,7 @@ static cutis_result judge_image(const gltf_document *document, uint32_t index, b
 {
     const char *said = cutis_gltf_string(cutis_gltf_item(document, "images", index), "mimeType");
     if (header->code) return WRONG(header->code, "/images/%u: %s", index, header->reason);
-    if (!header->mime || strcmp(header->mime, "image/ktx2") == 0) {
+    if (!header->mime) {
         cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "IMAGE_UNRECOGNIZED_FORMAT",
                           "/images/%u: neither JPEG nor PNG nor WebP", index);
         cutis_gltf_not_checked(document, "/images/%u: of a format whose header is not read", index);
@@ -289,7 +290,7 @@ static cutis_result check_image(const gltf_document *document, uint32_t index,
         cutis_gltf_not_checked(document, "/images/%u: an extension may say where it is", index);
         return CUTIS_OK;
     }
-    if (earlier) {
+    if (earlier) { // what it is has been said, what each image says of it not
         headers[index] = headers[json_integer_value(earlier)];
         return headers[index].mime ? judge_image(document, index, false, &headers[index])
                                    : CUTIS_OK;
