@@ -100,7 +100,7 @@ def interleaved():
     zero = [0, 0, 0]
     d.json['accessors'] = [{'bufferView': view, 'componentType': 5126, 'count': 3, 'type': 'VEC3', 'min': zero, 'max': zero},
                            {'bufferView': view, 'byteOffset': 12, 'componentType': 5126, 'count': 3, 'type': 'VEC3'}]
-    indices = d.accessor('H', [0, 1, 2], 'SCALAR', INDICES)
+    indices = d.accessor('H', [0, 1, 2], 'SCALAR', INDICES, True)
     return d.done(meshes=[{'primitives': [{'attributes': {'POSITION': 0, '_SHADE': 1}, 'indices': indices, 'mode': 4}]}])
 
 

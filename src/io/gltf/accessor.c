@@ -164,6 +164,27 @@ static cutis_result load_type(const gltf_document *document, uint32_t index, con
     return CUTIS_OK;
 }
 
+/// Bounds of integers are integers that their type holds.
+static cutis_result check_stated(const gltf_document *document, uint32_t index, const char *key,
+                                 const json_t *bounds)
+{
+    const uint32_t component = document->accessors[index].component;
+    const bool is_signed = component == GLTF_I8 || component == GLTF_I16;
+    const int bits = 8 * (int)cutis_gltf_component_size(component);
+    const double high = ldexp(1, is_signed ? bits - 1 : bits) - 1;
+    const double low = is_signed ? -high - 1 : 0;
+    for (size_t k = 0; k < json_array_size(bounds); k++) {
+        const double value = json_number_value(json_array_get(bounds, k));
+        if (value != floor(value))
+            return WRONG("ARRAY_TYPE_MISMATCH", "/accessors/%u/%s/%zu: %g is no integer", index,
+                         key, k, value);
+        if (value < low || value > high)
+            return WRONG("INVALID_GL_VALUE", "/accessors/%u/%s/%zu: %g, the type has %g to %g",
+                         index, key, k, value, low, high);
+    }
+    return CUTIS_OK;
+}
+
 static cutis_result load_accessor(gltf_document *document, uint32_t index)
 {
     const json_t *json = cutis_gltf_item(document, "accessors", index);
@@ -179,6 +200,11 @@ static cutis_result load_accessor(gltf_document *document, uint32_t index)
     if ((min && json_array_size(min) != a->width) || (max && json_array_size(max) != a->width))
         return WRONG("ARRAY_LENGTH_NOT_IN_LIST", "/accessors/%u/%s: not %u numbers", index,
                      min && json_array_size(min) != a->width ? "min" : "max", a->width);
+    if (document->strict && a->component != GLTF_F32) {
+        result = check_stated(document, index, "min", min);
+        if (result == CUTIS_OK) result = check_stated(document, index, "max", max);
+        if (result != CUTIS_OK) return result;
+    }
     if (a->view == CUTIS_NONE && json_object_get(json, "byteOffset"))
         return WRONG("UNSATISFIED_DEPENDENCY", "/accessors/%u/byteOffset: there is no bufferView",
                      index);

@@ -217,13 +217,16 @@ static cutis_result check_asset(const gltf_document *document)
     if (major != 2)
         return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNKNOWN_ASSET_MAJOR_VERSION",
                                 "/asset/version: glTF %s, this reads glTF 2", version);
+    if (minor > 0)
+        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "UNKNOWN_ASSET_MINOR_VERSION",
+                          "/asset/version: glTF %s, rules of 2.0 are looked at", version);
     if (!least) return CUTIS_OK;
     if (!parse_version(least, &least_major, &least_minor))
         return WRONG("PATTERN_MISMATCH", "/asset/minVersion: \"%s\" is no version", least);
     if (least_major > major || (least_major == major && least_minor > minor))
         return WRONG("ASSET_MIN_VERSION_GREATER_THAN_VERSION",
                      "/asset/minVersion: %s is greater than the version %s", least, version);
-    if (least_major != 2 || least_minor > 0)
+    if ((least_major != 2 || least_minor > 0) && !document->strict)
         return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNKNOWN_ASSET_MINOR_VERSION",
                                 "/asset/minVersion: needs glTF %s, this reads 2.0", least);
     return CUTIS_OK;
