@@ -197,9 +197,12 @@ static cutis_result load_accessor(gltf_document *document, uint32_t index)
     layout l = layout_of(a->shape, a->component);
     a->width = l.rows * l.columns;
     a->has_bounds = min && max;
-    if ((min && json_array_size(min) != a->width) || (max && json_array_size(max) != a->width))
-        return WRONG("ARRAY_LENGTH_NOT_IN_LIST", "/accessors/%u/%s: not %u numbers", index,
-                     min && json_array_size(min) != a->width ? "min" : "max", a->width);
+    const json_t *odd = min && json_array_size(min) != a->width ? min : max;
+    if (odd && json_array_size(odd) != a->width)
+        return WRONG(json_array_size(odd) || a->component != GLTF_F32 ? "ARRAY_LENGTH_NOT_IN_LIST"
+                                                                      : "EMPTY_ENTITY",
+                     "/accessors/%u/%s: not %u numbers", index, odd == min ? "min" : "max",
+                     a->width);
     if (document->strict && a->component != GLTF_F32) {
         result = check_stated(document, index, "min", min);
         if (result == CUTIS_OK) result = check_stated(document, index, "max", max);
