@@ -12,7 +12,7 @@ static void to_columns(const cutis_mat34 *matrix, float *columns)
     }
 }
 
-static void write_transform(gltf_writer *writer, const cutis_node *node, json_t *json)
+void cutis_gltf_write_transform(gltf_writer *writer, const cutis_node *node, json_t *json)
 {
     cutis_transform identity = cutis_transform_identity();
     const cutis_transform *rest = &node->rest;
@@ -42,7 +42,7 @@ static void write_node(gltf_writer *writer, uint32_t index, const cutis_node *be
     cutis_gltf_set_string(writer, json, "name", node->name);
     if (!before || !cutis_gltf_same(before->matrix, node->matrix, 1, sizeof *node->matrix) ||
         (!node->matrix && memcmp(&before->rest, &node->rest, sizeof node->rest) != 0))
-        write_transform(writer, node, json);
+        cutis_gltf_write_transform(writer, node, json);
     cutis_gltf_set_index(writer, json, "mesh", node->mesh);
     cutis_gltf_set_index(writer, json, "skin", node->skin);
     if (before && before->mesh == node->mesh &&
