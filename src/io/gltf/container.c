@@ -60,6 +60,7 @@ static cutis_result take_chunk(gltf_document *document, const uint8_t *data, siz
     } else {
         cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "GLB_UNKNOWN_CHUNK_TYPE",
                           "byte %zu: a chunk of type 0x%08x", offset, kind);
+        document->chunks_size += 8 + (size_t)length; // BIN is the second: they are the last
     }
     return CUTIS_OK;
 }
@@ -80,6 +81,11 @@ static cutis_result split_glb(gltf_document *document, const uint8_t *data, size
         result = take_chunk(document, data, size, total, offset, index, json, json_size);
         if (result != CUTIS_OK) return result;
         offset += 8 + (size_t)cutis_load_u32(data + offset);
+    }
+    if (document->chunks_size && document->kept) {
+        document->chunks = cutis_arena_copy(&document->arena, data + offset - document->chunks_size,
+                                            document->chunks_size, 1);
+        if (!document->chunks) return cutis_alloc_result(document->context);
     }
     if (offset < total)
         return WRONG("GLB_LENGTH_MISMATCH", "byte 8: the header says %u bytes, the file has %zu",

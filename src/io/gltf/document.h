@@ -94,6 +94,8 @@ typedef struct gltf_document {
     uint64_t charged;
     const uint8_t *bin; ///< the GLB's binary chunk while loading
     size_t bin_size;
+    const uint8_t *chunks; ///< of a GLB that is kept: those nobody knows, with their headers
+    size_t chunks_size;
     uint32_t buffer_count, view_count, accessor_count;
     gltf_buffer *buffers;
     gltf_view *views;
