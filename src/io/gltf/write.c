@@ -118,7 +118,7 @@ static void write_parts(gltf_writer *writer)
     for (uint32_t i = 0; i < data->mesh_count && !writer->failed; i++)
         cutis_gltf_write_mesh(writer, i);
     if (!writer->failed) cutis_gltf_write_nodes(writer);
-    if (!writer->failed && writer->props) cutis_gltf_write_props(writer);
+    if (!writer->failed && writer->nodes) cutis_gltf_keep_scene(writer);
     for (uint32_t i = 0; i < data->skin_count && !writer->failed; i++)
         cutis_gltf_write_skin(writer, i);
     for (uint32_t i = 0; i < data->clip_count && !writer->failed; i++)
@@ -325,7 +325,7 @@ cutis_result cutis_gltf_write(const cutis_model *model, const char *path,
     if (result == CUTIS_OK) note_images(&writer, path);
     if (result == CUTIS_OK) note_left(&writer, path);
     json_decref(writer.root);
-    json_decref(writer.props);
+    json_decref(writer.nodes);
     cutis_bytes_drop(&writer.bytes);
     cutis_bytes_drop(&writer.other);
     cutis_bytes_drop(&writer.file);

@@ -16,12 +16,6 @@ static bool is_ours(const char *extension)
     return strncmp(extension, "CUTIS_", 6) == 0;
 }
 
-/// A camera or a light: it has a place, and no part in the rig.
-static bool is_prop(const json_t *node)
-{
-    return json_object_get(node, "camera") || cutis_gltf_extension(node, "KHR_lights_punctual");
-}
-
 /// Is there something in a part of the source that a model does not hold?
 static bool holds_foreign(const json_t *json)
 {
@@ -37,6 +31,7 @@ static bool holds_foreign(const json_t *json)
     }
     json_object_foreach((json_t *)json, key, value)
     {
+        if (strcmp(key, "camera") == 0) return true;
         if (strcmp(key, "extras") == 0) {
             if (!json_is_object(value) || json_object_size(value) > 1 ||
                 !json_object_get(value, "targetNames"))
@@ -138,18 +133,20 @@ static void drop_unused(gltf_writer *writer)
 }
 
 /// Does the source hold something that goes and that no model could have kept?
-static bool loses(const json_t *before)
+static bool loses(const gltf_writer *writer)
 {
+    const json_t *before = writer->before;
     static const char *const PARTS[] = { "scenes", "meshes", "skins", "animations" };
     const char *name;
     json_t *value;
     size_t i;
     for (size_t k = 0; k < sizeof PARTS / sizeof *PARTS; k++)
         if (holds_foreign(json_object_get(before, PARTS[k]))) return true;
-    json_array_foreach(json_object_get(before, "nodes"), i, value)
-    {
-        if (!is_prop(value) && holds_foreign(value)) return true;
-    }
+    // Nodes: as many with something of their own as there were.
+    size_t then = 0, now = 0;
+    json_array_foreach(json_object_get(before, "nodes"), i, value) then += holds_foreign(value);
+    json_array_foreach(writer->nodes, i, value) now += holds_foreign(value);
+    if (now < then) return true;
     json_object_foreach(json_object_get(before, "extensions"), name, value)
     {
         if (!is_ours(name) &&
@@ -160,61 +157,48 @@ static bool loses(const json_t *before)
     return false;
 }
 
-/// Copies of the source's cameras and lights as roots, placed as the nodes above them put them.
-static void gather_props(gltf_writer *writer)
+/// For each node of the model that a node of the source has the name of, alone among the source's:
+/// what that one holds beside its place in the tree and its shape. Else null.
+static void gather_nodes(gltf_writer *writer)
 {
-    gltf_document *source = &writer->source;
+    static const char *const OWN[] = { "children", "mesh",        "skin",     "weights",
+                                       "matrix",   "translation", "rotation", "scale" };
     const json_t *nodes = json_object_get(writer->before, "nodes");
-    cutis_mat34 *world =
-        cutis_alloc_array(writer->context, source->node_count, sizeof *world); // by file index
-    writer->props = json_array();
-    if (!world || !writer->props) writer->failed = true;
-    for (uint32_t i = 0; i < source->node_count && !writer->failed; i++) { // parents come first
-        const uint32_t index = source->node_of_model[i];
-        const int32_t parent = source->parent_of_node[index];
-        const json_t *json = json_array_get(nodes, index);
-        cutis_node node;
-        if (cutis_gltf_read_node(source, index, &node) != CUTIS_OK) {
-            writer->failed = true; // it was read before: there is no memory
-            break;
-        }
-        world[index] = node.matrix ? *node.matrix : cutis_mat34_from_transform(&node.rest);
-        if (parent != CUTIS_NONE)
-            world[index] = cutis_mat34_multiply(&world[parent], &world[index]);
-        if (is_prop(json) && source->in_scene[index]) {
-            json_t *prop = json_deep_copy(json);
-            node = (cutis_node){ .rest = cutis_transform_from_mat34(&world[index]) };
-            json_object_del(prop, "children");
-            json_object_del(prop, "mesh");
-            json_object_del(prop, "skin");
-            json_object_del(prop, "weights");
-            cutis_gltf_write_transform(writer, &node, prop);
-            cutis_gltf_append(writer, writer->props, prop);
-        }
-        cutis_arena_release(&source->parts);
+    json_t *named = json_object();
+    writer->nodes = json_array();
+    for (size_t n = 0; n < json_array_size(nodes); n++) {
+        json_t *node = json_array_get(nodes, n);
+        const char *name = cutis_gltf_string(node, "name");
+        if (name && json_object_set(named, name, json_object_get(named, name) ? json_null() : node))
+            writer->failed = true;
     }
-    cutis_free_array(writer->context, world, source->node_count, sizeof *world);
+    for (uint32_t i = 0; i < writer->data->node_count && !writer->failed; i++) {
+        const char *name = writer->data->nodes[i].name;
+        const json_t *old = name ? json_object_get(named, name) : NULL;
+        json_t *copy = json_is_object(old) ? json_deep_copy(old) : json_null();
+        for (size_t k = 0; k < sizeof OWN / sizeof *OWN; k++) json_object_del(copy, OWN[k]);
+        cutis_gltf_append(writer, writer->nodes, copy);
+    }
+    json_decref(named);
 }
 
-void cutis_gltf_write_props(gltf_writer *writer)
+json_t *cutis_gltf_new_node(gltf_writer *writer, uint32_t index)
 {
-    json_t *nodes = cutis_gltf_collection(writer, "nodes"), *prop;
+    json_t *node = json_array_get(writer->nodes, index), *value;
+    const char *name;
+    if (!json_is_object(node)) return json_object();
+    json_object_foreach(json_object_get(node, "extensions"), name, value)
+        cutis_gltf_use_extension(writer, name);
+    return json_incref(node);
+}
+
+void cutis_gltf_keep_scene(gltf_writer *writer)
+{
     json_t *scene = json_array_get(json_object_get(writer->root, "scenes"), 0);
     const json_t *scenes = json_object_get(writer->before, "scenes");
     const json_t *old =
         json_array_get(scenes, (size_t)cutis_gltf_integer(writer->before, "scene", 0));
-    const char *name;
-    size_t i;
     if (!scene) return;
-    json_array_foreach(writer->props, i, prop)
-    {
-        json_t *own;
-        json_object_foreach(json_object_get(prop, "extensions"), name, own)
-            cutis_gltf_use_extension(writer, name);
-        json_t *list = json_object_get(scene, "nodes");
-        cutis_gltf_append(writer, list, json_integer((json_int_t)json_array_size(nodes)));
-        cutis_gltf_append(writer, nodes, json_incref(prop));
-    }
     cutis_gltf_set_string(writer, scene, "name", cutis_gltf_string(old, "name"));
     if (json_object_get(old, "extras"))
         cutis_gltf_set(writer, scene, "extras", json_deep_copy(json_object_get(old, "extras")));
@@ -253,17 +237,17 @@ void cutis_gltf_start_anew(gltf_writer *writer, const char *path)
     {
         textures = drop_textures(material) || textures;
     }
-    gather_props(writer);
-    foreign = drop_foreign(writer->props) || foreign;
+    gather_nodes(writer);
+    foreign = drop_foreign(writer->nodes) || foreign;
     drop_unused(writer);
     // Views of images stay; those of accessors go when the buffer is laid out.
     writer->source_views = writer->source.view_count;
     writer->source.node_count = writer->source.mesh_count = 0;
     writer->source.skin_count = writer->source.clip_count = 0;
-    if (loses(writer->before) || foreign)
+    if (loses(writer) || foreign)
         cutis_log(writer->context,
-                  "%s: nodes of %s were removed or moved: written anew, with its materials, "
-                  "textures, cameras and lights, without the extras and foreign extensions that "
+                  "%s: nodes of %s were removed or moved: written anew, with its materials and "
+                  "textures, without the cameras, lights, extras and foreign extensions that "
                   "belonged to what has gone",
                   path, writer->source.file);
     if (textures)

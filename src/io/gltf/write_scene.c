@@ -12,7 +12,7 @@ static void to_columns(const cutis_mat34 *matrix, float *columns)
     }
 }
 
-void cutis_gltf_write_transform(gltf_writer *writer, const cutis_node *node, json_t *json)
+static void write_transform(gltf_writer *writer, const cutis_node *node, json_t *json)
 {
     cutis_transform identity = cutis_transform_identity();
     const cutis_transform *rest = &node->rest;
@@ -42,7 +42,7 @@ static void write_node(gltf_writer *writer, uint32_t index, const cutis_node *be
     cutis_gltf_set_string(writer, json, "name", node->name);
     if (!before || !cutis_gltf_same(before->matrix, node->matrix, 1, sizeof *node->matrix) ||
         (!node->matrix && memcmp(&before->rest, &node->rest, sizeof node->rest) != 0))
-        cutis_gltf_write_transform(writer, node, json);
+        write_transform(writer, node, json);
     cutis_gltf_set_index(writer, json, "mesh", node->mesh);
     cutis_gltf_set_index(writer, json, "skin", node->skin);
     if (before && before->mesh == node->mesh &&
@@ -90,7 +90,7 @@ void cutis_gltf_write_nodes(gltf_writer *writer)
         bool kept = i < source_count;
         if (kept && cutis_gltf_read_node(&writer->source, file_index, &old) != CUTIS_OK)
             writer->failed = true;
-        if (!kept) cutis_gltf_append(writer, nodes, json_object());
+        if (!kept) cutis_gltf_append(writer, nodes, cutis_gltf_new_node(writer, i));
         if (!writer->failed)
             write_node(writer, i, kept ? &old : NULL, json_array_get(nodes, file_index));
         if (!kept && !writer->failed) link_node(writer, i, nodes);
