@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const gltf_type TYPES[] = {
+static const type TYPES[] = {
     TYPE("root", { "extensionsUsed", STRINGS, false, NULL, 0, 0, 0 },
          { "extensionsRequired", STRINGS, false, NULL, 0, 0, 0 },
          { PART_REQUIRED("asset", "asset") }, { LIST("accessors", "accessor") },
@@ -143,7 +143,7 @@ static bool in_words(const char *list, const char *text)
     return false;
 }
 
-const gltf_type *cutis_gltf_find_type(const gltf_type *types, size_t count, const char *name)
+const type *cutis_gltf_find_type(const type *types, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(types[i].name, name) == 0) return &types[i];
@@ -152,9 +152,9 @@ const gltf_type *cutis_gltf_find_type(const gltf_type *types, size_t count, cons
 }
 
 /// Types of extensions may have parts of core ones and of their own.
-static const gltf_type *find_type(const char *name)
+static const type *find_type(const char *name)
 {
-    const gltf_type *own = cutis_gltf_find_type(TYPES, sizeof TYPES / sizeof *TYPES, name);
+    const type *own = cutis_gltf_find_type(TYPES, sizeof TYPES / sizeof *TYPES, name);
     return own ? own : cutis_gltf_extension_part(name);
 }
 
@@ -262,7 +262,7 @@ static cutis_result check_strings(walk *w, const json_t *array)
     return result;
 }
 
-static cutis_result check_numbers(walk *w, const json_t *array, const gltf_property *p)
+static cutis_result check_numbers(walk *w, const json_t *array, const property *p)
 {
     // How many extremes there are depends on the accessor, which is looked at later.
     const bool may_be_empty = p->kind == EXTREMES && json_is_array(array);
@@ -303,7 +303,7 @@ static cutis_result check_index_map(walk *w, const json_t *map, const char *coll
     return result;
 }
 
-static cutis_result check_object(walk *w, const json_t *object, const gltf_type *t);
+static cutis_result check_object(walk *w, const json_t *object, const type *t);
 
 /// The inside of an extension that stands on an object of type `place`.
 static cutis_result check_extension(walk *w, const char *name, const json_t *value,
@@ -311,7 +311,7 @@ static cutis_result check_extension(walk *w, const char *name, const json_t *val
 {
     if (!cutis_gltf_extension_belongs(name, place))
         return refuse(w, "UNEXPECTED_EXTENSION_OBJECT", "the extension does not belong here");
-    const gltf_type *t = cutis_gltf_extension_type(name, place);
+    const type *t = cutis_gltf_extension_type(name, place);
     return t ? check_object(w, value, t) : CUTIS_OK;
 }
 
@@ -348,10 +348,10 @@ static bool array_is_collection(const walk *w)
     return second && !strchr(second + 1, '/');
 }
 
-static cutis_result check_array(walk *w, const json_t *array, const gltf_property *p)
+static cutis_result check_array(walk *w, const json_t *array, const property *p)
 {
     cutis_result result = check_is_list(w, array);
-    const gltf_type *t = p->kind == OBJECTS ? find_type(p->of) : NULL;
+    const type *t = p->kind == OBJECTS ? find_type(p->of) : NULL;
     for (size_t i = 0; i < json_array_size(array) && result == CUTIS_OK; i++) {
         size_t cut = enter_index(w, i);
         const json_t *item = json_array_get(array, i);
@@ -367,7 +367,7 @@ static cutis_result check_array(walk *w, const json_t *array, const gltf_propert
 }
 
 /// A string; where the property has a pattern or a list of words, one that fits.
-static cutis_result check_string(walk *w, const json_t *value, const gltf_property *p)
+static cutis_result check_string(walk *w, const json_t *value, const property *p)
 {
     const char *text = json_string_value(value);
     if (!text) return refuse(w, "TYPE_MISMATCH", "must be a string");
@@ -389,7 +389,7 @@ static cutis_result check_pointer(walk *w, const json_t *value)
     return good ? CUTIS_OK : refuse(w, "PATTERN_MISMATCH", "\"%.100s\" is no JSON pointer", text);
 }
 
-static cutis_result check_property(walk *w, const json_t *value, const gltf_property *p)
+static cutis_result check_property(walk *w, const json_t *value, const property *p)
 {
     switch (p->kind) {
     case BOOLEAN:
@@ -428,14 +428,14 @@ static cutis_result check_property(walk *w, const json_t *value, const gltf_prop
 }
 
 /// Properties the type does not have: allowed, but probably a slip.
-static void remark_unknown(walk *w, const json_t *object, const gltf_type *t)
+static void remark_unknown(walk *w, const json_t *object, const type *t)
 {
     const char *key;
     json_t *value;
     if (!w->document->report) return;
     json_object_foreach((json_t *)object, key, value)
     {
-        const gltf_property *p = t->properties;
+        const property *p = t->properties;
         if (strcmp(key, "extensions") == 0 || strcmp(key, "extras") == 0) continue;
         while (p->name && strcmp(p->name, key) != 0) p++;
         if (!p->name)
@@ -444,11 +444,11 @@ static void remark_unknown(walk *w, const json_t *object, const gltf_type *t)
     }
 }
 
-static cutis_result check_object(walk *w, const json_t *object, const gltf_type *t)
+static cutis_result check_object(walk *w, const json_t *object, const type *t)
 {
     if (!json_is_object(object)) return refuse(w, "TYPE_MISMATCH", "must be an object");
     cutis_result result = CUTIS_OK;
-    for (const gltf_property *p = t->properties; p->name; p++) {
+    for (const property *p = t->properties; p->name; p++) {
         const json_t *value = json_object_get(object, p->name);
         const char *chosen = p->kind == CHOSEN ? cutis_gltf_string(object, "type") : p->name;
         if (!chosen || strcmp(chosen, p->name) != 0) {

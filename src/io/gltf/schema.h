@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum gltf_kind {
+enum kind {
     BOOLEAN,
     STRING,      ///< one of the words in `of`, if it is given
     POINTER,     ///< a string with the syntax of a JSON pointer
@@ -27,19 +27,19 @@ enum gltf_kind {
 };
 
 /// Collections are the root's arrays; "@NAME/list" is an array of the root's extension NAME.
-typedef struct gltf_property {
+typedef struct property {
     const char *name;
-    enum gltf_kind kind;
+    enum kind kind;
     bool required;
     const char *of;
     int count;
     double low, high;
-} gltf_property;
+} property;
 
-typedef struct gltf_type {
+typedef struct type {
     const char *name;
-    const gltf_property *properties;
-} gltf_type;
+    const property *properties;
+} type;
 
 #define BIG                        9007199254740991.0
 #define ANY                        -INFINITY, INFINITY
@@ -56,7 +56,7 @@ typedef struct gltf_type {
 #define NUMBER_IN(name, low, high) name, NUMBER, false, NULL, 0, low, high
 #define TYPE(name, ...)                                                                            \
     {                                                                                              \
-        name, (const gltf_property[])                                                              \
+        name, (const property[])                                                                   \
         {                                                                                          \
             __VA_ARGS__,                                                                           \
             {                                                                                      \
@@ -67,11 +67,11 @@ typedef struct gltf_type {
 
 /// The type that an extension's object is of where it stands on an object of type `place`; NULL:
 /// its inside is nobody's business here (schema_extensions.c).
-const gltf_type *cutis_gltf_extension_type(const char *name, const char *place);
+const type *cutis_gltf_extension_type(const char *name, const char *place);
 
 /// A type that only types of extensions have as a part, or NULL.
-const gltf_type *cutis_gltf_extension_part(const char *name);
+const type *cutis_gltf_extension_part(const char *name);
 /// One of `count` types, or NULL.
-const gltf_type *cutis_gltf_find_type(const gltf_type *types, size_t count, const char *name);
+const type *cutis_gltf_find_type(const type *types, size_t count, const char *name);
 
 #endif

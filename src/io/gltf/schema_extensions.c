@@ -16,7 +16,7 @@
 #define RIGHT_ANGLE 1.5707963267948966
 #define BELOW_RIGHT 1.5707963267948963
 
-static const gltf_type TYPES[] = {
+static const type TYPES[] = {
     TYPE("lights", { LIST_REQUIRED("lights", "light") }),
     TYPE("light", { COLOR("color") }, { AMOUNT("intensity") },
          { "type", STRING, true, "directional point spot", 0, 0, 0 },
@@ -61,7 +61,7 @@ static const gltf_type TYPES[] = {
          { "specularColorFactor", NUMBERS, false, NULL, 3, 0, INFINITY },
          { TEXTURE("specularColorTexture") }),
     TYPE("transmission", { FACTOR("transmissionFactor") }, { TEXTURE("transmissionTexture") }),
-    { "unlit", (const gltf_property[]){ { NULL, BOOLEAN, false, NULL, 0, 0, 0 } } },
+    { "unlit", (const property[]){ { NULL, BOOLEAN, false, NULL, 0, 0, 0 } } },
     TYPE("volume", { COLOR("attenuationColor") },
          { "attenuationDistance", NUMBER, false, NULL, 0, POSITIVE }, { AMOUNT("thicknessFactor") },
          { TEXTURE("thicknessTexture") }),
@@ -122,12 +122,12 @@ bool cutis_gltf_extension_belongs(const char *name, const char *place)
     return !cutis_gltf_extension_checked(name) || cutis_gltf_extension_type(name, place);
 }
 
-const gltf_type *cutis_gltf_extension_part(const char *name)
+const type *cutis_gltf_extension_part(const char *name)
 {
     return cutis_gltf_find_type(TYPES, sizeof TYPES / sizeof *TYPES, name);
 }
 
-const gltf_type *cutis_gltf_extension_type(const char *name, const char *place)
+const type *cutis_gltf_extension_type(const char *name, const char *place)
 {
     for (size_t i = 0; i < PLACE_COUNT; i++) {
         if (PLACES[i].type && strcmp(PLACES[i].extension, name) == 0 &&
