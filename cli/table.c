@@ -31,14 +31,16 @@ const verb_row cli_verbs[] = {
       "cutis info cally.cfg --json\tthe same for a program\n",
       verb_info },
     { "check", "MODEL", NULL, 1, 1, "look for what is wrong with a file and its skin, and repair it",
-      "Two looks. At the file: of glTF everything the Khronos validator calls an error, by its own codes, with JSON\n"
-      "pointer or byte offset. At the skin: weights that do not sum to one, NaN, negative or duplicated weights,\n"
+      "Two looks. At the file: of glTF everything the Khronos validator calls an error, extensions and the headers of\n"
+      "images included, by its own codes, with JSON pointer or byte offset; what is not looked at is named (not\n"
+      "checked). At the skin: weights that do not sum to one, NaN, negative or duplicated weights,\n"
       "unweighted vertices, seams whose copies differ, more influences than --influences (default 4), unused joints,\n"
       "bad inverse binds. Exit status 1 when there is an error that --fix has not repaired; warnings alone give 0.\n"
       "--fix repairs sums, negative, doubled and NaN weights, unweighted vertices, joints out of range, keys out of\n"
       "order, singular inverse binds, and lists what it did.\n"
       "\n"
-      "JSON keys: file, errors, warnings, repaired, issues [{code, place, text, count, severity, repaired}].\n",
+      "JSON keys: file, errors, warnings, repaired, issues [{code, place, text, count, severity, repaired}],\n"
+      "not_checked [{place, text}].\n",
       COMMON | READING | WRITING | BIT(INFLUENCES) | BIT(WEIGHTS),
       "cutis check fox.glb\tlist the findings\n"
       "cutis check broken.glb --fix -o fixed.glb\trepair, clean the weights, write\n",

@@ -25,9 +25,16 @@ static void count_issues(const cutis_issue *issues, uint32_t count, tally *out)
     }
 }
 
+/// What the look at the file left out; no finding.
+static bool not_checked(const cutis_issue *issue)
+{
+    return strcmp(issue->code, "NOT_CHECKED") == 0;
+}
+
 static void print_issue(const cli_app *app, json_out *json, const cutis_issue *issue)
 {
     const bool fixed = issue->repaired && option_given(app, OPTION_FIX);
+    if (not_checked(issue)) return;
     if (app->json) {
         emit(json, "{ code %s place %s text %s count %ju severity %s repaired %d }", issue->code,
              issue->place, issue->text, issue->count, severity_name(issue), fixed);
@@ -45,6 +52,26 @@ typedef struct findings {
     uint32_t counts[3];
 } findings;
 
+/// A list in JSON, one line in text. @return how many there are
+static uint32_t print_not_checked(const cli_app *app, json_out *json, const findings *all)
+{
+    enum { SHOWN = 4 };
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < all->counts[0]; i++) {
+        const cutis_issue *issue = &all->lists[0][i];
+        if (!not_checked(issue)) continue;
+        if (app->json)
+            emit(json, "{ place %s text %s }", issue->place, issue->text);
+        else if (count < SHOWN)
+            app_say(app, "%s%s: %s", count ? "; " : "not checked: ", issue->place, issue->text);
+        count++;
+    }
+    if (count > SHOWN && !app->json)
+        app_say(app, "; and %u more, --json lists them", count - SHOWN);
+    if (count && !app->json) app_say(app, "\n");
+    return count;
+}
+
 static void print_findings(const cli_app *app, const char *path, const findings *all, tally *total)
 {
     json_out json = { .file = stdout };
@@ -54,9 +81,11 @@ static void print_findings(const cli_app *app, const char *path, const findings 
              total->warnings, option_given(app, OPTION_FIX) ? total->repaired : 0);
     for (int k = 0; k < 3; k++)
         for (uint32_t i = 0; i < all->counts[k]; i++) print_issue(app, &json, &all->lists[k][i]);
+    if (app->json) emit(&json, "] not_checked [");
+    const uint32_t left_out = print_not_checked(app, &json, all);
     if (app->json) {
         emit(&json, "] }");
-    } else if (all->counts[0] + all->counts[1] + all->counts[2] == 0) {
+    } else if (all->counts[0] + all->counts[1] + all->counts[2] == left_out) {
         app_say(app, "%s: nothing to complain about\n", path);
     } else {
         app_say(app, "%s: %u error%s, %u warning%s\n", path, total->errors,

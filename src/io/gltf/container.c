@@ -51,6 +51,9 @@ static cutis_result take_chunk(gltf_document *document, const uint8_t *data, siz
     if (offset + 8 + (uint64_t)length > size)
         return WRONG("GLB_UNEXPECTED_END_OF_CHUNK_DATA", "byte %zu: the file ends inside a chunk",
                      size);
+    if (kind == CHUNK_BIN && length == 0)
+        cutis_gltf_remark(document, CUTIS_ISSUE_INFORMATION, "GLB_EMPTY_BIN_CHUNK",
+                          "byte %zu: the BIN chunk is empty", offset);
     if (kind == CHUNK_JSON) {
         *json = data + offset + 8;
         *json_size = length;
@@ -274,6 +277,7 @@ static cutis_result load_file(gltf_document *document, uint32_t index, const cha
         (strncasecmp(uri, "http://", 7) == 0 || strncasecmp(uri, "https://", 8) == 0)) {
         cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "NON_RELATIVE_URI",
                           "/buffers/%u/uri: not a file beside the document, not looked at", index);
+        cutis_gltf_not_checked(document, "/buffers/%u: not a file beside the document", index);
         return CUTIS_OK;
     }
     cutis_result result =
@@ -305,6 +309,10 @@ static cutis_result load_glb_buffer(gltf_document *document, const json_t *json)
         return WRONG("BUFFER_BYTE_LENGTH_MISMATCH",
                      "/buffers/0/byteLength: %zu bytes, the BIN chunk has %zu", buffer->size,
                      document->bin_size);
+    if (document->bin_size > (buffer->size + 3) / 4 * 4)
+        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "BUFFER_GLB_CHUNK_TOO_BIG",
+                          "/buffers/0: the BIN chunk has %zu bytes more",
+                          document->bin_size - buffer->size);
     buffer->data = document->bin;
     if (!document->kept) return CUTIS_OK;
     buffer->data = cutis_arena_copy(&document->arena, document->bin, buffer->size, 1);

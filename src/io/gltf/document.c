@@ -25,7 +25,8 @@ static bool report_text(const gltf_document *document, const char *code, uint8_t
 {
     char place[512];
     const char *colon = strstr(text, ": ");
-    if (document->report->count >= FINDINGS_MAX) return true;
+    // Remarks leave room for errors.
+    if (document->report->count >= (severity ? FINDINGS_MAX / 2 : FINDINGS_MAX)) return true;
     size_t length = colon ? (size_t)(colon - text) : 0;
     if (length >= sizeof place) length = sizeof place - 1;
     memcpy(place, text, length);
@@ -248,8 +249,7 @@ static cutis_result check_required(gltf_document *document)
             return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNSUPPORTED_EXTENSION",
                                     "/extensionsRequired/%zu: the extension %s is not supported", i,
                                     name);
-        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "UNSUPPORTED_EXTENSION",
-                          "/extensionsRequired/%zu: Cutis does not read %s", i, name);
+        cutis_gltf_not_checked(document, "/extensionsRequired/%zu: data that %s holds", i, name);
         break;
     }
     return CUTIS_OK;
@@ -289,6 +289,7 @@ cutis_result cutis_gltf_document_load(const cutis_input *input, const gltf_docum
     if (result == CUTIS_OK) result = check_asset(document);
     if (result == CUTIS_OK) result = check_required(document);
     if (result == CUTIS_OK && document->strict) result = cutis_gltf_check_strict_json(document);
+    if (result == CUTIS_OK) result = cutis_gltf_remark_all(document);
     document->quantized = cutis_gltf_find_text(json_object_get(document->root, "extensionsUsed"),
                                                "KHR_mesh_quantization") >= 0;
     if (result == CUTIS_OK) result = cutis_gltf_load_buffers(document);

@@ -51,6 +51,8 @@ cutis_result cutis_gltf_read_cage(gltf_document *document);
 cutis_result cutis_gltf_check_strict_json(gltf_document *document);
 cutis_result cutis_gltf_check_strict_materials(gltf_document *document);
 cutis_result cutis_gltf_check_strict_images(gltf_document *document);
+/// Warnings, informations and what is not checked, for the report (strict_remarks.c).
+cutis_result cutis_gltf_remark_all(gltf_document *document);
 cutis_result cutis_gltf_check_strict(gltf_document *document);
 
 #endif

@@ -89,10 +89,10 @@ static const type TYPES[] = {
          { REF("mesh", "meshes") }, { "rotation", NUMBERS, false, NULL, 4, -1, 1 },
          { "scale", NUMBERS, false, NULL, 3, ANY }, { "translation", NUMBERS, false, NULL, 3, ANY },
          { "weights", NUMBERS, false, NULL, 0, ANY }, { TEXT("name") }),
-    TYPE("sampler", { "magFilter", INTEGER, false, NULL, 0, -BIG, BIG },
-         { "minFilter", INTEGER, false, NULL, 0, -BIG, BIG },
-         { "wrapS", INTEGER, false, NULL, 0, -BIG, BIG },
-         { "wrapT", INTEGER, false, NULL, 0, -BIG, BIG }, { TEXT("name") }),
+    TYPE("sampler", { "magFilter", INTEGER, false, "9728 9729", 0, -BIG, BIG },
+         { "minFilter", INTEGER, false, "9728 9729 9984 9985 9986 9987", 0, -BIG, BIG },
+         { "wrapS", INTEGER, false, "33071 33648 10497", 0, -BIG, BIG },
+         { "wrapT", INTEGER, false, "33071 33648 10497", 0, -BIG, BIG }, { TEXT("name") }),
     TYPE("scene", { "nodes", INDICES, false, "nodes", 0, 0, 0 }, { TEXT("name") }),
     TYPE("skin", { REF("inverseBindMatrices", "accessors") }, { REF("skeleton", "nodes") },
          { "joints", INDICES, true, "nodes", 0, 0, 0 }, { TEXT("name") }),
@@ -158,14 +158,19 @@ static const type *find_type(const char *name)
     return own ? own : cutis_gltf_extension_part(name);
 }
 
-static cutis_result check_integer(walk *w, const json_t *value, double low, double high)
+static cutis_result check_integer(walk *w, const json_t *value, const property *p)
 {
     int64_t number;
+    char text[24];
     if (!cutis_json_integer(value, &number))
         return refuse(w, "TYPE_MISMATCH", "must be an integer");
-    if ((double)number < low || (double)number > high)
+    if ((double)number < p->low || (double)number > p->high)
         return refuse(w, "VALUE_NOT_IN_RANGE", "%lld is out of range [%g, %g]", (long long)number,
-                      low, high);
+                      p->low, p->high);
+    snprintf(text, sizeof text, "%lld", (long long)number);
+    if (p->of && !in_words(p->of, text))
+        cutis_gltf_remark(w->document, CUTIS_ISSUE_WARNING, "VALUE_NOT_IN_LIST",
+                          "%s: %s is not one of %s", w->pointer, text, p->of);
     return CUTIS_OK;
 }
 
@@ -402,7 +407,7 @@ static cutis_result check_property(walk *w, const json_t *value, const property 
     case STRINGS:
         return check_strings(w, value);
     case INTEGER:
-        return check_integer(w, value, p->low, p->high);
+        return check_integer(w, value, p);
     case NUMBER:
         return check_number(w, value, p->low, p->high);
     case NUMBER_OR_0:
@@ -432,7 +437,11 @@ static void remark_unknown(walk *w, const json_t *object, const type *t)
 {
     const char *key;
     json_t *value;
+    const json_t *extras = json_object_get(object, "extras");
     if (!w->document->report) return;
+    if (extras && !json_is_object(extras))
+        cutis_gltf_remark(w->document, CUTIS_ISSUE_INFORMATION, "NON_OBJECT_EXTRAS",
+                          "%s/extras: no object, which tools expect", w->pointer);
     json_object_foreach((json_t *)object, key, value)
     {
         const property *p = t->properties;

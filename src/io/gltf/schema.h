@@ -12,7 +12,7 @@ enum kind {
     STRING,      ///< one of the words in `of`, if it is given
     POINTER,     ///< a string with the syntax of a JSON pointer
     STRINGS,     ///< array of distinct strings
-    INTEGER,     ///< from low to high
+    INTEGER,     ///< from low to high; one of those in `of`, if it is given
     NUMBER,      ///< from low to high
     NUMBER_OR_0, ///< the same, or 0
     NUMBERS,     ///< `count` of them (0: any number but none)
