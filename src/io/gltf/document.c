@@ -207,17 +207,27 @@ static bool parse_version(const char *text, unsigned *major, unsigned *minor)
            strpbrk(text, "+- ") == NULL;
 }
 
+/// Before everything else: of another version nothing can be said. Types are the schema's business.
+static cutis_result check_version(const gltf_document *document)
+{
+    const char *version = cutis_gltf_string(json_object_get(document->root, "asset"), "version");
+    unsigned major, minor;
+    if (!version) return CUTIS_OK;
+    if (!parse_version(version, &major, &minor))
+        return WRONG("PATTERN_MISMATCH", "/asset/version: \"%.40s\" is no version", version);
+    if (major != 2)
+        return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNKNOWN_ASSET_MAJOR_VERSION",
+                                "/asset/version: glTF %s, this reads glTF 2", version);
+    return CUTIS_OK;
+}
+
 static cutis_result check_asset(const gltf_document *document)
 {
     const json_t *asset = json_object_get(document->root, "asset");
     const char *version = cutis_gltf_string(asset, "version"),
                *least = cutis_gltf_string(asset, "minVersion");
-    unsigned major, minor, least_major, least_minor;
-    if (!parse_version(version, &major, &minor))
-        return WRONG("PATTERN_MISMATCH", "/asset/version: \"%s\" is no version", version);
-    if (major != 2)
-        return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNKNOWN_ASSET_MAJOR_VERSION",
-                                "/asset/version: glTF %s, this reads glTF 2", version);
+    unsigned major = 2, minor = 0, least_major, least_minor;
+    parse_version(version, &major, &minor); // it is one
     if (minor > 0)
         cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "UNKNOWN_ASSET_MINOR_VERSION",
                           "/asset/version: glTF %s, rules of 2.0 are looked at", version);
@@ -285,6 +295,7 @@ cutis_result cutis_gltf_document_load(const cutis_input *input, const gltf_docum
     document->file = cutis_arena_string(&document->arena, input->name);
     cutis_result result =
         document->file ? cutis_gltf_load_json(document, input) : cutis_alloc_result(context);
+    if (result == CUTIS_OK) result = check_version(document);
     if (result == CUTIS_OK) result = cutis_gltf_check_schema(document);
     if (result == CUTIS_OK) result = check_asset(document);
     if (result == CUTIS_OK) result = check_required(document);
