@@ -297,6 +297,20 @@ def images():
     yield 'neither uri nor view', at('images/0', {})
 
 
+BESIDE = {'a b.png': png(), 'jpeg.png': jpeg(), 'a.webp': webp(), 'a.ktx2': KTX2, 'noise.png': b'noise' * 9, 'cut.jpg': jpeg()[:15], 'empty.png': b''}
+
+
+def files():
+    """Images beside the document"""
+    for name, image in (('PNG', {'uri': 'a%20b.png'}), ('PNG named as it is', {'uri': 'a b.png'}), ('PNG that is said to be JPEG', {'uri': 'a%20b.png', 'mimeType': 'image/jpeg'}),
+                        ('JPEG called PNG', {'uri': 'jpeg.png'}), ('JPEG that is said to be PNG', {'uri': 'jpeg.png', 'mimeType': 'image/png'}), ('WebP', {'uri': 'a.webp'}),
+                        ('KTX2', {'uri': 'a.ktx2'}), ('KTX2 that says so', {'uri': 'a.ktx2', 'mimeType': 'image/ktx2'}), ('noise', {'uri': 'noise.png'}),
+                        ('cut off', {'uri': 'cut.jpg'}), ('empty', {'uri': 'empty.png'}), ('on a network', {'uri': 'http://nowhere.invalid/a.png'})):
+        yield f'image file: {name}', at('images/2', image)
+    yield 'image file: two say different things of one', both(at('images/0', {'uri': 'jpeg.png'}), at('images/2', {'uri': 'jpeg.png', 'mimeType': 'image/png'}))
+    yield 'image file: PNG for WebP', at('images/1', {'uri': 'a%20b.png'})
+
+
 def lists():
     yield 'an extension used twice', lambda j: {**j, 'extensionsUsed': j['extensionsUsed'] * 2}
     yield 'required, not used', at('extensionsRequired', ['KHR_texture_basisu'])
@@ -310,7 +324,7 @@ def lists():
 
 def rules():
     yield 'nothing changed', lambda json_: json_
-    for group in (factors, textures, materials, lights, variants, pointers, images, lists):
+    for group in (factors, textures, materials, lights, variants, pointers, images, files, lists):
         yield from group()
 
 
@@ -344,6 +358,9 @@ def mutations():
 
 def write(folder, cases):
     names = []
+    for name, data in BESIDE.items():
+        with open(os.path.join(folder, name), 'wb') as file:
+            file.write(data)
     for i, (_, json_) in enumerate(cases):
         names.append(os.path.join(folder, f'{i}.gltf'))
         with open(names[-1], 'w') as file:
