@@ -25,6 +25,10 @@ RIG = (r'/(nodes|meshes|skins|animations|scenes)/.*', r'/(animations|skins)', r'
        r'/materials/0/(occlusionTexture|pbrMetallicRoughness/baseColorTexture|extensions/KHR_materials_.*)', r'/extensionsUsed', r'/bufferViews')
 
 
+# Where a repair that reading has noted ("[CODE]") may have changed something: rig, surface, motion.
+REPAIRED = (r'/(nodes|meshes|skins|animations|scenes|scene)(/.*)?', r'/asset/(version|minVersion)', r'/bufferViews')
+
+
 def run(cutis, *words):
     return subprocess.run([cutis, *words], capture_output=True, text=True, timeout=300)
 
@@ -58,14 +62,18 @@ def check_comparison(folder, path):
 
 def check_shared(cutis, shared, folder):
     files = sorted(os.path.join(at, n) for at, _, names in os.walk(shared) for n in names if n.endswith(('.gltf', '.glb')))
-    read, bad = 0, []
+    read, noted, bad = 0, 0, []
     for file in files:
         for name in ('a.glb', 'b.gltf'):
             out = os.path.join(folder, name)
-            if run(cutis, 'convert', file, '-o', out, '-q').returncode == 0:
+            done = run(cutis, 'convert', file, '-o', out)
+            if done.returncode == 0:
                 read += 1
-                bad += [f'{os.path.relpath(file, shared)} to {name[2:]}: {line}' for line in lost(file, out)]
-    return say('gltf_kept_real_files', bad if read else ['none was read'], f'{read} conversions of {len(files)} files, {len(bad)} things lost')
+                repaired = re.search(r'\[[A-Z0-9_]+\]$', done.stderr, re.M)
+                noted += bool(repaired)
+                bad += [f'{os.path.relpath(file, shared)} to {name[2:]}: {line}' for line in without(lost(file, out), REPAIRED if repaired else ())]
+    return say('gltf_kept_real_files', bad if read else ['none was read'],
+               f'{read} conversions of {len(files)} files, {noted} with noted repairs, {len(bad)} things lost')
 
 
 def make(cutis, folder):
