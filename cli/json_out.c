@@ -43,9 +43,25 @@ void emit_array(json_out *json, const char *key)
     open_bracket(json, key, true);
 }
 
+static _Thread_local struct {
+    void (*add)(json_out *json, const void *user);
+    const void *user;
+} at_end;
+
+void emit_at_end(void (*add)(json_out *json, const void *user), const void *user)
+{
+    at_end.add = add;
+    at_end.user = user;
+}
+
 void emit_end(json_out *json)
 {
     if (json->depth == 0) return;
+    if (json->depth == 1 && at_end.add) {
+        void (*add)(json_out *, const void *) = at_end.add;
+        at_end.add = NULL;
+        add(json, at_end.user);
+    }
     json->depth--;
     if (json->any[json->depth]) {
         fputc('\n', json->file);

@@ -13,7 +13,7 @@ const option_row cli_options[OPTION_ID_COUNT] = {
 #define BIT(id) ((option_set)1 << OPTION_##id)
 #define COMMON  (BIT(JSON) | BIT(QUIET) | BIT(HELP))
 #define WRITING (BIT(OUTPUT) | BIT(FORCE))
-#define READING (BIT(FIX) | BIT(SCALE))
+#define READING (BIT(FIX) | BIT(SCALE) | BIT(UP) | BIT(UNITS))
 #define RUNNING (BIT(DEVICE) | BIT(THREADS) | BIT(ISA))
 
 // Texts stand as they are printed, a line a line.

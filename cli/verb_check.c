@@ -47,7 +47,7 @@ typedef struct findings {
 
 static void print_findings(const cli_app *app, const char *path, const findings *all, tally *total)
 {
-    json_out json = { .file = stdout };
+    json_out json = { .file = app->results ? app->results : stdout };
     for (int k = 0; k < 3; k++) count_issues(all->lists[k], all->counts[k], total);
     if (app->json)
         emit(&json, "{ file %s errors %u warnings %u repaired %u issues [", path, total->errors,
@@ -96,9 +96,9 @@ static cutis_result look_at_skin(cli_app *app, const char *path, findings *all, 
                                  cutis_check_report **skin)
 {
     cutis_read_options options = { .gate = CUTIS_GATE_REPAIR,
-                                   .keep_source = option_given(app, OPTION_OUTPUT),
-                                   .unit_scale = (float)option_number(app, OPTION_SCALE, 0.0) };
-    cutis_result result = cutis_model_read(app->context, path, &options, model);
+                                   .keep_source = option_given(app, OPTION_OUTPUT) };
+    if (app_placement(app, path, &options) != EXIT_GOOD) return CUTIS_INVALID_ARGUMENT;
+    cutis_result result = app_read_as(app, path, options, model);
     if (result == CUTIS_OK)
         result = cutis_model_check(*model, option_count(app, OPTION_INFLUENCES, 4), skin);
     if (result != CUTIS_OK) return result;
@@ -125,7 +125,8 @@ int verb_check(cli_app *app)
     tally total = { 0 };
     if (fix && !output) return app_usage(app, "--fix needs -o FILE: the input is never changed");
     if (output && !fix) return app_usage(app, "-o is for --fix");
-    int status = output ? app_check_output(app, output) : EXIT_GOOD;
+    int status = app_placement(app, path, &(cutis_read_options){ 0 });
+    if (output && status == EXIT_GOOD) status = app_check_output(app, output);
     if (output && status == EXIT_GOOD) status = app_check_writing(app, output);
     if (status != EXIT_GOOD) return status;
     cutis_result result = cutis_file_inspect(app->context, path, &format);

@@ -47,7 +47,8 @@ static void lose(written *w, uint32_t count, const char *one, const char *many)
 static written look_at_written(const cutis_model *model, const char *output)
 {
     const cutis_model_data *data = cutis_model_get(model);
-    const bool motion = has_extension(output, ".bvh"), mesh = has_extension(output, ".obj .ply");
+    const bool motion = has_extension(output, ".bvh"),
+               mesh = has_extension(output, ".obj .ply .stl");
     written w = { .vertices = motion ? 0 : cutis_model_vertex_count(model),
                   .triangles = motion ? 0 : cutis_model_triangle_count(model),
                   .clips = mesh                             ? 0
@@ -77,7 +78,7 @@ int verb_convert(cli_app *app)
                 w.triangles, w.joints, w.clips, w.clips == 1 ? "" : "s");
         if (w.lost[0]) app_note(app, "%s: its format cannot hold %s", output, w.lost);
         if (app->json)
-            emit(&(json_out){ .file = stdout },
+            emit(&(json_out){ .file = app->results ? app->results : stdout },
                  "{ file %s output %s vertices %u triangles %ju joints %u clips %u lost %s }", path,
                  output, w.vertices, w.triangles, w.joints, w.clips, w.lost);
     }

@@ -129,7 +129,8 @@ static int check_outputs(cli_app *app, deform_job *job)
     job->normals_path = option_text(app, OPTION_NORMALS);
     if (status != EXIT_GOOD) return status;
     if (!sink_is_array(job->output) && !sink_is_mesh(job->output))
-        return app_usage(app, "-o %s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
+        return app_usage(app,
+                         "-o %s: want a name that ends in .npy .pc2 .obj .ply .stl .gltf or .glb",
                          job->output);
     status = app_check_writing(app, job->output);
     if (status != EXIT_GOOD || !job->normals_path) return status;
