@@ -142,6 +142,17 @@ void emit_count(json_out *json, const char *key, uint64_t value)
     fprintf(json->file, "%llu", (unsigned long long)value);
 }
 
+// Texts of ours have line ends only between values: strings escape them.
+void emit_raw(json_out *json, const char *key, const char *text)
+{
+    start_value(json, key);
+    for (; *text && strcmp(text, "\n") != 0; text++) {
+        fputc(*text, json->file);
+        if (*text != '\n') continue;
+        for (uint32_t i = 0; i < json->depth; i++) fputs("  ", json->file);
+    }
+}
+
 void emit_numbers(json_out *json, const char *key, const double *values, uint32_t count)
 {
     emit_array(json, key);

@@ -26,6 +26,8 @@ void emit_end(json_out *json); ///< closes the innermost; the outermost ends the
 void emit_string(json_out *json, const char *key, const char *text); ///< NULL gives null
 void emit_number(json_out *json, const char *key, double value);     ///< 9 digits
 void emit_count(json_out *json, const char *key, uint64_t value);
+/// A value that is JSON already, indented to fit.
+void emit_raw(json_out *json, const char *key, const char *text);
 /// An array; empty where `values` is NULL.
 void emit_numbers(json_out *json, const char *key, const double *values, uint32_t count);
 

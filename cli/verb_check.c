@@ -4,6 +4,7 @@
 /// with the repairing gate, so that a run lists everything. What the gate had to repair is an error
 /// of the file until --fix has written the repaired model.
 #include "app.h"
+#include "batch.h"
 
 #include <string.h>
 
@@ -28,11 +29,9 @@ static void count_issues(const cutis_issue *issues, uint32_t count, tally *out)
 static void print_issue(const cli_app *app, json_out *json, const cutis_issue *issue)
 {
     const bool fixed = issue->repaired && option_given(app, OPTION_FIX);
-    if (app->json) {
+    if (app->json)
         emit(json, "{ code %s place %s text %s count %ju severity %s repaired %d }", issue->code,
              issue->place, issue->text, issue->count, severity_name(issue), fixed);
-        return;
-    }
     const char *color = issue->severity == 0 ? "31" : issue->severity == 1 ? "33" : "36";
     app_say(app, "%s%-8s%s%s: %s: %s%s\n", app_style(app, color), severity_name(issue),
             app_style(app, "0"), issue->place, issue->code, issue->text,
@@ -54,9 +53,8 @@ static void print_findings(const cli_app *app, const char *path, const findings 
              total->warnings, option_given(app, OPTION_FIX) ? total->repaired : 0);
     for (int k = 0; k < 3; k++)
         for (uint32_t i = 0; i < all->counts[k]; i++) print_issue(app, &json, &all->lists[k][i]);
-    if (app->json) {
-        emit(&json, "] }");
-    } else if (all->counts[0] + all->counts[1] + all->counts[2] == 0) {
+    if (app->json) emit(&json, "] }");
+    if (all->counts[0] + all->counts[1] + all->counts[2] == 0) {
         app_say(app, "%s: nothing to complain about\n", path);
     } else {
         app_say(app, "%s: %u error%s, %u warning%s\n", path, total->errors,
@@ -123,6 +121,10 @@ int verb_check(cli_app *app)
     cutis_check_report *format = NULL, *skin = NULL;
     findings all = { 0 };
     tally total = { 0 };
+    if (batch_wanted(app) && (fix || output))
+        return app_usage(app, "--fix -o FILE is for one file; convert FILES --fix --to FORMAT -o "
+                              "FOLDER repairs many");
+    if (batch_wanted(app)) return batch_run(app, verb_check);
     if (fix && !output) return app_usage(app, "--fix needs -o FILE: the input is never changed");
     if (output && !fix) return app_usage(app, "-o is for --fix");
     int status = app_placement(app, path, &(cutis_read_options){ 0 });

@@ -1,5 +1,6 @@
 /// cutis convert: read one format, write another.
 #include "app.h"
+#include "batch.h"
 #include "play.h"
 
 #include <string.h>
@@ -66,6 +67,14 @@ int verb_convert(cli_app *app)
 {
     const char *path = app->operands[0], *output;
     cutis_model *model = NULL;
+    if (batch_wanted(app)) {
+        if (!option_given(app, OPTION_TO) || !option_given(app, OPTION_OUTPUT))
+            return app_usage(app, "many files need --to FORMAT -o FOLDER");
+        char name[16];
+        snprintf(name, sizeof name, "a.%s", option_text(app, OPTION_TO));
+        const int wrong = app_check_writing(app, name);
+        return wrong ? wrong : batch_run(app, verb_convert);
+    }
     int status = app_output(app, NULL, &output);
     if (status == EXIT_GOOD) status = app_check_writing(app, output);
     if (status == EXIT_GOOD) status = app_read_model(app, path, &model);

@@ -108,6 +108,8 @@ typedef enum option_kind {
     X(REFERENCE, "reference", 0, PATH, "FILE", 0, 0, 0,                                            \
       "what errors are measured against: frames (.npy, .pc2); default: the first method")          \
     X(REPORT, "report", 0, PATH, "OUT.html", 0, 0, 0, "one self-contained page")                   \
+    X(TO, "to", 0, CHOICE, "FORMAT", "glb gltf obj ply stl bvh", 0, 0,                             \
+      "convert many: each file to this format, below the folder of -o")                            \
     X(REDUCE_METHOD, "method", 0, CHOICE, "METHOD", "poisson geometric smooth klargest", 0, 0,     \
       "how weights are reduced (default poisson)")                                                 \
     X(ENERGY, "energy", 0, CHOICE, "ENERGY", "normals gradient laplace", 0, 0,                     \
