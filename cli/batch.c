@@ -165,6 +165,7 @@ static void tell_text(cli_app *app, const batch_job *job)
     const char *text = job->said.lines;
     const bool good = job->status == EXIT_GOOD;
     batch_verdict(job, verdict, sizeof verdict);
+    app_progress_done(app);
     while (next_note(&text, note)) app_note(app, "%s", note);
     if (app->quiet && !good) app_fail_text(app, "%s", verdict);
     const bool begins = strncmp(verdict, job->path, strlen(job->path)) == 0;
@@ -204,37 +205,40 @@ static void tell_skipped(const batch *b, char *out, size_t capacity)
                                      used ? ", " : "; skipped: ", kinds[i].count, kinds[i].what);
 }
 
-static int sum_up(batch *b, json_out *json)
+static int sum_up(const batch *b)
 {
     char skipped[256];
+    json_out json = { .file = stdout };
     tell_skipped(b, skipped, sizeof skipped);
     app_say(b->app, "%u file%s: %u ok, %u failed%s\n", b->count, b->count == 1 ? "" : "s",
             b->count - b->failed, b->failed, skipped);
-    if (b->app->json)
-        emit(json,
+    if (b->app->json) { // only now: Ctrl-C must not leave half a document
+        emit(&json, "{ verb %s files [", b->app->verb->name);
+        for (uint32_t i = 0; i < b->count; i++) tell_json(&json, &b->jobs[i]);
+        emit(&json,
              "] total %u ok %u failed %u skipped { hidden %u other %u unreadable %u links %u } }",
              b->count, b->count - b->failed, b->failed, b->hidden, b->other, b->unreadable,
              b->links);
+    }
     if (b->failed == 0) return EXIT_GOOD;
     return app_fail_text(b->app, "%u of %u file%s failed", b->failed, b->count,
                          b->count == 1 ? "" : "s");
 }
 
 /// Wait for jobs in their order and tell each; false once Ctrl-C was pressed.
-static bool tell_jobs(crew *c, json_out *json)
+static bool tell_jobs(crew *c)
 {
     batch *b = c->batch;
+    char stage[64];
     for (uint32_t i = 0; i < b->count; i++) {
         pthread_mutex_lock(&c->lock);
         while (!b->jobs[i].done) pthread_cond_wait(&c->done, &c->lock);
         pthread_mutex_unlock(&c->lock);
         if (app_interrupted()) return false;
         b->failed += b->jobs[i].status != EXIT_GOOD;
-        if (b->app->json)
-            tell_json(json, &b->jobs[i]);
-        else
-            tell_text(b->app, &b->jobs[i]);
-        app_progress(b->app, b->jobs[i].path, (i + 1.0) / b->count);
+        if (!b->app->json) tell_text(b->app, &b->jobs[i]);
+        snprintf(stage, sizeof stage, "%u of %u files", i + 1, b->count);
+        app_progress(b->app, stage, (i + 1.0) / b->count);
     }
     app_progress_done(b->app);
     return true;
@@ -248,7 +252,6 @@ static int run_jobs(batch *b)
     uint32_t wanted = option_count(b->app, OPTION_THREADS, cores > 0 ? (uint32_t)cores : 1);
     uint32_t started = 0;
     crew c = { .batch = b };
-    json_out json = { .file = stdout };
     if (wanted > b->count) wanted = b->count;
     if (wanted > MOST) wanted = MOST;
     pthread_mutex_init(&c.lock, NULL);
@@ -258,14 +261,13 @@ static int run_jobs(batch *b)
         if (pthread_create(&workers[started].thread, NULL, work, &workers[started]) != 0) break;
     }
     int status = started ? EXIT_GOOD : app_fail_text(b->app, "no thread can be started");
-    if (started && b->app->json) emit(&json, "{ verb %s files [", b->app->verb->name);
-    if (started && !tell_jobs(&c, &json)) status = app_stopped(b->app);
+    if (started && !tell_jobs(&c)) status = app_stopped(b->app);
     for (uint32_t i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
     pthread_cond_destroy(&c.done);
     pthread_mutex_destroy(&c.lock);
     const char *report = option_text(b->app, OPTION_REPORT);
     if (status == EXIT_GOOD && report) status = batch_report(b, report);
-    if (status == EXIT_GOOD) status = sum_up(b, &json);
+    if (status == EXIT_GOOD) status = sum_up(b);
     return status;
 }
 
