@@ -137,6 +137,15 @@ READS(read_stl, "two.stl")
 READS(read_bvh, "walk.bvh")
 READS(read_skeleton, "two.xsf")
 READS(read_mesh, "one.cmf")
+MAKES(read_guessed, cutis_model,
+      cutis_model_read(w.context, SEED("walk.bvh"),
+                       &(cutis_read_options){ .up = CUTIS_UP_AUTO, .units = CUTIS_UNITS_AUTO },
+                       &out),
+      fold_model(digest, out), cutis_model_destroy)
+MAKES(read_turned, cutis_model,
+      cutis_model_read(w.context, SEED("one.cmf"),
+                       &(cutis_read_options){ .up = CUTIS_UP_Z, .units = CUTIS_UNITS_CM }, &out),
+      fold_model(digest, out), cutis_model_destroy)
 MAKES(read_kept, cutis_model,
       cutis_model_read(w.context, SEED("everything.glb"), KEEP_SOURCE, &out),
       fold_model(digest, out), cutis_model_destroy)
@@ -529,6 +538,8 @@ static const scenario FILES[] = {
     { "cutis_model_read", "ply", read_ply, 1, true },
     { "cutis_model_read", "off", read_off, 1, true },
     { "cutis_model_read", "stl", read_stl, 1, true },
+    { "cutis_model_read", "guessed", read_guessed, 1, true },
+    { "cutis_model_read", "turned", read_turned, 1, true },
     { "cutis_model_read", "bvh", read_bvh, 1, true },
     { "cutis_model_read", "xsf", read_skeleton, 1, true },
     { "cutis_model_read", "cmf", read_mesh, 1, true },
