@@ -4,6 +4,7 @@
 
 #include <cutis/measure.h>
 #include <cutis/synth.h>
+#include <time.h>
 
 static const float CORNERS[4][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
 static const int FACES[4][3] = { { 0, 2, 1 }, { 0, 1, 3 }, { 1, 2, 3 }, { 2, 0, 3 } };
@@ -199,6 +200,43 @@ static void meshes_stand_where_their_nodes_put_them(void **state)
     cutis_model_destroy(model);
 }
 
+// The reader's own hash, so that a file can be made whose corners all fall into one place of its
+// table: that must end, and soon.
+static uint64_t mix(const uint32_t bits[3])
+{
+    uint64_t h = (uint64_t)bits[0] * UINT64_C(0x9E3779B97F4A7C15);
+    h = (h ^ h >> 29 ^ bits[1]) * UINT64_C(0xBF58476D1CE4E5B9);
+    h = (h ^ h >> 32 ^ bits[2]) * UINT64_C(0x94D049BB133111EB);
+    return h ^ h >> 31;
+}
+
+static void corners_made_to_collide_are_given_up_in_time(void **state)
+{
+    enum { TRIANGLES = 2700, SLOTS = 1 << 14, SIZE = 84 + 50 * TRIANGLES };
+    fixture *f = *state;
+    unsigned char *data = calloc(1, SIZE);
+    const uint32_t count = TRIANGLES;
+    uint32_t bits[3] = { 0, 0, 0 };
+    memcpy(data + 80, &count, 4);
+    for (uint32_t i = 0; i < 3 * TRIANGLES; i++) {
+        do bits[2]++; // small numbers, all finite
+        while (mix(bits) & (SLOTS - 1));
+        memcpy(data + 84 + 50 * (i / 3) + 12 + 12 * (i % 3), bits, 12);
+    }
+    struct timespec start, end;
+    cutis_model *model = NULL;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+    cutis_result result = cutis_model_read_memory(f->context, data, SIZE, "c.stl", NULL, &model);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    assert_int_equal(result, CUTIS_LIMIT_EXCEEDED);
+    assert_non_null(strstr(cutis_context_error(f->context), "take too long to tell apart"));
+#if !defined(__SANITIZE_ADDRESS__)
+    assert_true((double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec) <
+                1);
+#endif
+    free(data);
+}
+
 static void assimps_files_are_read(void **state)
 {
     static const struct {
@@ -230,6 +268,7 @@ int main(void)
         claim(what_is_wrong_with_a_text_is_said_with_its_line),
         claim(a_written_body_comes_back),
         claim(meshes_stand_where_their_nodes_put_them),
+        claim(corners_made_to_collide_are_given_up_in_time),
         claim(assimps_files_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
