@@ -309,7 +309,7 @@ static void print_table(const demo *d)
         snprintf(line, sizeof line, "%s%.*s%s%s", app->program,
                  second ? (int)(second - next[i][0] - 2) : (int)strlen(next[i][0]), next[i][0] + 2,
                  second ? d->folder : "", second ? second + 2 : "");
-        app_say(app, "  %-74s %s\n", line, next[i][1]);
+        app_say(app, "  %-77s # %s\n", line, next[i][1]); // the whole line can be pasted
     }
 }
 
