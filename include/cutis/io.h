@@ -66,6 +66,7 @@ typedef struct cutis_read_guess {
 } cutis_read_guess;
 
 typedef struct cutis_read_options {
+    uint32_t struct_size; ///< sizeof of this struct where you compile; 0: as of version 0.1
     cutis_format format;
     cutis_gate gate; ///< CUTIS_GATE_REPAIR: repair what can be
     bool strict;     ///< glTF: refuse whatever the Khronos validator calls an error, also what does

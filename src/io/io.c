@@ -151,9 +151,12 @@ static cutis_result read_input(cutis_input *input, const cutis_read_options *opt
     }
 }
 
-static cutis_result check_options(cutis_context *context, const cutis_read_options *options)
+/// The caller's options, or none, as a copy that has been looked at.
+static cutis_result take_options(cutis_context *context, const cutis_read_options *given,
+                                 cutis_read_options *options)
 {
-    if (!options) return CUTIS_OK;
+    if (!cutis_options_copy(options, sizeof *options, sizeof *options, given))
+        return cutis_fail(context, CUTIS_UNSUPPORTED, CUTIS_NEWER, "cutis_model_read");
     if (!isfinite(options->unit_scale) || options->unit_scale < 0)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "unit_scale: must be a positive number, or 0 for 1");
@@ -206,10 +209,11 @@ cutis_result cutis_model_read(cutis_context *context, const char *path,
     if (out) *out = NULL;
     if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_input input;
-    cutis_result result = check_options(context, options);
+    cutis_read_options taken;
+    cutis_result result = take_options(context, options, &taken);
     if (result != CUTIS_OK) return result;
-    result = cutis_input_open(context, path, options, &input);
-    if (result == CUTIS_OK) result = read_input(&input, options, out);
+    result = cutis_input_open(context, path, &taken, &input);
+    if (result == CUTIS_OK) result = read_input(&input, &taken, out);
     cutis_input_close(&input);
     return result;
 }
@@ -220,11 +224,12 @@ cutis_result cutis_model_read_memory(cutis_context *context, const void *data, s
 {
     if (out) *out = NULL;
     if (!context || (!data && size) || !out) return CUTIS_INVALID_ARGUMENT;
-    cutis_result result = check_options(context, options);
+    cutis_read_options taken;
+    cutis_result result = take_options(context, options, &taken);
     if (result != CUTIS_OK) return result;
     cutis_input input =
-        make_input(context, name ? name : "memory", false, data ? data : "", size, options);
-    return read_input(&input, options, out);
+        make_input(context, name ? name : "memory", false, data ? data : "", size, &taken);
+    return read_input(&input, &taken, out);
 }
 
 /// The error that a reader left, "file: line 3: reason", as a finding: its place is "line 3" (or

@@ -420,6 +420,17 @@ static void what_makes_no_sense_is_refused_and_gltf_has_its_own(void **state)
                   &(cutis_read_options){ .up = CUTIS_UP_Z, .units = CUTIS_UNITS_AUTO }, &model));
     assert_near(cutis_model_get(model)->nodes[0].rest.translation.z, 3, 0);
     cutis_model_destroy(model);
+    // Options of an older caller end before `up`; those of a newer library are refused.
+    cutis_read_options sized = { .struct_size = offsetof(cutis_read_options, up),
+                                 .up = CUTIS_UP_Z };
+    assert_ok(f->context,
+              cutis_model_read_memory(f->context, OBJ, sizeof OBJ - 1, "a.obj", &sized, &model));
+    assert_near(only_primitive(model)->positions[1], 2, 0);
+    cutis_model_destroy(model);
+    sized.struct_size = sizeof sized + 1;
+    assert_int_equal(
+        cutis_model_read_memory(f->context, OBJ, sizeof OBJ - 1, "a.obj", &sized, &model),
+        CUTIS_UNSUPPORTED);
 }
 
 int main(void)
