@@ -63,16 +63,15 @@ static void add_job(walk *w, char *path, char *full)
     if (b->count == b->capacity) {
         const uint32_t capacity = 2 * b->capacity + 64;
         batch_job *grown = realloc(b->jobs, capacity * sizeof *grown);
-        if (!grown || !path) {
-            w->failed = true;
-            free(path), free(full);
-            return;
-        }
-        b->jobs = grown;
-        b->capacity = capacity;
+        if (grown) b->jobs = grown, b->capacity = capacity;
     }
-    w->failed |= !path;
-    b->jobs[b->count++] = (batch_job){ .path = path, .full = full };
+    if (path && b->count < b->capacity) {
+        b->jobs[b->count++] = (batch_job){ .path = path, .full = full };
+        return;
+    }
+    w->failed = true;
+    free(path);
+    free(full);
 }
 
 // Many programs have a .cfg; Cal3D's names a skeleton.
@@ -97,7 +96,8 @@ static char **list_names(walk *w, const char *path)
 {
     size_t count = 0, capacity = 64;
     DIR *folder = opendir(path);
-    char **names = folder ? malloc(capacity * sizeof *names) : NULL;
+    if (!folder) return NULL;
+    char **names = malloc(capacity * sizeof *names);
     for (struct dirent *entry; names && (entry = readdir(folder));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
         if (entry->d_name[0] == '.') {
@@ -112,7 +112,7 @@ static char **list_names(walk *w, const char *path)
         }
         if ((names[count] = strdup(entry->d_name))) count++;
     }
-    if (folder) closedir(folder);
+    closedir(folder);
     if (!names) return NULL;
     names[count] = NULL;
     qsort(names, count, sizeof *names, by_bytes);

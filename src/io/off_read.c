@@ -201,7 +201,7 @@ static cutis_result read_vertices(reader *r)
 {
     cutis_surface_draft *d = &r->draft;
     for (size_t v = 0; v < d->vertex_count; v++) {
-        float n[NUMBERS_MAX];
+        float n[NUMBERS_MAX] = { 0 };
         const float *at = n;
         uint32_t count = 0;
         TRY(take_numbers(r, n, &count));
