@@ -95,10 +95,13 @@ static int by_bytes(const void *a, const void *b)
 static char **list_names(walk *w, const char *path)
 {
     size_t count = 0, capacity = 64;
-    DIR *folder = opendir(path);
-    if (!folder) return NULL;
     char **names = malloc(capacity * sizeof *names);
-    for (struct dirent *entry; names && (entry = readdir(folder));) {
+    DIR *folder = names ? opendir(path) : NULL;
+    if (!folder) {
+        free(names);
+        return NULL;
+    }
+    for (struct dirent *entry; (entry = readdir(folder));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
         if (entry->d_name[0] == '.') {
             w->batch->hidden++;
@@ -113,7 +116,6 @@ static char **list_names(walk *w, const char *path)
         if ((names[count] = strdup(entry->d_name))) count++;
     }
     closedir(folder);
-    if (!names) return NULL;
     names[count] = NULL;
     qsort(names, count, sizeof *names, by_bytes);
     return names;
