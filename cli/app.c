@@ -89,7 +89,7 @@ static void emit_guesses(json_out *json, const void *user)
 static void keep_guess(cli_app *app, const char *path, const cutis_read_guess *guess)
 {
     if ((!*guess->up_reason && !*guess->units_reason) || app->guess_count == APP_GUESSES) return;
-    app->guesses[app->guess_count].file = path;
+    snprintf(app->guesses[app->guess_count].file, sizeof app->guesses[0].file, "%s", path);
     app->guesses[app->guess_count++].guess = *guess;
     emit_at_end(emit_guesses, app);
 }
@@ -112,8 +112,7 @@ static int read_model(cli_app *app, const char *path, bool keep_source, cutis_mo
     };
     if (has_extension(path, ".npy .pc2"))
         return app_fail_text(app, "%s: this is an array, not a model", path);
-    int status = app_placement(app, path, &options);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_placement(app, path, &options));
     cutis_result result = app_read_as(app, path, options, out);
     app_progress_done(app);
     if (result != CUTIS_OK) return app_fail(app, path, result);
@@ -207,9 +206,8 @@ int app_limit_influences(cli_app *app, const char *path, cutis_model **model)
 {
     cutis_model *limited = NULL;
     if (!option_given(app, OPTION_INFLUENCES)) return EXIT_GOOD;
-    cutis_result result =
-        cutis_weights_limit(*model, option_count(app, OPTION_INFLUENCES, 0), &limited);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path,
+                   cutis_weights_limit(*model, option_count(app, OPTION_INFLUENCES, 0), &limited)));
     cutis_model_destroy(*model);
     *model = limited;
     return EXIT_GOOD;
@@ -247,8 +245,7 @@ int app_device_options(cli_app *app, cutis_device_options *out)
 int app_open_device(cli_app *app, cutis_device **out)
 {
     cutis_device_options options;
-    int status = app_device_options(app, &options);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_device_options(app, &options));
     cutis_result result = cutis_device_create(app->context, &options, out);
     if (result == CUTIS_OK) return EXIT_GOOD;
     const char *name = option_text(app, OPTION_DEVICE);

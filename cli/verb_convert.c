@@ -72,8 +72,8 @@ int verb_convert(cli_app *app)
             return app_usage(app, "many files need --to FORMAT -o FOLDER");
         char name[16];
         snprintf(name, sizeof name, "a.%s", option_text(app, OPTION_TO));
-        const int wrong = app_check_writing(app, name);
-        return wrong ? wrong : batch_run(app, verb_convert);
+        TRY(app_check_writing(app, name));
+        return batch_run(app, verb_convert);
     }
     int status = app_output(app, NULL, &output);
     if (status == EXIT_GOOD) status = app_check_writing(app, output);
