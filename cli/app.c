@@ -91,7 +91,7 @@ static void keep_guess(cli_app *app, const char *path, const cutis_read_guess *g
     if ((!*guess->up_reason && !*guess->units_reason) || app->guess_count == APP_GUESSES) return;
     snprintf(app->guesses[app->guess_count].file, sizeof app->guesses[0].file, "%s", path);
     app->guesses[app->guess_count++].guess = *guess;
-    emit_at_end(emit_guesses, app);
+    emit_at_end(app->results ? app->results : stdout, emit_guesses, app);
 }
 
 cutis_result app_read_as(cli_app *app, const char *path, cutis_read_options options,

@@ -44,12 +44,14 @@ void emit_array(json_out *json, const char *key)
 }
 
 static _Thread_local struct {
+    FILE *file;
     void (*add)(json_out *json, const void *user);
     const void *user;
 } at_end;
 
-void emit_at_end(void (*add)(json_out *json, const void *user), const void *user)
+void emit_at_end(FILE *file, void (*add)(json_out *json, const void *user), const void *user)
 {
+    at_end.file = file;
     at_end.add = add;
     at_end.user = user;
 }
@@ -57,7 +59,7 @@ void emit_at_end(void (*add)(json_out *json, const void *user), const void *user
 void emit_end(json_out *json)
 {
     if (json->depth == 0) return;
-    if (json->depth == 1 && at_end.add) {
+    if (json->depth == 1 && !json->array[0] && json->file == at_end.file && at_end.add) {
         void (*add)(json_out *, const void *) = at_end.add;
         at_end.add = NULL;
         add(json, at_end.user);

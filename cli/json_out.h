@@ -16,8 +16,9 @@ typedef struct json_out {
     bool array[JSON_DEPTH]; ///< the bracket to close with
 } json_out;
 
-/// What this thread adds to the outermost object before it ends, once; NULL: nothing.
-void emit_at_end(void (*add)(json_out *json, const void *user), const void *user);
+/// What this thread adds, once, to the outermost object that it writes to `file`, before that ends;
+/// NULL: nothing.
+void emit_at_end(FILE *file, void (*add)(json_out *json, const void *user), const void *user);
 
 /// In all of these `key` is NULL inside arrays and at the top.
 void emit_object(json_out *json, const char *key);
