@@ -4,6 +4,7 @@
 /// with the repairing gate, so that a run lists everything. What the gate had to repair is an error
 /// of the file until --fix has written the repaired model.
 #include "app.h"
+#include "batch.h"
 
 #include <string.h>
 
@@ -35,11 +36,9 @@ static void print_issue(const cli_app *app, json_out *json, const cutis_issue *i
 {
     const bool fixed = issue->repaired && option_given(app, OPTION_FIX);
     if (not_checked(issue)) return;
-    if (app->json) {
+    if (app->json)
         emit(json, "{ code %s place %s text %s count %ju severity %s repaired %d }", issue->code,
              issue->place, issue->text, issue->count, severity_name(issue), fixed);
-        return;
-    }
     const char *color = issue->severity == 0 ? "31" : issue->severity == 1 ? "33" : "36";
     app_say(app, "%s%-8s%s%s: %s: %s%s\n", app_style(app, color), severity_name(issue),
             app_style(app, "0"), issue->place, issue->code, issue->text,
@@ -60,21 +59,19 @@ static uint32_t print_not_checked(const cli_app *app, json_out *json, const find
     for (uint32_t i = 0; i < all->counts[0]; i++) {
         const cutis_issue *issue = &all->lists[0][i];
         if (!not_checked(issue)) continue;
-        if (app->json)
-            emit(json, "{ place %s text %s }", issue->place, issue->text);
-        else if (count < SHOWN)
+        if (app->json) emit(json, "{ place %s text %s }", issue->place, issue->text);
+        if (count < SHOWN)
             app_say(app, "%s%s: %s", count ? "; " : "not checked: ", issue->place, issue->text);
         count++;
     }
-    if (count > SHOWN && !app->json)
-        app_say(app, "; and %u more, --json lists them", count - SHOWN);
-    if (count && !app->json) app_say(app, "\n");
+    if (count > SHOWN) app_say(app, "; and %u more, --json lists them", count - SHOWN);
+    if (count) app_say(app, "\n");
     return count;
 }
 
 static void print_findings(const cli_app *app, const char *path, const findings *all, tally *total)
 {
-    json_out json = { .file = stdout };
+    json_out json = { .file = app->results ? app->results : stdout };
     for (int k = 0; k < 3; k++) count_issues(all->lists[k], all->counts[k], total);
     if (app->json)
         emit(&json, "{ file %s errors %u warnings %u repaired %u issues [", path, total->errors,
@@ -83,9 +80,8 @@ static void print_findings(const cli_app *app, const char *path, const findings 
         for (uint32_t i = 0; i < all->counts[k]; i++) print_issue(app, &json, &all->lists[k][i]);
     if (app->json) emit(&json, "] not_checked [");
     const uint32_t left_out = print_not_checked(app, &json, all);
-    if (app->json) {
-        emit(&json, "] }");
-    } else if (all->counts[0] + all->counts[1] + all->counts[2] == left_out) {
+    if (app->json) emit(&json, "] }");
+    if (all->counts[0] + all->counts[1] + all->counts[2] == left_out) {
         app_say(app, "%s: nothing to complain about\n", path);
     } else {
         app_say(app, "%s: %u error%s, %u warning%s\n", path, total->errors,
@@ -125,9 +121,9 @@ static cutis_result look_at_skin(cli_app *app, const char *path, findings *all, 
                                  cutis_check_report **skin)
 {
     cutis_read_options options = { .gate = CUTIS_GATE_REPAIR,
-                                   .keep_source = option_given(app, OPTION_OUTPUT),
-                                   .unit_scale = (float)option_number(app, OPTION_SCALE, 0.0) };
-    cutis_result result = cutis_model_read(app->context, path, &options, model);
+                                   .keep_source = option_given(app, OPTION_OUTPUT) };
+    if (app_placement(app, path, &options) != EXIT_GOOD) return CUTIS_INVALID_ARGUMENT;
+    cutis_result result = app_read_as(app, path, options, model);
     if (result == CUTIS_OK)
         result = cutis_model_check(*model, option_count(app, OPTION_INFLUENCES, 4), skin);
     if (result != CUTIS_OK) return result;
@@ -152,9 +148,14 @@ int verb_check(cli_app *app)
     cutis_check_report *format = NULL, *skin = NULL;
     findings all = { 0 };
     tally total = { 0 };
+    if (batch_wanted(app) && (fix || output))
+        return app_usage(app, "--fix -o FILE is for one file; convert FILES --fix --to FORMAT -o "
+                              "FOLDER repairs many");
+    if (batch_wanted(app)) return batch_run(app, verb_check);
     if (fix && !output) return app_usage(app, "--fix needs -o FILE: the input is never changed");
     if (output && !fix) return app_usage(app, "-o is for --fix");
-    int status = output ? app_check_output(app, output) : EXIT_GOOD;
+    int status = app_placement(app, path, &(cutis_read_options){ 0 });
+    if (output && status == EXIT_GOOD) status = app_check_output(app, output);
     if (output && status == EXIT_GOOD) status = app_check_writing(app, output);
     if (status != EXIT_GOOD) return status;
     cutis_result result = cutis_file_inspect(app->context, path, &format);

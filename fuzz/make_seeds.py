@@ -138,6 +138,18 @@ for order, sign in (('little', '<'), ('big', '>')):
     body = b''.join(struct.pack(sign + '6f3B', *c, 0, 0, 1, 255, 0, 9) for c in CORNERS)
     body += struct.pack(sign + 'B4iB3i', 4, 0, 1, 2, 3, 3, 0, 1, 2)
     write(f'quad_{order}.ply', f'ply\nformat binary_{order}_endian 1.0\n{HEADER}'.encode() + body)
+
+write('quad.off', 'OFF # a comment\n5 3 0\n0 0 0\n1 0 0\n\n1 1 0\n0.4 0.3 0\n0 1 0\n5 0 1 2 3 4 255 0 0\n3 0 2 1 .5 .5 .5 1\n2 0 1\n')
+write('colors.off', 'STCNOFF 4 2 0\n' + ''.join(
+    f'{x} {y} 0 0 0 1 {255 * x} {255 * y} 9 255 {x} {y}\n' for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))) + '3 0 1 2\n3 0 2 3\n')
+write('binary.off', b'OFF BINARY\n' + struct.pack('>3I9f', 3, 1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0) + struct.pack('>4II4f', 3, 0, 1, 2, 4, 1, 0, 0, 1))
+FACET = 'facet normal 0 0 1\n outer loop\n  vertex %s\n  vertex %s\n  vertex %s\n endloop\nendfacet\n'
+write('two.stl', 'solid one\n' + FACET % ('0 0 0', '1 0 0', '1 1 0') + 'endsolid one\nsolid\n' +
+      FACET.replace('0 0 1', 'nan nan nan', 1) % ('0 0 0', '1 1 0', '0 1e0 -0') + 'endsolid\n')
+CORNERS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+write('tetra.stl', b'solid, but binary'.ljust(80) + struct.pack('<I', 4) + b''.join(
+    struct.pack('<12fH', 0, 0, 0, *CORNERS[a], *CORNERS[b], *CORNERS[c], 0x8001)
+    for a, b, c in ((0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3))))
 write('walk.bvh', 'HIERARCHY\nROOT hip\n{\n\tOFFSET 0 1 0\n\tCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n\tJOINT knee\n\t{\n'
       '\t\tOFFSET 0 -1 0\n\t\tCHANNELS 3 Zrotation Xrotation Yrotation\n\t\tEnd Site\n\t\t{\n\t\t\tOFFSET 0 -1 0\n\t\t}\n\t}\n}\n'
       'MOTION\nFrames: 2\nFrame Time: 0.0333333\n0 1 0 0 0 0 10 20 30\n0 1 0.5 1 2 3 40 50 60\n')
