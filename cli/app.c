@@ -42,6 +42,45 @@ uint32_t count_joints(const cutis_model_data *data)
     return data->skin_count == 0 && data->mesh_count == 0 ? data->node_count : count;
 }
 
+/// What reading put right, for `notes` in --json; texts are ours.
+enum { NOTES_MAX = 256 };
+static struct {
+    char *texts[4]; ///< file, code, place, text
+    uint64_t count;
+} notes[NOTES_MAX];
+static uint32_t note_count;
+
+static void emit_notes(json_out *json)
+{
+    emit_array(json, "notes");
+    for (uint32_t i = 0; i < note_count; i++) {
+        emit(json, "{ file %s code %s place %s text %s count %ju }", notes[i].texts[0],
+             notes[i].texts[1], notes[i].texts[2], notes[i].texts[3], (uintmax_t)notes[i].count);
+        for (int k = 0; k < 4; k++) free(notes[i].texts[k]);
+    }
+    emit_end(json);
+    note_count = 0;
+}
+
+/// Say once what was put right: a line for each kind of it.
+static void tell_issues(cli_app *app, const char *path, const cutis_model *model)
+{
+    const cutis_issue *issues;
+    const uint32_t count = cutis_model_issues(model, &issues);
+    emit_last = emit_notes;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *texts[4] = { path, issues[i].code, issues[i].place, issues[i].text };
+        char more[32] = "";
+        if (issues[i].count > 1)
+            snprintf(more, sizeof more, " (%ju of these)", (uintmax_t)issues[i].count);
+        app_note(app, "%s: %s: %s%s [%s]", path, texts[2], texts[3], more, texts[1]);
+        if (!app->json || note_count == NOTES_MAX) continue;
+        notes[note_count].count = issues[i].count;
+        for (int k = 0; k < 4; k++) notes[note_count].texts[k] = strdup(texts[k]);
+        note_count++;
+    }
+}
+
 static int read_model(cli_app *app, const char *path, bool keep_source, cutis_model **out)
 {
     cutis_read_options options = {
@@ -59,11 +98,7 @@ static int read_model(cli_app *app, const char *path, bool keep_source, cutis_mo
     if (cutis_model_vertex_count(*out) && !cutis_model_triangle_count(*out) &&
         app->verb->run != verb_handles) // which take points gladly
         app_note(app, "%s: it has no faces", path);
-    const cutis_issue *issues;
-    uint32_t repairs = cutis_model_issues(*out, &issues);
-    if (repairs > 0)
-        app_note(app, "%s: %u repair%s; the first: %s: %s", path, repairs, repairs == 1 ? "" : "s",
-                 issues[0].place, issues[0].text);
+    tell_issues(app, path, *out);
     return EXIT_GOOD;
 }
 

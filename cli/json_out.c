@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+void (*emit_last)(json_out *json);
+
 static void put_string(FILE *file, const char *text);
 
 static void start_value(json_out *json, const char *key)
@@ -46,6 +48,11 @@ void emit_array(json_out *json, const char *key)
 void emit_end(json_out *json)
 {
     if (json->depth == 0) return;
+    if (json->depth == 1 && !json->array[0] && json->file == stdout && emit_last) {
+        void (*last)(json_out *json) = emit_last;
+        emit_last = NULL;
+        last(json);
+    }
     json->depth--;
     if (json->any[json->depth]) {
         fputc('\n', json->file);

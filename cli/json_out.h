@@ -16,6 +16,10 @@ typedef struct json_out {
     bool array[JSON_DEPTH]; ///< the bracket to close with
 } json_out;
 
+/// Called once, just before the outermost object on standard output is closed: for what every verb
+/// has to say at its end.
+extern void (*emit_last)(json_out *json);
+
 /// In all of these `key` is NULL inside arrays and at the top.
 void emit_object(json_out *json, const char *key);
 void emit_array(json_out *json, const char *key);
