@@ -70,7 +70,7 @@ static void tell_issues(cli_app *app, const char *path, const cutis_model *model
     emit_last = emit_notes;
     for (uint32_t i = 0; i < count; i++) {
         const char *texts[4] = { path, issues[i].code, issues[i].place, issues[i].text };
-        char more[32] = "";
+        char more[48] = "";
         if (issues[i].count > 1)
             snprintf(more, sizeof more, " (%ju of these)", (uintmax_t)issues[i].count);
         app_note(app, "%s: %s: %s%s [%s]", path, texts[2], texts[3], more, texts[1]);

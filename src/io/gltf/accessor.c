@@ -382,17 +382,22 @@ cutis_result cutis_gltf_new_directions(gltf_document *document, uint32_t accesso
     cutis_result result = decode_new(document, accessor, decode_float, &values);
     *out = values;
     if (result != CUTIS_OK) return result;
-    const float *n = values;
+    float *n = values;
     const double low = (1 - UNIT_VECTOR) * (1 - UNIT_VECTOR),
                  high = (1 + UNIT_VECTOR) * (1 + UNIT_VECTOR);
     size_t off = 0, signs = 0;
     for (size_t v = 0; v < a->count; v++, n += a->width) {
         double square = (double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2];
-        off += !(square >= low && square <= high);
-        signs += a->width == 4 && fabsf(n[3]) != 1;
+        bool unit = square >= low && square <= high, sign = a->width < 4 || fabsf(n[3]) == 1;
+        if (unit && sign) continue; // so it is finite, too
+        if (!isfinite(square) || (a->width == 4 && !isfinite(n[3])))
+            return check_finite(document, accessor, values, (size_t)a->count * a->width);
+        off += !unit;
+        signs += !sign;
+        // What has no direction at all gets one from its faces when it is written.
+        for (int k = 0; k < 3 && !unit && square > 1e-24; k++) n[k] = (float)(n[k] / sqrt(square));
+        if (!sign) n[3] = n[3] < 0 ? -1.0f : 1.0f;
     }
-    if (off || signs) // or not finite: a length within bounds is of finite numbers
-        result = check_finite(document, accessor, values, (size_t)a->count * a->width);
     if (result == CUTIS_OK && off)
         result = cutis_gltf_forgive(document, CUTIS_CORRUPT_DATA, "ACCESSOR_VECTOR3_NON_UNIT",
                                     "%s: %zu of %u vectors are not of unit length", place, off,

@@ -241,13 +241,16 @@ static cutis_result check_asset(const gltf_document *document)
     if (least_major == 2 && least_minor == 0) return CUTIS_OK;
     const bool greater = least_major > major || (least_major == major && least_minor > minor);
     // Another major number, or a property that 2.0 does not have, means what it says.
-    if (document->strict || least_major != 2 || !cutis_gltf_plain_schema(document->root))
-        return greater
-                   ? WRONG("ASSET_MIN_VERSION_GREATER_THAN_VERSION",
-                           "/asset/minVersion: %s is greater than the version %s", least, version)
-                   : cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT,
-                                      "UNKNOWN_ASSET_MINOR_VERSION",
-                                      "/asset/minVersion: needs glTF %s, this reads 2.0", least);
+    const bool newer = least_major != 2 || !cutis_gltf_plain_schema(document->root);
+    if (greater && (document->strict || newer))
+        return WRONG("ASSET_MIN_VERSION_GREATER_THAN_VERSION",
+                     "/asset/minVersion: %s is greater than the version %s", least, version);
+    cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "UNKNOWN_ASSET_MINOR_VERSION",
+                      "/asset/minVersion: needs glTF %s, this reads 2.0", least);
+    if (newer && !document->report)
+        return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNKNOWN_ASSET_MINOR_VERSION",
+                                "/asset/minVersion: needs glTF %s, this reads 2.0", least);
+    if (document->strict) return CUTIS_OK;
     FORGIVE(greater ? "ASSET_MIN_VERSION_GREATER_THAN_VERSION" : "UNKNOWN_ASSET_MINOR_VERSION",
             "/asset/minVersion: glTF %s, but nothing newer than 2.0 is in it", least);
     json_object_del(asset, "minVersion");

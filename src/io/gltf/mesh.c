@@ -2,6 +2,7 @@
 /// influences, morph targets, named parts. Formats and counts have been checked by mesh_check.c.
 #include "io/gltf/parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,14 +25,17 @@ static cutis_result read_directions(gltf_document *document, const char *place, 
     return cutis_gltf_new_directions(document, (uint32_t)accessor, full, out);
 }
 
-/// Shares of light are from 0 to 1; others are taken as they are, and written cut to that.
+/// Shares of light are from 0 to 1; others are cut to that.
 static cutis_result check_colors(const gltf_document *document, const char *place,
-                                 const gltf_accessor *a, const float *values)
+                                 const gltf_accessor *a, float *values)
 {
     size_t off = 0;
     if (a->component != GLTF_F32 || !cutis_gltf_mends(document)) return CUTIS_OK;
-    for (size_t i = 0; i < (size_t)a->count * a->width; i++)
-        off += !(values[i] >= 0 && values[i] <= 1);
+    for (size_t i = 0; i < (size_t)a->count * a->width; i++) {
+        if ((values[i] >= 0 && values[i] <= 1) || isnan(values[i])) continue;
+        values[i] = values[i] < 0 ? 0.0f : 1.0f;
+        off++;
+    }
     if (off)
         FORGIVE("ACCESSOR_NON_CLAMPED", "%s/attributes/COLOR_0: %zu numbers are not from 0 to 1",
                 place, off);
@@ -48,7 +52,7 @@ static cutis_result read_colors(gltf_document *document, const char *place, cons
     if (result != CUTIS_OK || !values) return result;
     const gltf_accessor *a = &document->accessors[accessor];
     *out = values;
-    result = check_colors(document, place, a, values);
+    result = check_colors(document, place, a, (float *)values);
     if (result != CUTIS_OK || a->width == 4) return result;
     result = cutis_gltf_charge(document, a->count, 4 * sizeof(float));
     if (result != CUTIS_OK) return result;

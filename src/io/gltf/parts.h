@@ -5,6 +5,8 @@
 
 #include "io/gltf/document.h"
 
+/// Give every joint of a skin a node of its own, before the nodes are ordered.
+cutis_result cutis_gltf_part_joints(gltf_document *document);
 /// Order the nodes: depth-first over the default scene, then the others. Fills the document's maps.
 cutis_result cutis_gltf_load_hierarchy(gltf_document *document);
 /// Whether a matrix is a translation, a rotation and a scale, by the Khronos validator's measure.

@@ -4,6 +4,7 @@
 #include "model/validate.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /// All items of a collection, or NULL with *result set; nothing is done where that is set already.
 static void *read_items(gltf_document *document, const char *collection, size_t size,
@@ -25,9 +26,10 @@ static void *read_items(gltf_document *document, const char *collection, size_t 
 /// itself, its rest transform, its place in three orders.
 static cutis_result begin_nodes(gltf_document *document)
 {
+    cutis_result result = cutis_gltf_part_joints(document);
     size_t count = json_array_size(json_object_get(document->root, "nodes"));
-    cutis_result result =
-        cutis_gltf_charge(document, count, sizeof(cutis_node) + sizeof(cutis_transform));
+    if (result == CUTIS_OK)
+        result = cutis_gltf_charge(document, count, sizeof(cutis_node) + sizeof(cutis_transform));
     return result == CUTIS_OK ? cutis_gltf_load_hierarchy(document) : result;
 }
 
@@ -131,8 +133,10 @@ static cutis_result note_forgiven(const gltf_document *document, cutis_model *mo
     cutis_result result = CUTIS_OK;
     for (uint32_t i = 0; document->notes && i < document->notes->count && result == CUTIS_OK; i++) {
         const gltf_note *note = &document->notes->items[i];
-        result = cutis_model_note(model, note->code, CUTIS_ISSUE_ERROR, note->count, note->place,
-                                  "%s", note->text);
+        // The one that is only a warning to the validator.
+        const bool mild = strcmp(note->code, "UNKNOWN_ASSET_MINOR_VERSION") == 0;
+        result = cutis_model_note(model, note->code, mild ? CUTIS_ISSUE_WARNING : CUTIS_ISSUE_ERROR,
+                                  note->count, note->place, "%s", note->text);
     }
     return result;
 }

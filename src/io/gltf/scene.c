@@ -89,6 +89,53 @@ static cutis_result check_scenes(const gltf_document *document)
     return CUTIS_OK;
 }
 
+// What jansson takes for a node and its two references.
+enum { JSON_NODE = 400 };
+
+/// A node that a skin has twice is a joint once; for the second a child that stands where it does,
+/// which is what it means, and what can be written.
+static cutis_result part_joints(gltf_document *document, json_t *joints, uint32_t *stamps,
+                                size_t node_count, uint32_t stamp)
+{
+    json_t *nodes = json_object_get(document->root, "nodes");
+    for (size_t j = 0; j < json_array_size(joints); j++) {
+        const uint32_t node = cutis_gltf_entry(joints, j);
+        if (node >= node_count) continue; // one that was added
+        if (stamps[node] != stamp) {
+            stamps[node] = stamp;
+            continue;
+        }
+        json_t *parent = json_array_get(nodes, node), *children;
+        const json_int_t added = (json_int_t)json_array_size(nodes);
+        cutis_result result = cutis_gltf_charge(document, 1, JSON_NODE); // two letters ask for it
+        if (result != CUTIS_OK) return result;
+        if (!json_object_get(parent, "children") &&
+            json_object_set_new(parent, "children", json_array()) != 0)
+            return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for a node");
+        children = json_object_get(parent, "children");
+        if (json_array_append_new(nodes, json_object()) != 0 ||
+            json_array_append_new(children, json_integer(added)) != 0 ||
+            json_array_set_new(joints, j, json_integer(added)) != 0)
+            return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for a node");
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_gltf_part_joints(gltf_document *document)
+{
+    const json_t *skins = json_object_get(document->root, "skins");
+    const size_t count = json_array_size(json_object_get(document->root, "nodes"));
+    cutis_result result = CUTIS_OK;
+    if (document->strict || json_array_size(skins) == 0) return CUTIS_OK;
+    uint32_t *stamps = cutis_alloc_zero(document->context, count, sizeof *stamps);
+    if (!stamps) return cutis_alloc_result(document->context);
+    for (uint32_t s = 0; s < json_array_size(skins) && result == CUTIS_OK; s++)
+        result = part_joints(document, json_object_get(json_array_get(skins, s), "joints"), stamps,
+                             count, s + 1);
+    cutis_free_array(document->context, stamps, count, sizeof *stamps);
+    return result;
+}
+
 cutis_result cutis_gltf_load_hierarchy(gltf_document *document)
 {
     size_t count = json_array_size(json_object_get(document->root, "nodes"));
@@ -389,11 +436,16 @@ static cutis_result check_skin(gltf_document *document, uint32_t index, const ui
                                const uint32_t *sizes)
 {
     cutis_skin *skin = (cutis_skin *)&document->data.skins[index];
+    uint32_t common = UINT32_MAX;
+    // As the Khronos validator looks for it: after a joint of another tree it starts again.
     for (uint32_t j = 0; j < skin->joint_count; j++) {
-        // Deforming does not mind; the writer gives them one (write_forest.c).
-        if (roots[skin->joints[j]] != roots[skin->joints[0]])
-            FORGIVE("SKIN_NO_COMMON_ROOT", "/skins/%u/joints/%u: has no common root with joint 0",
-                    index, j);
+        const uint32_t root = roots[skin->joints[j]];
+        common = common == UINT32_MAX || common == root ? root : UINT32_MAX;
+    }
+    // Deforming does not mind; the writer gives them one (write_forest.c).
+    if (common == UINT32_MAX)
+        FORGIVE("SKIN_NO_COMMON_ROOT", "/skins/%u/joints: have no common root", index);
+    for (uint32_t j = 0; j < skin->joint_count; j++) {
         if (skin->root == CUTIS_NONE ||
             (skin->joints[j] >= (uint32_t)skin->root &&
              skin->joints[j] < (uint32_t)skin->root + sizes[skin->root]))

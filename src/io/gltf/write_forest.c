@@ -1,6 +1,5 @@
 /// Hierarchies that the model allows and glTF does not: matrices that are no translation, rotation
-/// and scale, a node that is two joints of a skin, joints of several trees. Each is said with nodes
-/// that are added at the end, so no number changes and every node of the model keeps its place in
+/// and scale, joints of one skin in several trees. Each is said with nodes that are added at the end, so no number changes and every node of the model keeps its place in
 /// the world.
 #include "io/gltf/writer.h"
 
@@ -116,31 +115,6 @@ static void split_matrices(forest *f)
     relink_scenes(f, count);
 }
 
-/// A node that a skin has twice is a joint once; for the second a child that stands where it does.
-static void part_joints(forest *f, uint32_t skin)
-{
-    gltf_writer *writer = f->writer;
-    json_t *joints =
-        json_object_get(json_array_get(json_object_get(writer->root, "skins"), skin), "joints");
-    f->stamp++;
-    for (size_t j = 0; j < json_array_size(joints) && !writer->failed; j++) {
-        const uint32_t node = cutis_gltf_entry(joints, j);
-        if (f->stamps[node] != f->stamp) {
-            f->stamps[node] = f->stamp;
-            continue;
-        }
-        const int32_t added = add_node(f, json_object(), (int32_t)node);
-        json_t *parent = json_array_get(f->nodes, node);
-        json_t *children = json_object_get(parent, "children");
-        if (!children) {
-            children = json_array();
-            cutis_gltf_set(writer, parent, "children", children);
-        }
-        cutis_gltf_append(writer, children, json_integer(added));
-        if (json_array_set_new(joints, j, json_integer(added)) != 0) writer->failed = true;
-    }
-}
-
 static uint32_t top_of(const forest *f, uint32_t node)
 {
     while (f->parents[node] != CUTIS_NONE) node = (uint32_t)f->parents[node];
@@ -178,16 +152,13 @@ void cutis_gltf_plant_forest(gltf_writer *writer)
     forest f = { .writer = writer, .nodes = json_object_get(writer->root, "nodes") };
     const json_t *skins = json_object_get(writer->root, "skins");
     cutis_arena scratch = { .context = writer->context };
-    // At most one more for each node's matrix, for each joint, and for each skin.
+    // At most one more for each node's matrix, and for each skin.
     f.capacity = 2 * json_array_size(f.nodes) + json_array_size(skins);
-    for (size_t s = 0; s < json_array_size(skins); s++)
-        f.capacity += json_array_size(json_object_get(json_array_get(skins, s), "joints"));
     f.stamps = cutis_arena_zero(&scratch, f.capacity, sizeof *f.stamps);
     f.parents = cutis_arena_alloc(&scratch, f.capacity, sizeof *f.parents);
     if (!f.stamps || !f.parents) writer->failed = true;
     if (!writer->failed) find_parents(&f);
     if (!writer->failed) split_matrices(&f);
-    for (uint32_t s = 0; s < json_array_size(skins) && !writer->failed; s++) part_joints(&f, s);
     for (uint32_t s = 0; s < json_array_size(skins) && !writer->failed; s++) join_joints(&f, s);
     cutis_arena_release(&scratch);
 }
