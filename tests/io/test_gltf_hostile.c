@@ -54,7 +54,7 @@ static void errors_name_the_place_by_a_json_pointer(void **state)
         { "\"nodes\":[{\"name\":\"a\",\"name\":\"b\"}]}", "duplicate object key" },
         { "\"skins\":[{\"joints\":[0]}]}", "/skins/0/joints/0" },
         { "\"scene\":3}", "/scene: index 3" },
-        { "\"bufferViews\":[{\"buffer\":0,\"byteOffset\":30,\"byteLength\":8}],\"buffers\":[{"
+        { "\"bufferViews\":[{\"buffer\":0,\"byteOffset\":30,\"byteLength\":80}],\"buffers\":[{"
           "\"byteLength\":36}]}",
           "/bufferViews/0/byteLength" },
         { "\"bufferViews\":[{\"buffer\":0,\"byteOffset\":9007199254740991,\"byteLength\":"

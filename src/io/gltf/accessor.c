@@ -499,9 +499,12 @@ static cutis_result find_bounds(gltf_document *document, uint32_t accessor, doub
         const uint8_t *bytes = a->data ? a->data + (size_t)i * a->stride : NULL;
         if (entry_count && index == (int64_t)i)
             bytes = a->sparse_values + (size_t)(entry - 1) * l.size;
-        if (!raw_element(a, &l, bytes, low, high) && document->strict)
+        if (raw_element(a, &l, bytes, low, high)) continue;
+        if (document->strict)
             return WRONG("ACCESSOR_INVALID_FLOAT", "/accessors/%u: element %u is not finite",
                          accessor, i);
+        low[0] = NAN; // no bounds at all
+        return CUTIS_OK;
     }
     return CUTIS_OK;
 }
@@ -537,20 +540,35 @@ static bool set_bounds(json_t *json, const char *key, const double *found, const
     return json_object_set_new(json, key, list) == 0;
 }
 
+static cutis_result put_bounds(const gltf_document *document, json_t *json, const double *low,
+                               const double *high, const gltf_accessor *a)
+{
+    if (set_bounds(json, "min", low, a) && set_bounds(json, "max", high, a)) return CUTIS_OK;
+    return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for bounds");
+}
+
 cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
 {
-    const gltf_accessor *a = &document->accessors[accessor];
+    gltf_accessor *a = &document->accessors[accessor];
     json_t *json = json_array_get(json_object_get(document->root, "accessors"), accessor);
     const json_t *min = json_object_get(json, "min"), *max = json_object_get(json, "max");
-    double low[16], high[16];
+    double low[16] = { 0 }, high[16] = { 0 };
     uint32_t k;
-    if (!bounds_known(a)) return CUTIS_OK;
-    if (!min && !max && !a->boundless && !document->strict) return CUTIS_OK;
+    if (!bounds_known(a)) return a->boundless && !a->missing && !a->loose
+                                     ? put_bounds(document, json, low, high, a) // zeros
+                                     : CUTIS_OK;
+    if (!min && !max && !a->boundless && !a->idle && !document->strict) return CUTIS_OK;
     cutis_result result = find_bounds(document, accessor, low, high);
     if (result != CUTIS_OK) return result;
     // What is not finite, nobody uses, or the gate says what becomes of it.
     for (k = 0; k < a->width && !document->strict; k++)
-        if (!isfinite(low[k]) || !isfinite(high[k])) return CUTIS_OK;
+        if (!isfinite(low[k]) || !isfinite(high[k])) {
+            if (a->idle)
+                FORGIVE("ACCESSOR_INVALID_FLOAT", "/accessors/%u: not finite, and nothing uses it",
+                        accessor);
+            a->unfit = true;
+            return CUTIS_OK;
+        }
     const bool low_holds = bounds_hold(min, low, a, &k);
     if (!low_holds)
         FORGIVE("ACCESSOR_MIN_MISMATCH", "/accessors/%u/min/%u: %g, but the least value is %g",
@@ -560,9 +578,7 @@ cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
         FORGIVE("ACCESSOR_MAX_MISMATCH", "/accessors/%u/max/%u: %g, but the greatest value is %g",
                 accessor, k, json_number_value(json_array_get(max, k)), high[k]);
     if (low_holds && high_holds && !a->boundless) return CUTIS_OK;
-    if (!set_bounds(json, "min", low, a) || !set_bounds(json, "max", high, a))
-        return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for bounds");
-    return CUTIS_OK;
+    return put_bounds(document, json, low, high, a);
 }
 
 /// Room for one more view; the arrays before it stay where the arena has them.
@@ -617,7 +633,15 @@ cutis_result cutis_gltf_repack(gltf_document *document, uint32_t accessor, uint3
 {
     gltf_accessor *a = &document->accessors[accessor];
     json_t *json = json_array_get(json_object_get(document->root, "accessors"), accessor);
-    if (!document->kept || a->unknown || a->loose || !cutis_gltf_has_data(a)) return CUTIS_OK;
+    if (!document->kept || a->unknown || a->loose || a->missing) return CUTIS_OK;
+    if (!cutis_gltf_has_data(a)) { // zeros, as they are without a view
+        abandon_views(document, a, NULL);
+        a->view = CUTIS_NONE;
+        a->askew = false;
+        json_object_del(json, "bufferView");
+        json_object_del(json, "byteOffset");
+        return CUTIS_OK;
+    }
     const layout l = layout_of(a->shape, a->component);
     const size_t stride = target == GLTF_ARRAY_BUFFER ? (l.size + 3) / 4 * 4 : l.size;
     cutis_result result = cutis_gltf_charge(document, a->count, stride);

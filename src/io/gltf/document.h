@@ -68,6 +68,7 @@ typedef struct gltf_accessor {
     bool unknown; ///< a type glTF does not have: nothing may use it
     bool askew;   ///< readable, but not laid out as glTF wants it: uses.c lays it out anew
     bool unfit;   ///< readable, but its content is not glTF's: the writer never keeps it
+    bool idle;      ///< nothing of the core uses it
     bool boundless; ///< its use asks for bounds that it does not have
     uint32_t count;
     uint32_t width;      ///< components of an element

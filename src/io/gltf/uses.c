@@ -35,12 +35,20 @@ static use view_use(use u)
     return u == TIMES || u == VALUES || u == SPARSE ? SPARSE : u;
 }
 
-/// A target that says something else than what the view holds is taken away.
-static void drop_target(const uses *all, uint32_t view)
+static uint32_t target_of(use u)
+{
+    return u == VERTICES ? GLTF_ARRAY_BUFFER : u == INDICES ? GLTF_ELEMENT_ARRAY_BUFFER : 0;
+}
+
+/// A target that says something else than what the view holds becomes what it holds.
+static bool correct_target(const uses *all, uint32_t view, use as)
 {
     gltf_document *document = all->document;
-    json_object_del((json_t *)cutis_gltf_item(document, "bufferViews", view), "target");
-    document->views[view].target = 0;
+    json_t *json = (json_t *)cutis_gltf_item(document, "bufferViews", view);
+    const uint32_t target = target_of(as);
+    document->views[view].target = target;
+    json_object_del(json, "target");
+    return target == 0 || json_object_set_new(json, "target", json_integer(target)) == 0;
 }
 
 /// @param clash set if the view already holds something else; strict, that is an error
@@ -53,7 +61,8 @@ static cutis_result claim_view(uses *all, const char *place, uint32_t view, use 
                 "%s: bufferView %u holds %s by its target or another use", place, view, USES[*now]);
         *clash = !all->declared[view];
         if (*clash) return CUTIS_OK;
-        drop_target(all, view);
+        if (!correct_target(all, view, as))
+            return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for a view");
     }
     all->declared[view] = false;
     *now = (uint8_t)view_use(as);
@@ -78,10 +87,7 @@ static cutis_result claim_accessor(uses *all, const char *place, int64_t accesso
                               ? CUTIS_OK
                               : claim_view(all, place, (uint32_t)a->view, as, &clash);
     if (result != CUTIS_OK || !(clash || a->askew) || document->strict) return result;
-    return cutis_gltf_repack(document, (uint32_t)accessor,
-                             as == VERTICES  ? GLTF_ARRAY_BUFFER
-                             : as == INDICES ? GLTF_ELEMENT_ARRAY_BUFFER
-                                             : 0);
+    return cutis_gltf_repack(document, (uint32_t)accessor, target_of(as));
 }
 
 static cutis_result claim_map(uses *all, const char *place, const json_t *map)
@@ -196,7 +202,7 @@ static void clear_abandoned(uses *all)
     for (uint32_t i = 0; i < document->accessor_count; i++)
         if (document->accessors[i].view != CUTIS_NONE) all->views[document->accessors[i].view] = 1;
     for (uint32_t v = 0; v < document->view_count; v++) {
-        if (!document->views[v].abandoned || all->views[v]) continue;
+        if (!(document->views[v].abandoned || document->views[v].askew) || all->views[v]) continue;
         json_object_del(json_array_get(list, v), "byteStride");
         json_object_del(json_array_get(list, v), "target");
     }
@@ -243,6 +249,8 @@ cutis_result cutis_gltf_check_uses(gltf_document *document)
         all.declared[v] = all.views[v] != UNUSED;
     }
     if (result == CUTIS_OK) result = claim_all(&all);
+    for (uint32_t i = 0; i < document->accessor_count && result == CUTIS_OK; i++)
+        document->accessors[i].idle = all.accessors[i] == UNUSED;
     if (result == CUTIS_OK && !document->strict) clear_abandoned(&all);
     cutis_arena_release(&scratch);
     return result;
