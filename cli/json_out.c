@@ -49,7 +49,7 @@ void emit_end(json_out *json)
 {
     if (json->depth == 0) return;
     if (json->depth == 1 && !json->array[0] && json->file == stdout && emit_last) {
-        void (*last)(json_out *json) = emit_last;
+        void (*last)(json_out * json) = emit_last;
         emit_last = NULL;
         last(json);
     }

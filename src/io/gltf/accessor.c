@@ -56,10 +56,9 @@ static double read_component(const uint8_t *bytes, uint32_t component)
 
 /// `count` elements of `size` bytes, `stride` apart, from `offset` of view `index`: aligned in the
 /// buffer, inside the view. `place` is the property that names the view.
-static cutis_result place_in_view(gltf_document *document, uint32_t accessor,
-                                  const char *place, uint32_t index, int64_t offset, uint64_t count,
-                                  size_t stride, size_t size, uint32_t alignment,
-                                  const uint8_t **out)
+static cutis_result place_in_view(gltf_document *document, uint32_t accessor, const char *place,
+                                  uint32_t index, int64_t offset, uint64_t count, size_t stride,
+                                  size_t size, uint32_t alignment, const uint8_t **out)
 {
     const gltf_view *view = &document->views[index];
     // A component that is known has 1 to 4 bytes.
@@ -118,8 +117,8 @@ static cutis_result load_sparse(gltf_document *document, uint32_t index, const j
     for (int which = 0; which < 2; which++) {
         const gltf_view *view =
             &document->views[cutis_gltf_index(which ? values : indices, "bufferView")];
-        const char *code = view->stride ? "BUFFER_VIEW_INVALID_BYTE_STRIDE"
-                                        : "BUFFER_VIEW_TARGET_OVERRIDE";
+        const char *code =
+            view->stride ? "BUFFER_VIEW_INVALID_BYTE_STRIDE" : "BUFFER_VIEW_TARGET_OVERRIDE";
         if (!view->stride && !view->target) continue;
         // Nobody agrees on what a stride would mean here, unless it is what there is anyway.
         if (view->stride && view->stride != (which ? l->size : size) && count > 1)
@@ -515,7 +514,8 @@ static bool bounds_known(const gltf_accessor *a)
 }
 
 /// Whether a list of bounds, if there is one, is what was found; the first entry that is not.
-static bool bounds_hold(const json_t *list, const double *found, const gltf_accessor *a, uint32_t *k)
+static bool bounds_hold(const json_t *list, const double *found, const gltf_accessor *a,
+                        uint32_t *k)
 {
     for (*k = 0; list && *k < a->width; ++*k)
         if (!same_bound(json_number_value(json_array_get(list, *k)), found[*k],
@@ -554,9 +554,10 @@ cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
     const json_t *min = json_object_get(json, "min"), *max = json_object_get(json, "max");
     double low[16] = { 0 }, high[16] = { 0 };
     uint32_t k;
-    if (!bounds_known(a)) return a->boundless && !a->missing && !a->loose
-                                     ? put_bounds(document, json, low, high, a) // zeros
-                                     : CUTIS_OK;
+    if (!bounds_known(a))
+        return a->boundless && !a->missing && !a->loose
+                   ? put_bounds(document, json, low, high, a) // zeros
+                   : CUTIS_OK;
     if (!min && !max && !a->boundless && !a->idle && !document->strict) return CUTIS_OK;
     cutis_result result = find_bounds(document, accessor, low, high);
     if (result != CUTIS_OK) return result;
@@ -588,8 +589,7 @@ static bool grow_views(gltf_document *document)
     uint32_t capacity = 2 * document->view_count + 16;
     gltf_view *views = cutis_arena_zero(&document->arena, capacity, sizeof *views);
     if (!views) return false;
-    if (document->view_count)
-        memcpy(views, document->views, document->view_count * sizeof *views);
+    if (document->view_count) memcpy(views, document->views, document->view_count * sizeof *views);
     document->views = views;
     document->view_capacity = capacity;
     return true;

@@ -167,10 +167,10 @@ static uint32_t thin_keys(sort_key *order, uint32_t count, const float *values, 
         for (next = k + 1; next < count && order[next].time == order[k].time;) next++;
         const sort_key first = order[k], last = order[next - 1];
         const float before = nextafterf(first.time, -1);
-        const bool jump = next - k > 1 && before >= 0 &&
-                          (kept == 0 || before > order[kept - 1].time) &&
-                          memcmp(values + first.key * width, values + last.key * width,
-                                 width * sizeof *values) != 0;
+        const bool jump =
+            next - k > 1 && before >= 0 && (kept == 0 || before > order[kept - 1].time) &&
+            memcmp(values + first.key * width, values + last.key * width, width * sizeof *values) !=
+                0;
         if (jump) order[kept++] = (sort_key){ before, first.key };
         order[kept++] = last;
     }
@@ -246,9 +246,8 @@ static cutis_result read_channel(gltf_document *document, uint32_t index, uint32
     if (result != CUTIS_OK || !cutis_gltf_mends(document)) return result;
     static const uint8_t WIDTHS[] = { 3, 4, 3, 1 };
     const size_t cubic = out->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1;
-    return settle_keys(document,
-                       cubic * (out->path == CUTIS_PATH_WEIGHTS ? targets : WIDTHS[out->path]),
-                       out);
+    return settle_keys(
+        document, cubic * (out->path == CUTIS_PATH_WEIGHTS ? targets : WIDTHS[out->path]), out);
 }
 
 static cutis_result check_sampler_index(const gltf_document *document, uint32_t index,

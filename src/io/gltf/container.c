@@ -40,9 +40,9 @@ static cutis_result measure_chunk(const gltf_document *document, const uint8_t *
     if (stated % 4) {
         // The next chunk follows at once, or after the padding that was not counted.
         const size_t padded = (size_t)(end + 3) / 4 * 4;
-        const bool at_once = fits && (end == size || end == total ||
-                                      (size - end >= 8 &&
-                                       cutis_load_u32(data + end + 4) == CHUNK_BIN));
+        const bool at_once =
+            fits && (end == size || end == total ||
+                     (size - end >= 8 && cutis_load_u32(data + end + 4) == CHUNK_BIN));
         const bool after = fits && (padded == size || padded == total ||
                                     (padded < size && size - padded >= 8 &&
                                      cutis_load_u32(data + padded + 4) == CHUNK_BIN));
@@ -122,8 +122,7 @@ static cutis_result split_glb(gltf_document *document, const uint8_t *data, size
                     offset, size - offset);
             break;
         }
-        result =
-            take_chunk(document, data, size, total, offset, index, json, json_size, &offset);
+        result = take_chunk(document, data, size, total, offset, index, json, json_size, &offset);
         if (result != CUTIS_OK) return result;
     }
     // Every chunk is whole: the header alone is wrong.

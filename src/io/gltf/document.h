@@ -63,11 +63,11 @@ typedef struct gltf_accessor {
     uint32_t component; ///< GLTF_I8 ...
     bool normalized;
     bool has_bounds;
-    bool missing; ///< a buffer under it has no data
-    bool loose;   ///< its sparse values could not be put in: bounds say nothing
-    bool unknown; ///< a type glTF does not have: nothing may use it
-    bool askew;   ///< readable, but not laid out as glTF wants it: uses.c lays it out anew
-    bool unfit;   ///< readable, but its content is not glTF's: the writer never keeps it
+    bool missing;   ///< a buffer under it has no data
+    bool loose;     ///< its sparse values could not be put in: bounds say nothing
+    bool unknown;   ///< a type glTF does not have: nothing may use it
+    bool askew;     ///< readable, but not laid out as glTF wants it: uses.c lays it out anew
+    bool unfit;     ///< readable, but its content is not glTF's: the writer never keeps it
     bool idle;      ///< nothing of the core uses it
     bool boundless; ///< its use asks for bounds that it does not have
     uint32_t count;

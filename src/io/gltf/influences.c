@@ -15,8 +15,8 @@ static const double WEIGHT_STEP = 2e-7;
 typedef struct settling {
     gltf_document *document;
     const gltf_sets *sets;
-    uint32_t vertex_count, limit; ///< joints of the smallest skin
-    uint32_t *seen;               ///< per joint: one more than where it stands in the list
+    uint32_t vertex_count, limit;  ///< joints of the smallest skin
+    uint32_t *seen;                ///< per joint: one more than where it stands in the list
     uint64_t doubled, sums, empty; ///< vertices
     double worst;                  ///< the sum furthest from 1
 } settling;

@@ -256,8 +256,7 @@ static cutis_result read_primitive(gltf_document *document, uint32_t mesh, uint3
     out->material = cutis_gltf_index(json, "material");
     cutis_result result = read_attribute(document, map, "POSITION", &out->positions);
     if (result == CUTIS_OK) result = read_indices(document, place, json, out);
-    if (result == CUTIS_OK)
-        result = read_directions(document, place, map, "NORMAL", &out->normals);
+    if (result == CUTIS_OK) result = read_directions(document, place, map, "NORMAL", &out->normals);
     if (result == CUTIS_OK)
         result = read_directions(document, place, map, "TANGENT", &out->tangents);
     if (result == CUTIS_OK) result = read_attribute(document, map, "TEXCOORD_0", &out->texcoords);

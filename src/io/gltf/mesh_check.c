@@ -99,7 +99,8 @@ static cutis_result check_format(gltf_document *document, const char *place, con
 {
     gltf_accessor *a = &document->accessors[accessor];
     json_t *json = (json_t *)cutis_gltf_item(document, "accessors", accessor);
-    const int format = format_of(a), allowed = s->formats | (document->quantized ? s->quantized : 0);
+    const int format = format_of(a),
+              allowed = s->formats | (document->quantized ? s->quantized : 0);
     const bool shaped = a->shape >= s->low && a->shape <= s->high;
     const bool weights = strcmp(s->name, "WEIGHTS_") == 0 && (format & (U8 | U16));
     const bool joints = strcmp(s->name, "JOINTS_") == 0 && !a->unknown && !a->normalized &&
@@ -128,8 +129,7 @@ static cutis_result check_attribute(gltf_document *document, const char *place, 
     if (a->component == GLTF_U32 && !s)
         return WRONG("MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_UNSIGNED_INT",
                      "%s: accessor %u has 32 bit integers, only indices may", full, accessor);
-    cutis_result result =
-        s ? check_format(document, full, name, accessor, s) : CUTIS_OK;
+    cutis_result result = s ? check_format(document, full, name, accessor, s) : CUTIS_OK;
     if (result != CUTIS_OK) return result;
     if (a->count != vertex_count)
         return WRONG(target ? "MESH_PRIMITIVE_MORPH_TARGET_INVALID_ATTRIBUTE_COUNT"

@@ -88,8 +88,7 @@ static cutis_result check_all_bounds(gltf_document *document)
     for (uint32_t i = 0; i < document->accessor_count && result == CUTIS_OK; i++) {
         const gltf_accessor *a = &document->accessors[i];
         result = cutis_gltf_charge(document, a->count, a->width * sizeof(float));
-        if (result == CUTIS_OK)
-            result = cutis_gltf_check_bounds(document, i);
+        if (result == CUTIS_OK) result = cutis_gltf_check_bounds(document, i);
         cutis_gltf_go_on(document, &result);
     }
     document->charged = charged;

@@ -323,8 +323,8 @@ cutis_result cutis_gltf_read_node(gltf_document *document, uint32_t index, void 
 cutis_result cutis_gltf_begin_skins(gltf_document *document)
 {
     const cutis_model_data *data = &document->data;
-    uint32_t count, *needed = cutis_gltf_new_items(document, &document->arena, "skins",
-                                                   sizeof *needed, &count);
+    uint32_t count,
+        *needed = cutis_gltf_new_items(document, &document->arena, "skins", sizeof *needed, &count);
     if (!needed) return cutis_alloc_result(document->context);
     for (uint32_t n = 0; n < data->node_count; n++) {
         const cutis_node *node = &data->nodes[n];
@@ -371,7 +371,7 @@ static cutis_result read_inverse_binds(gltf_document *document, uint32_t index, 
         a->askew = true;
     }
     if (!cutis_gltf_has_data(a)) return CUTIS_OK; // left to an extension to fill in
-     result = cutis_gltf_new_floats(document, accessor, &columns);
+    result = cutis_gltf_new_floats(document, accessor, &columns);
     if (result == CUTIS_OK)
         result = cutis_gltf_charge(document, out->joint_count, sizeof(cutis_mat34));
     if (result != CUTIS_OK) return result;

@@ -246,8 +246,8 @@ static cutis_result check_number(walk *w, json_t *value, const property *p)
     if (number >= p->low && number <= p->high) return CUTIS_OK;
     // A share of something is cut to its range; a rotation is normalised by who reads it.
     if (!isfinite(p->high)) return refuse(w, "VALUE_NOT_IN_RANGE", "%g is out of range", number);
-    cutis_result result = forgive(w, "VALUE_NOT_IN_RANGE", "%g is not from %g to %g", number,
-                                  p->low, p->high);
+    cutis_result result =
+        forgive(w, "VALUE_NOT_IN_RANGE", "%g is not from %g to %g", number, p->low, p->high);
     if (result != CUTIS_OK || strcmp(p->name, "rotation") == 0) return result;
     double nearest = number < p->low ? p->low : p->high;
     if (json_is_real(value)) json_real_set(value, nearest);
@@ -404,8 +404,7 @@ static cutis_result check_extensions(walk *w, const json_t *object, const char *
     json_object_foreach((json_t *)extensions, key, value)
     {
         size_t inner = enter(w, key);
-        if (!json_object_get(w->used, key))
-            result = check_undeclared(w, key);
+        if (!json_object_get(w->used, key)) result = check_undeclared(w, key);
         if (result != CUTIS_OK)
             ;
         else if (!json_is_object(value))
@@ -518,7 +517,8 @@ static cutis_result check_object(walk *w, json_t *object, const type *t)
             // An empty list says what none would.
             bool spare = !p->required && !w->document->strict && json_is_array(value) &&
                          json_array_size(value) == 0;
-            result = spare ? forgive(w, "EMPTY_ENTITY", "an empty list") : check_property(w, value, p);
+            result =
+                spare ? forgive(w, "EMPTY_ENTITY", "an empty list") : check_property(w, value, p);
             if (spare) json_object_del(object, p->name);
             w->pointer[cut] = 0;
         } else if (p->required) {

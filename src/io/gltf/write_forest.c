@@ -1,6 +1,6 @@
 /// Hierarchies that the model allows and glTF does not: matrices that are no translation, rotation
-/// and scale, joints of one skin in several trees. Each is said with nodes that are added at the end, so no number changes and every node of the model keeps its place in
-/// the world.
+/// and scale, joints of one skin in several trees. Each is said with nodes that are added at the
+/// end, so no number changes and every node of the model keeps its place in the world.
 #include "io/gltf/writer.h"
 
 #include "math/svd3.h"
@@ -75,7 +75,8 @@ static json_t *quaternion_of(const double *m)
 static void split_matrix(forest *f, uint32_t index, const float *columns)
 {
     gltf_writer *writer = f->writer;
-    json_t *node = json_array_get(f->nodes, index), *above = json_object(), *children = json_array();
+    json_t *node = json_array_get(f->nodes, index), *above = json_object(),
+           *children = json_array();
     double a[9], u[9], s[3], v[9], turned[9];
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) a[3 * r + c] = columns[4 * c + r];
@@ -125,8 +126,8 @@ static uint32_t top_of(const forest *f, uint32_t node)
 static void join_joints(forest *f, uint32_t skin)
 {
     gltf_writer *writer = f->writer;
-    const json_t *joints = json_object_get(
-        json_array_get(json_object_get(writer->root, "skins"), skin), "joints");
+    const json_t *joints =
+        json_object_get(json_array_get(json_object_get(writer->root, "skins"), skin), "joints");
     const size_t count = json_array_size(f->nodes);
     json_t *tops = json_array();
     f->stamp++;
