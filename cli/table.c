@@ -35,8 +35,9 @@ const verb_row cli_verbs[] = {
       "pointer or byte offset. At the skin: weights that do not sum to one, NaN, negative or duplicated weights,\n"
       "unweighted vertices, seams whose copies differ, more influences than --influences (default 4), unused joints,\n"
       "bad inverse binds. Exit status 1 when there is an error that --fix has not repaired; warnings alone give 0.\n"
-      "--fix repairs sums, negative, doubled and NaN weights, unweighted vertices, joints out of range, keys out of\n"
-      "order, singular inverse binds, and lists what it did.\n"
+      "--fix -o writes a file with none of these errors: what has one safe meaning is put right, as every verb does\n"
+      "while reading (docs/formats/gltf.md), and what has none is repaired: negative and NaN weights, joints out of\n"
+      "range, keys that are not finite, singular and missing inverse binds. It lists what it did.\n"
       "\n"
       "JSON keys: file, errors, warnings, repaired, issues [{code, place, text, count, severity, repaired}].\n",
       COMMON | READING | WRITING | BIT(INFLUENCES) | BIT(WEIGHTS),

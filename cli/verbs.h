@@ -74,7 +74,7 @@ typedef enum option_kind {
     X(SCALE, "scale", 0, NUMBER, "S", 0, 1e-12, 1e12,                                              \
       "file units to metres, for formats without units (OBJ, PLY, BVH, Cal3D)")                    \
     X(ASCII, "ascii", 0, FLAG, 0, 0, 0, 0, "PLY: text in place of binary")                         \
-    X(FIX, "fix", 0, FLAG, 0, 0, 0, 0, "repair what can be repaired while reading, and say what")  \
+    X(FIX, "fix", 0, FLAG, 0, 0, 0, 0, "repair what changes what a file says, too, and say so")     \
     X(VERTICES, "vertices", 0, COUNT, "N", 0, 1, 64000000,                                         \
       "exactly N vertices (each body says what it can have)")                                      \
     X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \
