@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tests', 'io'))
 from gltf_mutate import Document, VERTICES, INDICES, skinned, morphed, sparse, interleaved, looks  # noqa: E402
-from gltf_generous import made  # noqa: E402
+from gltf_faults import made  # noqa: E402
 
 folder = sys.argv[1]
 os.makedirs(folder, exist_ok=True)
@@ -202,7 +202,7 @@ write('parts.seg', '0\n0\n1\n\n 2 \n')
 write('commands.cli', 'deform\nmodel.glb\n--clip\nwalk\n--method\nlbs\n--frames\n0:10\n-o\nout.npy\n')
 write('check.cli', 'check\nmodel.glb\n--fix\n-o\nfixed.glb\n--influences\n4\n--json\n')
 
-# Many faults that generous reading puts right, at once (tests/io/gltf_generous.py).
+# Many faults that generous reading puts right, at once (tests/io/gltf_faults.py).
 write('generous.glb', made(('binds_with_a_stride', 'times_with_a_stride', 'indices_with_a_stride',
                             'a_rotation_of_length_two', 'tangents_that_are_too_long', 'a_node_that_is_two_joints', 'empty_lists',
                             'attributes_in_one_view_without_a_stride', 'sparse_data_called_vertices', 'colours_of_three_bytes',

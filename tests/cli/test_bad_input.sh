@@ -12,7 +12,7 @@ for name in cycle two_parents index_out_of_range joint_out_of_range node_out_of_
 done
 # What the glTF specification settles is taken as it says.
 passes "deform takes no_binds" "$CUTIS" deform "$bad/no_binds.gltf" --clip turn -o "$T/x.npy"
-# What has one safe meaning is taken, and said once; what is written of it is right (tests/io/gltf_generous.py has them all).
+# What has one safe meaning is taken, and said once; what is written of it is right (tests/io/gltf_faults.py has them all).
 for name in sums_to_two unweighted times_backwards; do
     "$CUTIS" deform "$bad/$name.gltf" --clip turn -o "$T/x.npy" >/dev/null 2>"$T/stderr"; code=$?
     equals "deform takes $name and says so" "$code $(grep -c '^cutis: note: .*gltf: /.*\[[A-Z_]*\]$' "$T/stderr") $(wc -l <"$T/stderr")" "0 1 1"

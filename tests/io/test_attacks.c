@@ -33,7 +33,7 @@ static int tear_down(void **state)
 static int attack_count;
 
 // Attacks that break the letter of glTF but have one safe meaning: read for use they are what
-// their neighbours in tests/io/gltf_generous.py are. Strict, each is refused like the others.
+// their neighbours in tests/io/gltf_faults.py are. Strict, each is refused like the others.
 static const char *const GENEROSITIES[] = {
     // strides and bounds
     "stride of zero",

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Files that break the letter of glTF and have one safe meaning (gltf_generous.py makes them): read, noted, deformed as their clean
+# Files that break the letter of glTF and have one safe meaning (gltf_faults.py makes them): read, noted, deformed as their clean
 # twins and as three.js does, written clean to the Khronos validator, judged by `cutis check` as by the validator.
 here=$(dirname "$0")
 modules=${CUTIS_NODE_MODULES:-$here/../node_modules}
