@@ -67,10 +67,41 @@ int app_placement(cli_app *app, const char *path, cutis_read_options *out)
     return EXIT_GOOD;
 }
 
-static void emit_guesses(json_out *json, const void *user)
+/// What reading put right, for `notes` in --json; texts are ours.
+enum { NOTES_MAX = 256 };
+static _Thread_local struct {
+    char *texts[4]; ///< file, code, place, text
+    uint64_t count;
+} notes[NOTES_MAX];
+static _Thread_local uint32_t note_count;
+
+static void emit_notes(json_out *json)
+{
+    emit_array(json, "notes");
+    for (uint32_t i = 0; i < note_count; i++) {
+        emit(json, "{ file %s code %s place %s text %s count %ju }", notes[i].texts[0],
+             notes[i].texts[1], notes[i].texts[2], notes[i].texts[3], (uintmax_t)notes[i].count);
+        for (int k = 0; k < 4; k++) free(notes[i].texts[k]);
+    }
+    emit_end(json);
+    note_count = 0;
+}
+
+void app_forget_notes(void)
+{
+    for (uint32_t i = 0; i < note_count; i++)
+        for (int k = 0; k < 4; k++) free(notes[i].texts[k]);
+    note_count = 0;
+    emit_at_end(NULL, NULL, NULL);
+}
+
+/// What every verb that has read a model says at the end of its JSON.
+static void emit_reading(json_out *json, const void *user)
 {
     static const char *const UPS[] = { "y", "x", "z" };
     const cli_app *app = user;
+    emit_notes(json);
+    if (app->guess_count == 0) return;
     emit_array(json, "guesses");
     for (uint32_t i = 0; i < app->guess_count; i++) {
         const cutis_read_guess *g = &app->guesses[i].guess;
@@ -91,7 +122,7 @@ static void keep_guess(cli_app *app, const char *path, const cutis_read_guess *g
     if ((!*guess->up_reason && !*guess->units_reason) || app->guess_count == APP_GUESSES) return;
     snprintf(app->guesses[app->guess_count].file, sizeof app->guesses[0].file, "%s", path);
     app->guesses[app->guess_count++].guess = *guess;
-    emit_at_end(app->results ? app->results : stdout, emit_guesses, app);
+    emit_at_end(app->results ? app->results : stdout, emit_reading, app);
 }
 
 cutis_result app_read_as(cli_app *app, const char *path, cutis_read_options options,
@@ -102,6 +133,25 @@ cutis_result app_read_as(cli_app *app, const char *path, cutis_read_options opti
     cutis_result result = cutis_model_read(app->context, path, &options, out);
     if (result == CUTIS_OK) keep_guess(app, path, &guess);
     return result;
+}
+
+/// Say once what was put right: a line for each kind of it.
+static void tell_issues(cli_app *app, const char *path, const cutis_model *model)
+{
+    const cutis_issue *issues;
+    const uint32_t count = cutis_model_issues(model, &issues);
+    emit_at_end(app->results ? app->results : stdout, emit_reading, app);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *texts[4] = { path, issues[i].code, issues[i].place, issues[i].text };
+        char more[48] = "";
+        if (issues[i].count > 1)
+            snprintf(more, sizeof more, " (%ju of these)", (uintmax_t)issues[i].count);
+        app_note(app, "%s: %s: %s%s [%s]", path, texts[2], texts[3], more, texts[1]);
+        if (!app->json || note_count == NOTES_MAX) continue;
+        notes[note_count].count = issues[i].count;
+        for (int k = 0; k < 4; k++) notes[note_count].texts[k] = strdup(texts[k]);
+        note_count++;
+    }
 }
 
 static int read_model(cli_app *app, const char *path, bool keep_source, cutis_model **out)
@@ -119,11 +169,7 @@ static int read_model(cli_app *app, const char *path, bool keep_source, cutis_mo
     if (cutis_model_vertex_count(*out) && !cutis_model_triangle_count(*out) &&
         app->verb->run != verb_handles) // which take points gladly
         app_note(app, "%s: it has no faces", path);
-    const cutis_issue *issues;
-    uint32_t repairs = cutis_model_issues(*out, &issues);
-    if (repairs > 0)
-        app_note(app, "%s: %u repair%s; the first: %s: %s", path, repairs, repairs == 1 ? "" : "s",
-                 issues[0].place, issues[0].text);
+    tell_issues(app, path, *out);
     return EXIT_GOOD;
 }
 

@@ -120,6 +120,8 @@ double app_seconds(void); ///< monotonic
 
 /// --scale, --up and --units for a file; EXIT_USAGE where they make no sense.
 int app_placement(cli_app *app, const char *path, cutis_read_options *out);
+/// Drop what reading put right and nobody has printed: a verb of a batch has ended.
+void app_forget_notes(void);
 /// cutis_model_read; what was guessed stands at the end of the verb's JSON.
 cutis_result app_read_as(cli_app *app, const char *path, cutis_read_options options,
                          cutis_model **out);

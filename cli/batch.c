@@ -79,15 +79,15 @@ static void run_job(worker *w, batch_job *job, cutis_context *context)
     app.values[OPTION_OUTPUT].set = job->output != NULL;
     app.values[OPTION_OUTPUT].text = job->output;
     w->app = &app;
-    emit_at_end(NULL, NULL, NULL);
+    app_forget_notes();
     job->status = said[0] && said[1] && said[2] ? run_verb(w, job) : EXIT_FAILED;
-    emit_at_end(NULL, NULL, NULL);
+    app_forget_notes();
     if (option_given(&app, OPTION_REPORT) && !app_interrupted() && said[1]) {
         // Whatever it has to say, the run has said.
         FILE *nothing = fopen("/dev/null", "w");
         app.lines = nothing ? nothing : app.lines;
         batch_look(&app, job, &w->renderer, &w->blind);
-        emit_at_end(NULL, NULL, NULL);
+        app_forget_notes();
         if (nothing) fclose(nothing);
     }
     for (int k = 0; k < 3; k++)

@@ -17,13 +17,11 @@ static const char *severity_name(const cutis_issue *issue)
     return issue->severity == 0 ? "error" : issue->severity == 1 ? "warning" : "info";
 }
 
-static void count_issues(const cutis_issue *issues, uint32_t count, tally *out)
+static void count_issue(const cutis_issue *issue, bool again, tally *out)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        out->repaired += issues[i].repaired;
-        out->errors += issues[i].severity == 0;
-        out->warnings += issues[i].severity == 1;
-    }
+    out->repaired += issue->repaired;
+    out->errors += issue->severity == 0 && !again;
+    out->warnings += issue->severity == 1 && !again;
 }
 
 /// What the look at the file left out; no finding.
@@ -32,9 +30,16 @@ static bool not_checked(const cutis_issue *issue)
     return strcmp(issue->code, "NOT_CHECKED") == 0;
 }
 
-static void print_issue(const cli_app *app, json_out *json, const cutis_issue *issue)
+static bool has_code(const cutis_issue *issues, uint32_t count, const char *code)
 {
-    const bool fixed = issue->repaired && option_given(app, OPTION_FIX);
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(issues[i].code, code) == 0) return true;
+    return false;
+}
+
+static void print_issue(const cli_app *app, json_out *json, const cutis_issue *issue, bool repaired)
+{
+    const bool fixed = (issue->repaired || repaired) && option_given(app, OPTION_FIX);
     if (not_checked(issue)) return;
     if (app->json)
         emit(json, "{ code %s place %s text %s count %ju severity %s repaired %d }", issue->code,
@@ -69,15 +74,28 @@ static uint32_t print_not_checked(const cli_app *app, json_out *json, const find
     return count;
 }
 
+/// What reading put right is in the first list already, where that came so far.
+static bool told_before(const findings *all, int list, const cutis_issue *issue)
+{
+    return list == 1 && has_code(all->lists[0], all->counts[0], issue->code);
+}
+
 static void print_findings(const cli_app *app, const char *path, const findings *all, tally *total)
 {
     json_out json = { .file = app->results ? app->results : stdout };
-    for (int k = 0; k < 3; k++) count_issues(all->lists[k], all->counts[k], total);
+    for (int k = 0; k < 3; k++)
+        for (uint32_t i = 0; i < all->counts[k]; i++)
+            count_issue(&all->lists[k][i], told_before(all, k, &all->lists[k][i]), total);
     if (app->json)
         emit(&json, "{ file %s errors %u warnings %u repaired %u issues [", path, total->errors,
              total->warnings, option_given(app, OPTION_FIX) ? total->repaired : 0);
     for (int k = 0; k < 3; k++)
-        for (uint32_t i = 0; i < all->counts[k]; i++) print_issue(app, &json, &all->lists[k][i]);
+        for (uint32_t i = 0; i < all->counts[k]; i++) {
+            const cutis_issue *issue = &all->lists[k][i];
+            if (told_before(all, k, issue)) continue;
+            print_issue(app, &json, issue,
+                        k == 0 && has_code(all->lists[1], all->counts[1], issue->code));
+        }
     if (app->json) emit(&json, "] not_checked [");
     const uint32_t left_out = print_not_checked(app, &json, all);
     if (app->json) emit(&json, "] }");

@@ -78,7 +78,7 @@ typedef enum option_kind {
     X(UNITS, "units", 0, CHOICE, "UNIT", "m cm mm in auto", 0, 0,                                  \
       "the unit of such a file, in place of --scale; auto: guessed, and said why (default m)")     \
     X(ASCII, "ascii", 0, FLAG, 0, 0, 0, 0, "PLY, STL: text in place of binary")                    \
-    X(FIX, "fix", 0, FLAG, 0, 0, 0, 0, "repair what can be repaired while reading, and say what")  \
+    X(FIX, "fix", 0, FLAG, 0, 0, 0, 0, "repair what changes what a file says, too, and say so")    \
     X(VERTICES, "vertices", 0, COUNT, "N", 0, 1, 64000000,                                         \
       "exactly N vertices (each body says what it can have)")                                      \
     X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \

@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tests', 'io'))
 from gltf_mutate import Document, VERTICES, INDICES, skinned, morphed, sparse, interleaved, looks  # noqa: E402
+from gltf_faults import made  # noqa: E402
 
 folder = sys.argv[1]
 os.makedirs(folder, exist_ok=True)
@@ -200,3 +201,10 @@ write('joint_map.json', '{"joints": {"j0": "j1", "j1": null, "#2": "#0"}}')
 write('parts.seg', '0\n0\n1\n\n 2 \n')
 write('commands.cli', 'deform\nmodel.glb\n--clip\nwalk\n--method\nlbs\n--frames\n0:10\n-o\nout.npy\n')
 write('check.cli', 'check\nmodel.glb\n--fix\n-o\nfixed.glb\n--influences\n4\n--json\n')
+
+# Many faults that generous reading puts right, at once (tests/io/gltf_faults.py).
+write('generous.glb', made(('binds_with_a_stride', 'times_with_a_stride', 'indices_with_a_stride',
+                            'a_rotation_of_length_two', 'tangents_that_are_too_long', 'a_node_that_is_two_joints', 'empty_lists',
+                            'attributes_in_one_view_without_a_stride', 'sparse_data_called_vertices', 'colours_of_three_bytes',
+                            'a_least_version_above_the_version', 'an_extension_that_is_not_declared', 'a_header_that_says_more',
+                            'times_without_bounds', 'a_view_padded_beyond_its_buffer'))[0].pack())

@@ -68,9 +68,9 @@ typedef struct cutis_read_guess {
 typedef struct cutis_read_options {
     uint32_t struct_size; ///< sizeof of this struct where you compile; 0: as of version 0.1
     cutis_format format;
-    cutis_gate gate; ///< CUTIS_GATE_REPAIR: repair what can be
-    bool strict;     ///< glTF: refuse whatever the Khronos validator calls an error, also what does
-                     ///< no harm here (sums of weights, doubled joints, bounds, colours above 1)
+    cutis_gate gate; ///< CUTIS_GATE_REPAIR: repair also what has no meaning as it is (negative
+                     ///< weights, singular inverse binds, keys that are not finite)
+    bool strict; ///< glTF: refuse whatever the Khronos validator calls an error, harmless or not
     float unit_scale;  ///< file units to metres for formats without units (OBJ, PLY, OFF, STL, BVH,
                        ///< Cal3D); 0: as `units` says
     bool keep_source;  ///< glTF: the model keeps its file in memory, for cutis_model_write
@@ -80,6 +80,13 @@ typedef struct cutis_read_options {
 } cutis_read_options;
 
 /// Read a model. A missing image is no error.
+///
+/// glTF is read generously unless `strict`: a file that breaks the letter of the format and still
+/// has one safe, unambiguous meaning is taken at that (docs/formats/gltf.md lists what: strides,
+/// bounds, sums of weights, lengths of rotations, order of keys, paddings, targets, ...).
+/// cutis_model_issues lists what was put right, by the codes of cutis_file_inspect, once each, and
+/// cutis_model_write never writes it again. What has no such meaning is refused: cycles, indices
+/// out of range, data that is cut off, numbers that are none, paths that leave the folder.
 CUTIS_API cutis_result cutis_model_read(cutis_context *context, const char *path,
                                         const cutis_read_options *options, cutis_model **out);
 

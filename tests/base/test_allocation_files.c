@@ -130,6 +130,7 @@ READS(read_gltf, "skinned.gltf")
 READS(read_handled, "handled.glb")
 READS(read_parted, "parted.glb")
 READS(read_sparse, "sparse.gltf")
+READS(read_generous, "generous.glb")
 READS(read_obj, "box.obj")
 READS(read_ply, "quad.ply")
 READS(read_off, "colors.off")
@@ -149,6 +150,9 @@ MAKES(read_turned, cutis_model,
 MAKES(read_kept, cutis_model,
       cutis_model_read(w.context, SEED("everything.glb"), KEEP_SOURCE, &out),
       fold_model(digest, out), cutis_model_destroy)
+MAKES(read_generous_kept, cutis_model,
+      cutis_model_read(w.context, SEED("generous.glb"), KEEP_SOURCE, &out), fold_model(digest, out),
+      cutis_model_destroy)
 MAKES(read_repairing, cutis_model,
       cutis_model_read(w.context, SEED("everything.glb"),
                        &(cutis_read_options){ .gate = CUTIS_GATE_REPAIR, .strict = true }, &out),
@@ -534,6 +538,8 @@ static const scenario FILES[] = {
     { "cutis_model_read", "handles", read_handled, 1, true },
     { "cutis_model_read", "parts", read_parted, 1, true },
     { "cutis_model_read", "sparse", read_sparse, 1, true },
+    { "cutis_model_read", "generous", read_generous, 1, true },
+    { "cutis_model_read", "generous, kept", read_generous_kept, 1, true },
     { "cutis_model_read", "obj", read_obj, 1, true },
     { "cutis_model_read", "ply", read_ply, 1, true },
     { "cutis_model_read", "off", read_off, 1, true },
