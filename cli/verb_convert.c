@@ -1,5 +1,6 @@
 /// cutis convert: read one format, write another.
 #include "app.h"
+#include "batch.h"
 #include "play.h"
 
 #include <string.h>
@@ -47,7 +48,8 @@ static void lose(written *w, uint32_t count, const char *one, const char *many)
 static written look_at_written(const cutis_model *model, const char *output)
 {
     const cutis_model_data *data = cutis_model_get(model);
-    const bool motion = has_extension(output, ".bvh"), mesh = has_extension(output, ".obj .ply");
+    const bool motion = has_extension(output, ".bvh"),
+               mesh = has_extension(output, ".obj .ply .stl");
     written w = { .vertices = motion ? 0 : cutis_model_vertex_count(model),
                   .triangles = motion ? 0 : cutis_model_triangle_count(model),
                   .clips = mesh                             ? 0
@@ -78,7 +80,7 @@ static void say_compressed(cli_app *app)
 static void print_json(cli_app *app, const char *path, const char *output, const written *w)
 {
     const cutis_compression_report *c = &app->compressed;
-    json_out out = { .file = stdout };
+    json_out out = { .file = app->results ? app->results : stdout };
     emit(&out, "{ file %s output %s vertices %u triangles %ju joints %u clips %u lost %s", path,
          output, w->vertices, w->triangles, w->joints, w->clips, w->lost);
     if (c->bytes_before)
@@ -94,6 +96,14 @@ int verb_convert(cli_app *app)
 {
     const char *path = app->operands[0], *output;
     cutis_model *model = NULL;
+    if (batch_wanted(app)) {
+        if (!option_given(app, OPTION_TO) || !option_given(app, OPTION_OUTPUT))
+            return app_usage(app, "many files need --to FORMAT -o FOLDER");
+        char name[16];
+        snprintf(name, sizeof name, "a.%s", option_text(app, OPTION_TO));
+        TRY(app_check_writing(app, name));
+        return batch_run(app, verb_convert);
+    }
     int status = app_output(app, NULL, &output);
     if (status == EXIT_GOOD) status = app_check_writing(app, output);
     if (status == EXIT_GOOD) status = app_read_model(app, path, &model);
