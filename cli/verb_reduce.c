@@ -37,7 +37,12 @@ static int read_options(cli_app *app, reduce_job *job)
     o->seed = (uint64_t)option_number(app, OPTION_SEED, 1);
     o->repair = option_given(app, OPTION_FIX);
     o->compare = option_given(app, OPTION_COMPARE);
+    o->effort = (cutis_reduce_effort)option_choice(app, OPTION_EFFORT);
+    o->mix = option_number(app, OPTION_MIX, 0);
+    o->memory = 1e9 * option_number(app, OPTION_MEMORY, 0);
     o->automatic = poses && strcmp(poses, "auto") == 0;
+    // Clips that are named are what is meant, unless random poses are asked for as well.
+    o->examples_only = option_given(app, OPTION_MIX) ? o->mix == 0 : poses && !o->automatic;
     int status = EXIT_GOOD;
     if (held_out && o->automatic)
         return app_usage(app, "--held-out goes with clips; automatic poses bring their own");

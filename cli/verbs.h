@@ -104,8 +104,15 @@ typedef enum option_kind {
     X(REFERENCE, "reference", 0, PATH, "FILE", 0, 0, 0,                                            \
       "what errors are measured against: frames (.npy, .pc2); default: the first method")          \
     X(REPORT, "report", 0, PATH, "OUT.html", 0, 0, 0, "one self-contained page")                   \
-    X(REDUCE_METHOD, "method", 0, CHOICE, "METHOD", "poisson geometric smooth klargest", 0, 0,     \
-      "how weights are reduced (default poisson)")                                                 \
+    X(REDUCE_METHOD, "method", 0, CHOICE, "METHOD",                                                \
+      "default geometric smooth klargest poisson moments", 0, 0,                                   \
+      "how weights are reduced (default: moments; cages: poisson)")                                \
+    X(EFFORT, "effort", 0, CHOICE, "EFFORT", "normal fast best", 0, 0,                             \
+      "how long moments search for weights, and on how many poses (default normal)")               \
+    X(MIX, "mix", 0, NUMBER, "R", 0, 0, 1000,                                                      \
+      "what random poses count beside clips (default 1; 0: nothing)")                              \
+    X(MEMORY, "memory", 0, NUMBER, "GB", 0, 0.001, 100000,                                         \
+      "what the form of moments may take (default 4)")                                             \
     X(ENERGY, "energy", 0, CHOICE, "ENERGY", "normals gradient laplace", 0, 0,                     \
       "what poisson makes small: what the error does to normals (default; cages: gradient), its "  \
       "gradient, or its Laplacian as in the paper")                                                \

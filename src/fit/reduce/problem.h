@@ -15,7 +15,7 @@
 
 /// Vertices of one task: small enough to share out, large enough that starting a task costs
 /// nothing.
-enum { CUTIS_REDUCE_TASK = 128, CUTIS_REDUCE_METHODS = 4 };
+enum { CUTIS_REDUCE_TASK = 128, CUTIS_REDUCE_METHODS = 6 };
 
 /// Neighbours of every vertex with cotangent weights, and areas (docs/spec/reduction.md 2.2).
 typedef struct cutis_reduce_mesh {
@@ -126,7 +126,8 @@ cutis_result cutis_reduce_choose(const cutis_reduce_problem *problem, uint32_t e
                                  cutis_reduce_energy energy, const cutis_reduce_colours *colours,
                                  bool *fitted);
 
-/// The method, and those it is compared with: the k-largest, or (`all`) every other one.
+/// The method, and those it is compared with: the k-largest, or (`all`) every other one but
+/// moments.
 /// @param out CUTIS_REDUCE_METHODS
 uint32_t cutis_reduce_list_methods(cutis_reduce_method method, bool compared, bool all,
                                    cutis_reduce_method *out);
