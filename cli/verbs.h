@@ -119,7 +119,7 @@ typedef enum option_kind {
     X(SETS, "sets", 0, CHOICE, "SETS", "auto largest fitted", 0, 0,                                \
       "influences kept: the largest, those that explain the poses, or the better of both")         \
     X(POSES, "poses", 0, TEXT, "CLIP,...|auto", 0, 0, 0,                                           \
-      "clips to learn from, or poses made from the rig (default: all clips, else auto)")           \
+      "clips to learn from, or random poses of the rig (default: all clips and random poses)")     \
     X(HELD_OUT, "held-out", 0, TEXT, "CLIP,...", 0, 0, 0,                                          \
       "clips to judge by (default: frames of the others that were not learned from)")              \
     X(COMPARE, "compare", 0, FLAG, 0, 0, 0, 0, "report all four methods")                          \

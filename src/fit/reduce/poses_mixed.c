@@ -1,7 +1,6 @@
 // The poses of reduction by moments: frames of clips, of which every second is held out, and random
 // poses of the rig, of which the next seed's are. Invariant: nothing that is learned from is judged
 // by; the choice depends on the model and the options only.
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -13,9 +12,10 @@ enum {
     EXAMPLES = 16, // of those learned from, that the report shows (and older methods learn from)
 };
 static const uint32_t RANDOM[3] = { 512, 128, 1024 }; // by effort: normal, fast, best
-// Half the range of a joint's turn, in degrees. Where clips show the joint turn farther, as far as
-// they do: a clip shows how far a joint does go, not how far it can.
-static const double RANGE = 40, RANGE_MAX = 90;
+// Half the range of a joint's turn, in degrees: the same for all. Ranges as far as clips show them
+// (up to 90) were worse on random poses of 40, and hardly better on clips
+// (docs/design/reduction.md).
+static const double RANGE = 40;
 static const double DEGREE = 0.017453292519943295;
 
 // Frames of clips: learned from, held out.
@@ -79,7 +79,6 @@ typedef struct rig {
     const cutis_model *model;
     cutis_reduce_frames joints;
     cutis_transform *rest;
-    double *range; ///< per joint, in radians
 } rig;
 
 static bool open_rig(const cutis_model *model, cutis_arena *arena, rig *out)
@@ -87,35 +86,11 @@ static bool open_rig(const cutis_model *model, cutis_arena *arena, rig *out)
     out->model = model;
     out->rest = cutis_arena_alloc(arena, cutis_model_get(model)->node_count, sizeof *out->rest);
     if (!out->rest || !cutis_reduce_list_joints(model, arena, &out->joints)) return false;
-    out->range = cutis_arena_alloc(arena, out->joints.joint_count, sizeof *out->range);
-    if (!out->range) return false;
     cutis_pose_rest(model, out->rest, NULL);
-    for (uint32_t j = 0; j < out->joints.joint_count; j++) out->range[j] = RANGE * DEGREE;
     return true;
 }
 
-// Ranges from poses of clips: cosines of half the angle from rest are compared, so that no
-// arc cosine is needed.
-static void learn_ranges(rig *r, const cutis_transform *poses, uint32_t count)
-{
-    const size_t nodes = cutis_model_get(r->model)->node_count;
-    for (uint32_t j = 0; j < r->joints.joint_count; j++) {
-        const uint32_t n = r->joints.joints[j];
-        const cutis_quat p = r->rest[n].rotation;
-        double least = 1;
-        for (uint32_t i = 0; i < count; i++) {
-            const cutis_quat q = poses[i * nodes + n].rotation;
-            least = fmin(least, fabs((double)p.x * q.x + (double)p.y * q.y + (double)p.z * q.z +
-                                     (double)p.w * q.w));
-        }
-        if (least > 1 - 1e-4) continue; // 1.6 degrees: it does not move
-        const double angle = 2 * acos(least) / DEGREE;
-        // Whole degrees: what libms disagree about is far below.
-        r->range[j] = DEGREE * floor(fmin(RANGE_MAX, fmax(RANGE, angle)) + 0.5);
-    }
-}
-
-// Every joint turned from rest by a uniform angle within its range about a random axis.
+// Every joint turned from rest by a uniform angle within the range about a random axis.
 static void random_pose(const rig *r, uint64_t seed, uint64_t index, cutis_transform *out)
 {
     memcpy(out, r->rest, cutis_model_get(r->model)->node_count * sizeof *out);
@@ -131,7 +106,7 @@ static void random_pose(const rig *r, uint64_t seed, uint64_t index, cutis_trans
         if (!(square > 1e-12)) continue;
         const cutis_quat q = cutis_quat_from_axis_angle(
             (cutis_float3){ (float)axis[0], (float)axis[1], (float)axis[2] },
-            (float)(turn * r->range[j]));
+            (float)(turn * RANGE * DEGREE));
         out[n].rotation = cutis_quat_multiply(out[n].rotation, q);
     }
 }
@@ -221,7 +196,6 @@ cutis_result cutis_reduce_poses_mix(const cutis_model *model, const cutis_reduce
     for (uint32_t c = 0; c < all; c++) every[c] = c;
     const uint32_t count = o.automatic ? 0 : o.clips ? o.clip_count : all;
     TRY(choose(model, &o, o.clips ? o.clips : every, count, arena, &frames, &others, out));
-    learn_ranges(&r, out->clip_learned, out->clip_count);
     random_poses(&r, seed, out->random_count, out->random_learned);
     return lay_out(model, &o, &frames, &r, seed, arena, out);
 }
