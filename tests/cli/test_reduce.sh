@@ -46,7 +46,7 @@ passes "automatic poses are reproducible" "$CUTIS" reduce "$T/biped.glb" --influ
 "$CUTIS" reduce "$T/biped.glb" --influences 2 --poses auto --seed 5 -o "$T/a3.glb" >/dev/null
 cmp -s "$T/a1.glb" "$T/a2.glb" && ! cmp -s "$T/a1.glb" "$T/a3.glb" && ok "the seed decides them" || not_ok "the seed decides them" "files say otherwise"
 
-passes "writes a report" "$CUTIS" reduce "$T/biped.glb" --influences 2 --poses bend --report "$T/report.html" -o "$T/r.glb"
+passes "writes a report" "$CUTIS" reduce "$T/biped.glb" --influences 2 --poses bend --mix 1 --report "$T/report.html" -o "$T/r.glb"
 if [ "$(grep -c '<img' "$T/report.html")" -ge 3 ] && ! grep -Eq '(src|href)="https?:' "$T/report.html"; then ok "the report stands alone, with pictures"
 else not_ok "the report stands alone, with pictures" "$(grep -c '<img' "$T/report.html") pictures"; fi
 
