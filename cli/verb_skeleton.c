@@ -7,9 +7,8 @@
 
 static int read_labels(cli_app *app, skeleton_job *job, const char *path)
 {
-    cutis_result result =
-        cutis_part_labels_read(app->context, path, &job->labels, &job->label_count);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path,
+                   cutis_part_labels_read(app->context, path, &job->labels, &job->label_count)));
     job->options.source = CUTIS_PART_SOURCE_LABELS;
     job->options.labels = job->labels;
     job->options.label_count = job->label_count;
@@ -162,7 +161,7 @@ int verb_skeleton(cli_app *app)
 {
     skeleton_job job = { .path = app->operands[0] };
     const char *picture = option_text(app, OPTION_SKELETON_PICTURE);
-    int status = app_output(app, ".glb .gltf .bvh .obj .ply", &job.output);
+    int status = app_output(app, ".glb .gltf .bvh .obj .ply .stl", &job.output);
     if (status == EXIT_GOOD) status = app_check_writing(app, job.output);
     if (status == EXIT_GOOD) status = read_options(app, &job);
     if (status == EXIT_GOOD && picture)

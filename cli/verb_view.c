@@ -71,8 +71,7 @@ static int read_page(view *v)
         void *data = NULL;
         size_t size = 0;
         snprintf(path, sizeof path, "%s/%s", folder, PAGE[i].path);
-        cutis_result result = cutis_file_read(v->app->context, path, &data, &size);
-        if (result != CUTIS_OK) return app_fail(v->app, path, result);
+        TRY(app_result(v->app, path, cutis_file_read(v->app->context, path, &data, &size)));
         v->files[v->file_count++] = (page_file){ PAGE[i].path, PAGE[i].type, data, size };
     }
     return EXIT_GOOD;
@@ -118,7 +117,8 @@ static int read_opened(view *v, const char *path)
     int status =
         app_read_source(v->app, path, &model); // says what is wrong with it, before a page does
     if (status != EXIT_GOOD) return status;
-    bool changed = option_given(v->app, OPTION_FIX) || option_given(v->app, OPTION_SCALE);
+    bool changed = option_given(v->app, OPTION_FIX) || option_given(v->app, OPTION_SCALE) ||
+                   option_given(v->app, OPTION_UP) || option_given(v->app, OPTION_UNITS);
     bool plain = !changed && has_extension(path, ".glb .obj");
     name_model(v, path, plain && has_extension(path, ".obj") ? ".obj" : ".glb");
     if (plain)
