@@ -10,7 +10,9 @@
 
 enum { CHAINS = 4, SELECTING = 6, FIXED = 30, AFTER = 3, FUSE_ROUNDS = 4, STEPS = 4 };
 static const double STANDSTILL = 1e-4; // of a sweep's fall, relative
-static const double SPREAD = 0.7;      // of random starts, in natural logarithms
+// Subsets of all vertices that a sweep may try before starts become fewer; those of a dear vertex.
+static const double WORK = 2e6, DEAR = 1500;
+static const double SPREAD = 0.7; // of random starts, in natural logarithms
 
 // One chain at work: its best so far, the trial that is fused into it.
 typedef struct chain {
@@ -238,6 +240,19 @@ static const double *original_weights(const cutis_moments *m, cutis_arena *arena
     return out;
 }
 
+// Random starts that are worth their time: where vertices choose among many influences each costs
+// more and gains less.
+static uint32_t affordable(const cutis_moments *m, uint32_t starts)
+{
+    double work = 0;
+    for (uint32_t f = 0; f < m->free_count; f++) {
+        const uint32_t n = m->slot_first[f + 1] - m->slot_first[f];
+        work += n < 10 ? (double)(1u << n) : DEAR;
+    }
+    const double most = ceil(WORK * starts / fmax(1, work));
+    return most < starts ? (uint32_t)most : starts;
+}
+
 static void find_least(search *s, double *curve, uint32_t *curve_count)
 {
     chain *c = &s->chains[0];
@@ -259,7 +274,8 @@ cutis_result cutis_moments_solve(const cutis_moments *m, cutis_arena *arena,
                                  const cutis_moments_effort *effort, cutis_moments_state *state,
                                  double *curve, uint32_t *curve_count)
 {
-    search s = { .m = m, .effort = effort, .given = state->energy >= 0 ? state : NULL };
+    const cutis_moments_effort fewer = { affordable(m, effort->starts), effort->seed };
+    search s = { .m = m, .effort = &fewer, .given = state->energy >= 0 ? state : NULL };
     const double *original = original_weights(m, arena);
     bool good = original != NULL;
     for (uint32_t i = 0; i < CHAINS && good; i++)

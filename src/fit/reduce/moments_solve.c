@@ -14,7 +14,7 @@ static const double PROXIMAL = 1e-6;
 // A change of weights that makes the surroundings worth another look.
 static const double NOTICED = 1e-5;
 // Subsets that are all tried; with more, swaps.
-static const double SUBSETS = 3000;
+static const double SUBSETS = 300;
 enum { WIDE = CUTIS_MOMENTS_WIDE, SET = CUTIS_MOMENTS_SET, SWAPS = 3, ROUNDS = 4 };
 
 // All subsets ------------------------------------------------------------------------------------
