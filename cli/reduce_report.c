@@ -129,7 +129,7 @@ static int add_sheet(cli_app *app, html_page *page, const reduce_job *job,
                      const char *text)
 {
     const char *titles[TILES] = { "original", "k-largest",
-                                  cutis_reduce_method_name(job->options.method) };
+                                  cutis_reduce_method_name(job->reduction->rows[0].method) };
     const cutis_legend legend = { .map = CUTIS_COLORMAP_HEAT,
                                   .high = scale_end(bodies),
                                   .title = "normal deviation, radians" };
@@ -183,7 +183,7 @@ static int add_pictures(cli_app *app, html_page *page, const reduce_job *job)
 
 static int add_frame_plots(cli_app *app, html_page *page, const cutis_reduce_report *r)
 {
-    cutis_series position[4], normal[4];
+    cutis_series position[6], normal[6]; // as many as there are methods
     uint32_t count = r->example_count + r->held_out_count;
     for (uint32_t i = 0; i < r->row_count; i++) {
         const char *name = cutis_reduce_method_name(r->rows[i].method);

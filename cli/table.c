@@ -198,26 +198,27 @@ const verb_row cli_verbs[] = {
       "cutis compare biped.glb --clip bend --methods dqs,lbs,sbs,cor --report bend.html\t\n",
       verb_compare },
     { "reduce", "MODEL", NULL, 1, 1, "fewer influences per vertex that deform as the original did",
-      "Engines cap influences; dropping the small ones tears normals. reduce chooses and fits weights on example "
-      "poses\n"
-      "(clips at 30 frames a second, up to 16 frames far from each other, or poses made from the rig) and judges them "
-      "on\n"
-      "others. --method: poisson follows the normals, geometric the positions, smooth needs no poses, klargest is what\n"
-      "exporters do. --energy gradient is quicker and follows them less closely; --energy laplace --sets largest is\n"
-      "Landreneau and Schaefer 2010.\n"
+      "Engines cap influences; dropping the small ones (k-largest) tears normals. reduce chooses and fits weights on\n"
+      "even frames of the clips (30 a second) and on random poses of the rig, and judges them on odd frames and other\n"
+      "random poses; it says where they are worse than k-largest's. --poses auto: random poses alone; --poses CLIP,...:\n"
+      "these clips alone, unless --mix is given. --method: moments follows normals and positions over all these poses,\n"
+      "poisson normals on up to 16 frames, geometric positions, smooth needs no poses, klargest is what exporters do.\n"
+      "--energy and --sets are poisson's: --energy laplace --sets largest is Landreneau and Schaefer 2010.\n"
       "Errors are means over poses: RMS position in % of the diagonal, RMS normal deviation in radians.\n"
       "A model with a cage and no skin (or with --signed) has its cage's weights reduced; --poses are then cage poses.\n"
       "\n"
-      "JSON keys: file, output, vertices, reduced_vertices, repaired_vertices, automatic_poses, histogram_before,\n"
-      "histogram_after, methods [{method, sets, influences, example_position, example_normal, held_out_position,\n"
-      "held_out_normal, energy, sweeps, seconds, energies, frame_position, frame_normal}], frames [{held_out, clip,\n"
-      "seconds}]. The first method is the chosen one.\n",
+      "JSON keys: file, output, vertices, reduced_vertices, repaired_vertices, automatic_poses, learned_frames,\n"
+      "learned_random_poses, held_out_random_poses, worse (bits: 1 normals, 2 positions on clips; 4, 8 on random poses),\n"
+      "fell_back, narrow, too_large, form_bytes, histogram_before, histogram_after, methods [{method, sets, influences,\n"
+      "example_position, example_normal, held_out_position, held_out_normal, random_position, random_normal, energy,\n"
+      "sweeps, seconds, energies, frame_position, frame_normal}], frames [{held_out, clip, seconds}]. The first method is\n"
+      "the chosen one.\n",
       COMMON | READING | RUNNING | WRITING | BIT(INFLUENCES) | BIT(REDUCE_METHOD) | BIT(ENERGY) |
           BIT(SETS) | BIT(POSES) | BIT(HELD_OUT) | BIT(COMPARE) | BIT(SEED) | BIT(WEIGHTS) |
-          BIT(REPORT) | BIT(SIGNED),
+          BIT(REPORT) | BIT(SIGNED) | BIT(EFFORT) | BIT(MIX) | BIT(MEMORY),
       "cutis reduce body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
       "cutis reduce fox.glb --influences 2 --poses Run,Walk --weights u8 -o fox2.glb\tlearn from two clips\n"
-      "cutis reduce body.glb --poses auto --compare --report reduce.html -o body4.glb\tfour methods, with pictures\n",
+      "cutis reduce body.glb --poses auto --compare --report reduce.html -o body4.glb\tall methods, with pictures\n",
       verb_reduce },
     { "cage", "MODEL", NULL, 1, 1, "bind a model to a cage whose vertices move it",
       "The cage is a closed triangle mesh around the model (OBJ, PLY, OFF, STL, glTF). Weights are mean value coordinates, which\n"

@@ -37,7 +37,16 @@ static int read_options(cli_app *app, reduce_job *job)
     o->seed = (uint64_t)option_number(app, OPTION_SEED, 1);
     o->repair = option_given(app, OPTION_FIX);
     o->compare = option_given(app, OPTION_COMPARE);
+    o->effort = (cutis_reduce_effort)option_choice(app, OPTION_EFFORT);
+    o->mix = option_number(app, OPTION_MIX, 0);
+    o->memory = 1e9 * option_number(app, OPTION_MEMORY, 0);
     o->automatic = poses && strcmp(poses, "auto") == 0;
+    // To moments, clips that are named are what is meant, unless random poses are asked for as
+    // well.
+    const bool moments = (o->method == CUTIS_REDUCE_DEFAULT || o->method == CUTIS_REDUCE_MOMENTS) &&
+                         !option_given(app, OPTION_ENERGY) && !option_given(app, OPTION_SETS);
+    o->examples_only =
+        moments && (option_given(app, OPTION_MIX) ? o->mix == 0 : poses && !o->automatic);
     if (held_out && o->automatic)
         return app_usage(app, "--held-out goes with clips; automatic poses bring their own");
     if (poses && !o->automatic) TRY(parse_clips(app, poses, job->model, learn));
@@ -49,15 +58,19 @@ static int read_options(cli_app *app, reduce_job *job)
 
 void reduce_say_rows(const cli_app *app, const cutis_reduce_row *rows, uint32_t count)
 {
-    app_say(app, "%s%-10s %-8s %12s %12s %12s %12s %11s %7s %8s%s\n", app_style(app, "1"), "method",
-            "sets", "examples %", "rad", "held out %", "rad", "energy", "sweeps", "seconds",
-            app_style(app, "0"));
+    const bool random = count && rows[0].random_normal > 0;
+    app_say(app, "%s%-10s %-8s %12s %12s %12s %12s ", app_style(app, "1"), "method", "sets",
+            "examples %", "rad", "held out %", "rad");
+    if (random) app_say(app, "%12s %12s ", "random %", "rad");
+    app_say(app, "%11s %7s %8s%s\n", "energy", "sweeps", "seconds", app_style(app, "0"));
     for (uint32_t i = 0; i < count; i++) {
         const cutis_reduce_row *row = &rows[i];
-        app_say(app, "%-10s %-8s %12.5f %12.5f %12.5f %12.5f %11.4g %7u %8.3f\n",
+        app_say(app, "%-10s %-8s %12.5f %12.5f %12.5f %12.5f ",
                 cutis_reduce_method_name(row->method), cutis_reduce_sets_name(row->sets),
                 row->example_position, row->example_normal, row->held_out_position,
-                row->held_out_normal, row->energy, row->sweep_count, row->seconds);
+                row->held_out_normal);
+        if (random) app_say(app, "%12.5f %12.5f ", row->random_position, row->random_normal);
+        app_say(app, "%11.4g %7u %8.3f\n", row->energy, row->sweep_count, row->seconds);
     }
 }
 
@@ -67,8 +80,15 @@ static void say_result(const cli_app *app, const reduce_job *job)
     app_say(app, "%s: %u influences at most, before %u; %ju of %ju vertices had more\n",
             job->output, job->after.max_influences, job->before.max_influences, r->reduced_count,
             r->vertex_count);
-    app_say(app, "%u example poses, %u held out, %u automatic\n\n", r->example_count,
-            r->held_out_count, r->automatic_count);
+    if (r->learned_count + r->learned_random_count > 0)
+        app_say(app,
+                "learned from %u frames and %u random poses; judged by %u other frames and %u "
+                "other random poses\n\n",
+                r->learned_count, r->learned_random_count,
+                r->held_out_count - r->held_out_random_count, r->held_out_random_count);
+    else
+        app_say(app, "%u example poses, %u held out, %u automatic\n\n", r->example_count,
+                r->held_out_count, r->automatic_count);
     reduce_say_rows(app, r->rows, r->row_count);
 }
 
@@ -83,10 +103,12 @@ void reduce_emit_row(json_out *json, const cutis_reduce_row *row, uint32_t frame
 {
     emit(json,
          "{ method %s sets %s influences %u example_position %g example_normal %g "
-         "held_out_position %g held_out_normal %g energy %g sweeps %u seconds %g",
+         "held_out_position %g held_out_normal %g random_position %g random_normal %g energy %g "
+         "sweeps %u seconds %g",
          cutis_reduce_method_name(row->method), cutis_reduce_sets_name(row->sets),
          row->max_influences, row->example_position, row->example_normal, row->held_out_position,
-         row->held_out_normal, row->energy, row->sweep_count, row->seconds);
+         row->held_out_normal, row->random_position, row->random_normal, row->energy,
+         row->sweep_count, row->seconds);
     emit_numbers(json, "energies", row->curve, row->curve_count);
     emit_numbers(json, "frame_position", row->frame_position, frame_count);
     emit_numbers(json, "frame_normal", row->frame_normal, frame_count);
@@ -99,9 +121,11 @@ static void emit_result(const reduce_job *job)
     json_out json = { .file = stdout };
     emit(&json,
          "{ file %s output %s vertices %ju reduced_vertices %ju repaired_vertices %ju "
-         "automatic_poses %u",
+         "automatic_poses %u learned_frames %u learned_random_poses %u held_out_random_poses %u "
+         "worse %u fell_back %d narrow %d too_large %d form_bytes %g",
          job->path, job->output, r->vertex_count, r->reduced_count, r->repaired_count,
-         r->automatic_count);
+         r->automatic_count, r->learned_count, r->learned_random_count, r->held_out_random_count,
+         (unsigned)r->worse, r->fell_back, r->narrow, r->too_large, r->form_bytes);
     emit_histogram(&json, "histogram_before", &job->before);
     emit_histogram(&json, "histogram_after", &job->after);
     emit_array(&json, "methods");
@@ -136,6 +160,34 @@ static bool means_cage(const cli_app *app, const cutis_model *model)
     return data->cage && (!skinned || option_given(app, OPTION_SIGNED));
 }
 
+// What a user should know before the result is used.
+static void say_warnings(cli_app *app, const reduce_job *job)
+{
+    static const char *const WORSE[4] = { "normals on frames of clips",
+                                          "positions on frames of clips", "normals on random poses",
+                                          "positions on random poses" };
+    const cutis_reduce_report *r = job->reduction;
+    for (int i = 0; i < 4; i++)
+        if ((unsigned)r->worse >> i & 1)
+            app_note(app, "%s: worse than k-largest in %s that were not learned from", job->path,
+                     WORSE[i]);
+    if (r->fell_back)
+        app_note(
+            app,
+            "%s: nothing was found that is as good as k-largest on all poses not learned from: "
+            "k-largest's weights are written",
+            job->path);
+    if (r->too_large)
+        app_note(
+            app,
+            "%s: the form of moments would take %.3g GB, more than --memory allows: poisson ran "
+            "in its place",
+            job->path, 1e-9 * r->form_bytes);
+    else if (r->narrow)
+        app_note(app, "%s: vertices chose among their 16 largest weights, to save memory",
+                 job->path);
+}
+
 static int reduce_model(cli_app *app, reduce_job *job)
 {
     if (option_given(app, OPTION_SIGNED) && !cutis_model_get(job->model)->cage)
@@ -153,6 +205,7 @@ static int reduce_model(cli_app *app, reduce_job *job)
                  "%s: so few poses do not determine %u weights; unseen ones may be worse than with "
                  "k-largest",
                  job->path, job->options.influences);
+    say_warnings(app, job);
     return write_result(app, job);
 }
 

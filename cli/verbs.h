@@ -114,15 +114,22 @@ typedef enum option_kind {
     X(REPORT, "report", 0, PATH, "OUT.html", 0, 0, 0, "one self-contained page")                   \
     X(TO, "to", 0, CHOICE, "FORMAT", "glb gltf obj ply stl bvh", 0, 0,                             \
       "convert many: each file to this format, below the folder of -o")                            \
-    X(REDUCE_METHOD, "method", 0, CHOICE, "METHOD", "poisson geometric smooth klargest", 0, 0,     \
-      "how weights are reduced (default poisson)")                                                 \
+    X(REDUCE_METHOD, "method", 0, CHOICE, "METHOD",                                                \
+      "default geometric smooth klargest poisson moments", 0, 0,                                   \
+      "how weights are reduced (default: moments; cages: poisson)")                                \
+    X(EFFORT, "effort", 0, CHOICE, "EFFORT", "normal fast best", 0, 0,                             \
+      "how long moments search for weights, and on how many poses (default normal)")               \
+    X(MIX, "mix", 0, NUMBER, "R", 0, 0, 1000,                                                      \
+      "what random poses count beside clips (default 1; 0: nothing)")                              \
+    X(MEMORY, "memory", 0, NUMBER, "GB", 0, 0.001, 100000,                                         \
+      "what the form of moments may take (default 4)")                                             \
     X(ENERGY, "energy", 0, CHOICE, "ENERGY", "normals gradient laplace", 0, 0,                     \
       "what poisson makes small: what the error does to normals (default; cages: gradient), its "  \
       "gradient, or its Laplacian as in the paper")                                                \
     X(SETS, "sets", 0, CHOICE, "SETS", "auto largest fitted", 0, 0,                                \
       "influences kept: the largest, those that explain the poses, or the better of both")         \
     X(POSES, "poses", 0, TEXT, "CLIP,...|auto", 0, 0, 0,                                           \
-      "clips to learn from, or poses made from the rig (default: all clips, else auto)")           \
+      "clips to learn from, or random poses of the rig (default: all clips and random poses)")     \
     X(HELD_OUT, "held-out", 0, TEXT, "CLIP,...", 0, 0, 0,                                          \
       "clips to judge by (default: frames of the others that were not learned from)")              \
     X(COMPARE, "compare", 0, FLAG, 0, 0, 0, 0, "report all four methods")                          \

@@ -41,13 +41,24 @@ CUTIS_API cutis_result cutis_weights_limit(const cutis_model *model, uint32_t ma
 /// How weights are reduced to few influences per vertex. Methods: docs/spec/reduction.md 2;
 /// docs/benchmarks.md compares them.
 typedef enum cutis_reduce_method {
-    CUTIS_REDUCE_POISSON =
-        0, ///< what the error does to normals (or its gradient, or Laplacian) is least
+    CUTIS_REDUCE_DEFAULT = 0, ///< skins: MOMENTS (POISSON where an energy, sets, sweeps or more
+                              ///< than 16 influences are asked for); cages: POISSON
     CUTIS_REDUCE_GEOMETRIC = 1, ///< the error's size is least, each vertex for itself
     CUTIS_REDUCE_SMOOTH =
         2, ///< weights change as smoothly as the original ones did; needs no poses
     CUTIS_REDUCE_KLARGEST = 3, ///< the largest weights, renormalised: what exporters do
+    CUTIS_REDUCE_POISSON = 4, ///< what the error does to normals (or its gradient, or Laplacian) is
+                              ///< least, on few poses
+    CUTIS_REDUCE_MOMENTS =
+        5, ///< what it does to normals and positions over hundreds of poses; skins only
 } cutis_reduce_method;
+
+/// How long MOMENTS searches.
+typedef enum cutis_reduce_effort {
+    CUTIS_REDUCE_NORMAL = 0, ///< 128 random poses, 10 starts
+    CUTIS_REDUCE_FAST = 1,   ///< 64 and 2
+    CUTIS_REDUCE_BEST = 2,   ///< 512 and 34
+} cutis_reduce_effort;
 
 /// What POISSON makes small.
 typedef enum cutis_reduce_energy {
@@ -65,13 +76,13 @@ typedef enum cutis_reduce_sets {
     CUTIS_REDUCE_SETS_FITTED = 2,  ///< those that explain the example poses best
 } cutis_reduce_sets;
 
-/// "poisson", "geometric", "smooth", "klargest".
+/// "default", "geometric", "smooth", "klargest", "poisson", "moments".
 CUTIS_API const char *cutis_reduce_method_name(cutis_reduce_method method);
 /// "auto", "largest", "fitted".
 CUTIS_API const char *cutis_reduce_sets_name(cutis_reduce_sets sets);
 
-/// The zero value: 4 influences, poisson, normals, auto; all clips of the model, or automatic
-/// poses if it has none.
+/// The zero value: 4 influences, moments; even frames of all clips of the model and as much of
+/// random poses, or random poses alone if it has none.
 typedef struct cutis_reduce_options {
     uint32_t influences; ///< most per vertex, 1 .. 64; 0 = 4
     cutis_reduce_method method;
@@ -89,9 +100,13 @@ typedef struct cutis_reduce_options {
     const uint32_t
         *held_out_clips; ///< clips to judge by; NULL: frames of `clips` that are no examples
     uint32_t held_out_clip_count;
-    bool automatic;     ///< automatic poses only, whatever clips there are
-    bool examples_only; ///< no automatic poses beside the examples
-    uint64_t seed;      ///< of the automatic poses; 0 = 1. Those held out have the next seed
+    bool automatic;     ///< automatic (MOMENTS: random) poses only, whatever clips there are
+    bool examples_only; ///< no automatic (random) poses beside the examples
+    double mix;         ///< MOMENTS: what random poses count beside clips; 0 = 1
+    cutis_reduce_effort effort;
+    double memory; ///< MOMENTS: bytes its form may take; 0 = 4e9. Above it vertices choose among 16
+                   ///< influences; if that is not enough, POISSON runs
+    uint64_t seed; ///< of the automatic poses; 0 = 1. Those held out have the next seed
     uint32_t sweeps; ///< most sweeps; 0: 14 (gradient), 14 of either kind (normals), 0.1 % of the
                      ///< vertices and at least 20 (laplace, smooth)
     bool repair;     ///< vertices without weight follow the skin's first joint (as binding has it);
@@ -109,8 +124,10 @@ typedef struct cutis_reduce_row {
     cutis_reduce_sets sets;  ///< LARGEST or FITTED; of several skins the last one's
     uint32_t max_influences; ///< of any vertex in the result
     double example_position, example_normal;
-    double held_out_position, held_out_normal;
-    double energy;        ///< options.energy of the result, summed over skins
+    double held_out_position,
+        held_out_normal;                   ///< on frames of clips; without clips on random poses
+    double random_position, random_normal; ///< on random poses nobody showed (MOMENTS)
+    double energy;                         ///< options.energy of the result, summed over skins
     uint32_t sweep_count; ///< of the skin that took most; normals: without those of the gradient
     double seconds; ///< choosing sets and solving, without reading poses and without evaluation
     double solve_seconds;    ///< of these, from the first set to the last sweep (the device's part)
@@ -128,6 +145,14 @@ typedef struct cutis_reduce_pose {
     float seconds; ///< into the clip
 } cutis_reduce_pose;
 
+/// On which unseen poses, and in what, a result is worse than k-largest: bits.
+typedef enum cutis_reduce_worse {
+    CUTIS_WORSE_CLIP_NORMALS = 1,
+    CUTIS_WORSE_CLIP_POSITIONS = 2,
+    CUTIS_WORSE_RANDOM_NORMALS = 4,
+    CUTIS_WORSE_RANDOM_POSITIONS = 8,
+} cutis_reduce_worse;
+
 /// What a reduction did; owns its arrays.
 typedef struct cutis_reduce_report {
     uint32_t row_count;
@@ -135,6 +160,16 @@ typedef struct cutis_reduce_report {
                                   ///< `compare` the rest; one with skip_evaluation
     uint32_t example_count;       ///< without the automatic poses that are added to real ones
     uint32_t held_out_count;
+    uint32_t held_out_random_count; ///< of those, the last ones: random poses
+    uint32_t learned_count; ///< MOMENTS: frames it learned from, of which the examples are some
+    uint32_t learned_random_count; ///< and random poses
+    /// Where the result is worse than k-largest on poses not learned from; 0: nowhere, or not
+    /// known.
+    cutis_reduce_worse worse;
+    bool fell_back; ///< to k-largest: nothing found was as good everywhere
+    bool narrow;    ///< MOMENTS: vertices chose among 16 influences, to save memory
+    bool too_large; ///< MOMENTS did not fit its memory: POISSON ran
+    double form_bytes;
     uint32_t automatic_count;          ///< automatic poses among or beside the examples
     const cutis_reduce_pose *poses;    ///< examples, then held out
     const cutis_transform *transforms; ///< node_count per pose

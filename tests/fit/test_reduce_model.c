@@ -157,7 +157,8 @@ static limb_rows reduce_limb(const limb *l, bool smooth)
     cutis_reduce_options geometric = { .method = CUTIS_REDUCE_GEOMETRIC,
                                        .sets = CUTIS_REDUCE_SETS_LARGEST };
     return (limb_rows){
-        .automatic = limb_row(l, (cutis_reduce_options){ 0 }, examples, held_out),
+        .automatic = limb_row(l, (cutis_reduce_options){ .method = CUTIS_REDUCE_POISSON }, examples,
+                              held_out),
         .largest = limb_row(l, (cutis_reduce_options){ .sets = CUTIS_REDUCE_SETS_LARGEST },
                             examples, held_out),
         .fitted = limb_row(l, (cutis_reduce_options){ .sets = CUTIS_REDUCE_SETS_FITTED }, examples,
@@ -327,7 +328,7 @@ static void check_scene(cutis_context *context, const cutis_model *model)
     cutis_weight_summary summary;
     assert_ok(context, cutis_weights_summarize(reduced, &summary));
     assert_int_equal(summary.max_influences, 1);
-    assert_int_equal(report->row_count, 4);
+    assert_int_equal(report->row_count, 5);
     const cutis_model_data *a = cutis_model_get(model), *b = cutis_model_get(reduced);
     assert_true(a->skin_count > 1);
     assert_int_equal(a->skin_count, b->skin_count);

@@ -5,7 +5,7 @@
 import { pack, unpack } from './pack.js';
 
 export const BODIES = { biped: 0, quadruped: 1, arm: 2, cylinder: 3, crowd: 4 };
-export const REDUCE = { poisson: 0, geometric: 1, smooth: 2, klargest: 3 };
+export const REDUCE = { poisson: 4, geometric: 1, smooth: 2, klargest: 3 };
 
 const POSE_SPACE = 1; // CUTIS_NEEDS_POSE_SPACE
 const sentence = (text) => text[0].toUpperCase() + text.slice(1);

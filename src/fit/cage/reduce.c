@@ -309,10 +309,10 @@ static cutis_result check_options(const cutis_cage_binder *in)
         return cutis_fail(in->context, CUTIS_INVALID_ARGUMENT,
                           "%u influences for a cage; 4 (what places a point) to %d can be kept",
                           o->influences, CUTIS_REDUCE_SET);
-    if ((unsigned)o->method >= CUTIS_REDUCE_METHODS || (unsigned)o->energy > CUTIS_REDUCE_LAPLACE ||
-        (unsigned)o->sets > CUTIS_REDUCE_SETS_FITTED)
+    if ((unsigned)o->method >= CUTIS_REDUCE_METHODS || o->method == CUTIS_REDUCE_MOMENTS ||
+        (unsigned)o->energy > CUTIS_REDUCE_LAPLACE || (unsigned)o->sets > CUTIS_REDUCE_SETS_FITTED)
         return cutis_fail(in->context, CUTIS_INVALID_ARGUMENT,
-                          "cage: unknown method, energy or sets");
+                          "cage: unknown method, energy or sets, or moments, which are for skins");
     if ((o->examples && !o->example_count) || (o->held_out && !o->held_out_count))
         return cutis_fail(in->context, CUTIS_INVALID_ARGUMENT,
                           "cage: poses are given, but there are none");
@@ -346,7 +346,7 @@ cutis_result cutis_cage_reduce_lists(cutis_cage_binder *in, bool negative)
         result = cutis_alloc_result(in->context);
     r.shared_seconds = cutis_os_seconds() - start;
     r.method_count =
-        cutis_reduce_list_methods(o->method, !o->skip_evaluation, o->compare, r.methods);
+        cutis_reduce_list_methods(o->method ? o->method : CUTIS_REDUCE_POISSON, !o->skip_evaluation, o->compare, r.methods);
     for (uint32_t m = 0; m < r.method_count && result == CUTIS_OK; m++) result = run_row(&r, m);
     if (result == CUTIS_OK && !o->skip_evaluation) result = judge(&r);
     if (result == CUTIS_OK && !keep_lists(&r)) result = cutis_alloc_result(in->context);

@@ -86,11 +86,12 @@ cutis_result cutis_reduce_once(const cutis_reduce_problem *problem, cutis_reduce
 uint32_t cutis_reduce_list_methods(cutis_reduce_method method, bool compared, bool all,
                                    cutis_reduce_method *out)
 {
+    static const cutis_reduce_method OTHERS[] = { CUTIS_REDUCE_KLARGEST, CUTIS_REDUCE_POISSON,
+                                                  CUTIS_REDUCE_GEOMETRIC, CUTIS_REDUCE_SMOOTH };
     uint32_t count = 0;
     out[count++] = method;
-    if (compared && method != CUTIS_REDUCE_KLARGEST) out[count++] = CUTIS_REDUCE_KLARGEST;
-    for (int m = 0; m < CUTIS_REDUCE_METHODS && compared && all; m++)
-        if (m != (int)method && m != CUTIS_REDUCE_KLARGEST) out[count++] = (cutis_reduce_method)m;
+    for (int m = 0; m < 4 && compared && (all || m == 0); m++)
+        if (method != OTHERS[m]) out[count++] = OTHERS[m];
     return count;
 }
 

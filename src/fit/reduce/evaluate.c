@@ -3,6 +3,9 @@
 // the number of its instances.
 #include "fit/reduce/model.h"
 
+#include <math.h>
+#include <string.h>
+
 #include <cutis/measure.h>
 
 #include "base/error.h"
@@ -23,71 +26,162 @@ void cutis_reduce_palette(const cutis_model *model, const cutis_reduce_group *gr
     }
 }
 
+// Poses that are judged side by side; each has its own places.
+enum { SIDE_BY_SIDE = 4 };
+
 typedef struct judge {
     const cutis_model *model;
     const cutis_reduce_groups *groups;
-    uint32_t vertex_count;
-    double *palette;                  ///< of the largest skin
-    cutis_mat34 *world;               ///< node_count
-    uint32_t *triangles;              ///< all groups
-    float *rest, *original, *reduced; ///< 3 * vertex_count each
-    cutis_surface surface;            ///< at rest
+    const cutis_reduce_poses *poses;
+    const cutis_reduce_weights *weights; ///< row_count * group count
+    uint32_t row_count, pose_first;
+    double **frame_position, **frame_normal;
+    size_t vertex_count, triangle_count;
+    uint32_t *triangles; ///< all groups
+    uint32_t *weld;      ///< per vertex: its representative
+    uint8_t *used;       ///< per vertex: a representative with a face
+    double extent;
+    struct {
+        double *palette;            ///< of the largest skin
+        cutis_mat34 *world;         ///< node_count
+        double *original, *reduced; ///< 3 * vertex_count each
+        double *normals, *compared; ///< the same, of representatives
+    } place[SIDE_BY_SIDE];
 } judge;
 
 // One group by one set of weights; sources of a unit share its place.
 static void blend_group(const cutis_reduce_group *group, const uint32_t *first,
                         const uint32_t *control, const double *weight, const double *palette,
-                        float *out)
+                        double *out)
 {
     for (uint32_t v = 0; v < group->source_count; v++) {
         uint32_t unit = group->unit[v];
-        double sum[12] = { 0 }, p[3], x[3];
+        double sum[12] = { 0 }, p[3];
         for (uint32_t i = first[unit]; i < first[unit + 1]; i++) {
             const double *m = palette + 12 * (size_t)control[i], w = weight[i];
             for (int c = 0; c < 12; c++) sum[c] += w * m[c];
         }
         for (int c = 0; c < 3; c++) p[c] = group->source_positions[3 * (size_t)v + c];
-        double34_point(sum, p, x);
-        for (int c = 0; c < 3; c++) out[3 * (size_t)v + c] = (float)x[c];
+        double34_point(sum, p, out + 3 * (size_t)v);
     }
 }
 
 // All groups; `weights` NULL: the original ones.
-static void blend_all(const judge *j, const cutis_reduce_weights *weights, float *out)
+static void blend_all(const judge *j, const cutis_reduce_weights *weights, const cutis_mat34 *world,
+                      double *palette, double *out)
 {
     for (uint32_t g = 0; g < j->groups->count; g++) {
         const cutis_reduce_group *group = &j->groups->group[g];
-        cutis_reduce_palette(j->model, group, j->world, j->palette);
+        cutis_reduce_palette(j->model, group, world, palette);
         if (weights)
-            blend_group(group, weights[g].first, weights[g].control, weights[g].weight, j->palette,
+            blend_group(group, weights[g].first, weights[g].control, weights[g].weight, palette,
                         out);
         else
-            blend_group(group, group->first, group->control, group->weight, j->palette, out);
+            blend_group(group, group->first, group->control, group->weight, palette, out);
         out += 3 * (size_t)group->source_count;
     }
 }
 
-static bool open_judge(judge *j, cutis_arena *arena)
+static void find_normals(const judge *j, const double *positions, double *normals)
+{
+    memset(normals, 0, 3 * j->vertex_count * sizeof *normals);
+    for (size_t t = 0; t < j->triangle_count; t++) {
+        const uint32_t *corner = j->triangles + 3 * t;
+        const double *a = positions + 3 * (size_t)corner[0], *b = positions + 3 * (size_t)corner[1],
+                     *c = positions + 3 * (size_t)corner[2];
+        const double u[3] = { b[0] - a[0], b[1] - a[1], b[2] - a[2] },
+                     v[3] = { c[0] - a[0], c[1] - a[1], c[2] - a[2] };
+        const double n[3] = { u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+                              u[0] * v[1] - u[1] * v[0] };
+        for (int k = 0; k < 3; k++)
+            for (int d = 0; d < 3; d++) normals[3 * (size_t)j->weld[corner[k]] + d] += n[d];
+    }
+}
+
+static void compare(const judge *j, int place, double *position, double *normal)
+{
+    const double *p = j->place[place].original, *q = j->place[place].reduced;
+    const double *m = j->place[place].normals, *n = j->place[place].compared;
+    double distance = 0, angles = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < 3 * j->vertex_count; i++) distance += (p[i] - q[i]) * (p[i] - q[i]);
+    for (size_t v = 0; v < j->vertex_count; v++) {
+        if (!j->used[v]) continue;
+        const double *a = m + 3 * v, *b = n + 3 * v;
+        const double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2],
+                     z = a[0] * b[1] - a[1] * b[0];
+        const double angle =
+            atan2(sqrt(x * x + y * y + z * z), a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
+        angles += angle * angle;
+        count++;
+    }
+    *position = j->vertex_count ? 100 * sqrt(distance / (double)j->vertex_count) / j->extent : 0;
+    *normal = count ? sqrt(angles / (double)count) : 0;
+}
+
+static void judge_task(void *data, uint32_t index)
+{
+    const judge *j = data;
+    const uint32_t f = j->pose_first + index;
+    cutis_mat34 *world = j->place[index].world;
+    double *palette = j->place[index].palette;
+    if (f >= j->poses->example_count + j->poses->held_out_count) return;
+    cutis_pose_world(
+        j->model, j->poses->transforms + f * (size_t)cutis_model_get(j->model)->node_count, world);
+    blend_all(j, NULL, world, palette, j->place[index].original);
+    find_normals(j, j->place[index].original, j->place[index].normals);
+    for (uint32_t r = 0; r < j->row_count; r++) {
+        blend_all(j, j->weights + (size_t)r * j->groups->count, world, palette,
+                  j->place[index].reduced);
+        find_normals(j, j->place[index].reduced, j->place[index].compared);
+        compare(j, (int)index, &j->frame_position[r][f], &j->frame_normal[r][f]);
+    }
+}
+
+// Vertices, triangles and joints of all groups.
+static size_t count_all(judge *j)
 {
     const cutis_model_data *data = cutis_model_get(j->model);
-    size_t triangles = 0, joints = 0;
+    size_t joints = 0;
     for (uint32_t g = 0; g < j->groups->count; g++) {
         const cutis_reduce_group *group = &j->groups->group[g];
         j->vertex_count += group->source_count;
-        triangles += group->triangle_count;
+        j->triangle_count += group->triangle_count;
         if (data->skins[group->skin].joint_count > joints)
             joints = data->skins[group->skin].joint_count;
     }
-    cutis_transform *local = cutis_arena_alloc(arena, data->node_count, sizeof *local);
-    j->palette = cutis_arena_alloc(arena, joints, 12 * sizeof(double));
-    j->world = cutis_arena_alloc(arena, data->node_count, sizeof *j->world);
-    j->triangles = cutis_arena_alloc(arena, triangles, 3 * sizeof(uint32_t));
-    j->rest = cutis_arena_alloc(arena, j->vertex_count, 3 * sizeof(float));
-    j->original = cutis_arena_alloc(arena, j->vertex_count, 3 * sizeof(float));
-    j->reduced = cutis_arena_alloc(arena, j->vertex_count, 3 * sizeof(float));
-    if (!local || !j->palette || !j->world || !j->triangles || !j->rest || !j->original ||
-        !j->reduced)
-        return false;
+    return joints;
+}
+
+static bool open_places(judge *j, size_t joints, cutis_arena *arena)
+{
+    bool good = true;
+    for (int i = 0; i < SIDE_BY_SIDE && good; i++) {
+        double *numbers = cutis_arena_alloc(arena, j->vertex_count, 12 * sizeof *numbers);
+        j->place[i].palette = cutis_arena_alloc(arena, joints, 12 * sizeof(double));
+        j->place[i].world = cutis_arena_alloc(arena, cutis_model_get(j->model)->node_count,
+                                              sizeof *j->place[i].world);
+        j->place[i].original = numbers;
+        j->place[i].reduced = numbers ? numbers + 3 * j->vertex_count : NULL;
+        j->place[i].normals = numbers ? numbers + 6 * j->vertex_count : NULL;
+        j->place[i].compared = numbers ? numbers + 9 * j->vertex_count : NULL;
+        good = numbers && j->place[i].palette && j->place[i].world;
+    }
+    return good;
+}
+
+static cutis_result open_judge(judge *j, cutis_device *device, cutis_arena *arena)
+{
+    cutis_context *context = arena->context;
+    const size_t joints = count_all(j);
+    cutis_transform *local =
+        cutis_arena_alloc(arena, cutis_model_get(j->model)->node_count, sizeof *local);
+    float *rest = cutis_arena_alloc(arena, j->vertex_count, 3 * sizeof *rest);
+    j->triangles = cutis_arena_alloc(arena, j->triangle_count, 3 * sizeof(uint32_t));
+    j->weld = cutis_arena_alloc(arena, j->vertex_count, sizeof *j->weld);
+    j->used = cutis_arena_zero(arena, j->vertex_count, sizeof *j->used);
+    if (!local || !rest || !j->triangles || !j->weld || !j->used || !open_places(j, joints, arena))
+        return cutis_alloc_result(context);
     uint32_t *corner = j->triangles, vertex = 0;
     for (uint32_t g = 0; g < j->groups->count; g++) {
         const cutis_reduce_group *group = &j->groups->group[g];
@@ -96,37 +190,41 @@ static bool open_judge(judge *j, cutis_arena *arena)
         vertex += group->source_count;
     }
     cutis_pose_rest(j->model, local, NULL);
-    cutis_pose_world(j->model, local, j->world);
-    blend_all(j, NULL, j->rest);
-    j->surface = (cutis_surface){ j->vertex_count, triangles, j->rest, j->triangles };
-    return true;
+    cutis_pose_world(j->model, local, j->place[0].world);
+    blend_all(j, NULL, j->place[0].world, j->place[0].palette, j->place[0].original);
+    for (size_t i = 0; i < 3 * j->vertex_count; i++) rest[i] = (float)j->place[0].original[i];
+    const cutis_surface surface = { (uint32_t)j->vertex_count, j->triangle_count, rest,
+                                    j->triangles };
+    j->extent = cutis_surface_diagonal(&surface);
+    TRY(cutis_weld_positions_on(context, device, (uint32_t)j->vertex_count, rest, j->weld));
+    for (size_t i = 0; i < 3 * j->triangle_count; i++) j->used[j->weld[j->triangles[i]]] = 1;
+    return CUTIS_OK;
 }
 
-cutis_result cutis_reduce_evaluate(const cutis_model *model, const cutis_reduce_groups *groups,
+cutis_result cutis_reduce_evaluate(const cutis_model *model, cutis_device *device,
+                                   const cutis_reduce_groups *groups,
                                    const cutis_reduce_poses *poses, uint32_t row_count,
                                    const cutis_reduce_weights *weights, double **frame_position,
                                    double **frame_normal)
 {
     cutis_context *context = cutis_model_context(model);
-    const size_t nodes = cutis_model_get(model)->node_count;
     const uint32_t count = poses->example_count + poses->held_out_count;
     cutis_arena arena = { .context = context };
-    judge j = { .model = model, .groups = groups };
-    cutis_result result = open_judge(&j, &arena) ? CUTIS_OK : cutis_alloc_result(context);
-    const double extent = result == CUTIS_OK ? cutis_surface_diagonal(&j.surface) : 0;
-    for (uint32_t f = 0; f < count && result == CUTIS_OK; f++) {
-        result = cutis_progress(context, "judging poses", (double)f / count);
-        cutis_pose_world(model, poses->transforms + f * nodes, j.world);
-        blend_all(&j, NULL, j.original);
-        for (uint32_t r = 0; r < row_count && result == CUTIS_OK; r++) {
-            cutis_difference difference = { 0 };
-            blend_all(&j, weights + (size_t)r * groups->count, j.reduced);
-            if (extent > 0) // a body without extent has no error that could be told in its own size
-                result =
-                    cutis_surface_compare(context, &j.surface, j.reduced, j.original, &difference);
-            frame_position[r][f] = difference.position_rms;
-            frame_normal[r][f] = difference.normal_rms;
-        }
+    judge j = { .model = model,
+                .groups = groups,
+                .poses = poses,
+                .weights = weights,
+                .row_count = row_count,
+                .frame_position = frame_position,
+                .frame_normal = frame_normal };
+    cutis_result result = open_judge(&j, device, &arena);
+    for (uint32_t r = 0; r < row_count; r++)
+        for (uint32_t f = 0; f < count; f++) frame_position[r][f] = frame_normal[r][f] = 0;
+    // A body without extent has no error that could be told in its own size.
+    for (; result == CUTIS_OK && j.extent > 0 && j.pose_first < count;
+         j.pose_first += SIDE_BY_SIDE) {
+        result = cutis_progress(context, "judging poses", (double)j.pose_first / count);
+        if (result == CUTIS_OK) cutis_device_run(device, judge_task, &j, SIDE_BY_SIDE);
     }
     cutis_arena_release(&arena);
     return result;

@@ -47,7 +47,8 @@ void cutis_reduce_palette(const cutis_model *model, const cutis_reduce_group *gr
 
 /// Errors against the original weights, pose by pose (evaluate.c): fill the error fields of rows
 /// (frame arrays given) from `weights[row * group_count + group]`.
-cutis_result cutis_reduce_evaluate(const cutis_model *model, const cutis_reduce_groups *groups,
+cutis_result cutis_reduce_evaluate(const cutis_model *model, cutis_device *device,
+                                   const cutis_reduce_groups *groups,
                                    const cutis_reduce_poses *poses, uint32_t row_count,
                                    const cutis_reduce_weights *weights, double **frame_position,
                                    double **frame_normal);

@@ -18,14 +18,7 @@ enum { EXAMPLES = 16, HELD_OUT = 64, AUTOMATIC = 16, FPS = 30 };
 enum { FRAMES_MAX = 4096, FRAME_NODES_MAX = 1 << 24 };
 static const float DEGREE = 0.017453292519943295f;
 
-// Frames of several clips, and the rotations they are compared by.
-typedef struct frames {
-    uint32_t count, joint_count;
-    cutis_reduce_pose *origins;
-    float *rotations; ///< 4 per joint and frame; frame `count` is the bind pose
-    uint32_t *joints; ///< node of each joint, ascending
-    int32_t *above;   ///< index of the nearest joint above it, or -1
-} frames;
+typedef cutis_reduce_frames frames;
 
 // Every joint but the roots turned from the node rest pose by a Gaussian of 15 degrees about each
 // of its axes, cut at 45. @param moved per node: turn it
@@ -48,8 +41,7 @@ static void automatic_pose(const cutis_model *model, const bool *moved, uint64_t
     }
 }
 
-// Joints of the skins in use, each node once.
-static bool list_joints(const cutis_model *model, cutis_arena *arena, frames *out)
+bool cutis_reduce_list_joints(const cutis_model *model, cutis_arena *arena, frames *out)
 {
     const cutis_model_data *data = cutis_model_get(model);
     const cutis_instance *instances;
@@ -145,10 +137,10 @@ static cutis_result check_clips(const cutis_model *model, const uint32_t *clips,
     return CUTIS_OK;
 }
 
-// The times of all frames of the clips, at 30 a second or as many as fit.
-static bool list_frames(const cutis_model *model, const uint32_t *clips, uint32_t clip_count,
-                        cutis_arena *arena, frames *out)
+cutis_result cutis_reduce_list_frames(const cutis_model *model, const uint32_t *clips,
+                                      uint32_t clip_count, cutis_arena *arena, frames *out)
 {
+    TRY(check_clips(model, clips, clip_count));
     const cutis_model_data *data = cutis_model_get(model);
     double limit =
         fmin(FRAMES_MAX, fmax(EXAMPLES + HELD_OUT, FRAME_NODES_MAX / (data->node_count + 1.0)));
@@ -158,24 +150,18 @@ static bool list_frames(const cutis_model *model, const uint32_t *clips, uint32_
     if (total > limit) rate *= fmax(0, limit - clip_count) / total;
     uint32_t capacity = (uint32_t)fmin(total, limit + clip_count);
     out->origins = cutis_arena_alloc(arena, capacity, sizeof *out->origins);
-    if (!out->origins) return false;
+    if (!out->origins) return cutis_alloc_result(cutis_model_context(model));
     for (uint32_t i = 0; i < clip_count; i++) {
         double last = floor(data->clips[clips[i]].duration * rate + 1e-3);
         for (double f = 0; f <= last && out->count < capacity; f++)
             out->origins[out->count++] =
                 (cutis_reduce_pose){ (int32_t)clips[i], f > 0 ? (float)(f / rate) : 0 };
     }
-    return true;
+    return CUTIS_OK;
 }
 
-// Pose of an origin. The sampler is kept between calls for the same clip.
-typedef struct reader {
-    const cutis_model *model;
-    cutis_sampler *sampler;
-    int32_t clip;
-} reader;
-
-static cutis_result read_pose(reader *r, cutis_reduce_pose origin, cutis_transform *out)
+cutis_result cutis_reduce_read_pose(cutis_reduce_reader *r, cutis_reduce_pose origin,
+                                    cutis_transform *out)
 {
     if (!r->sampler || r->clip != origin.clip) {
         cutis_sampler_destroy(r->sampler);
@@ -187,8 +173,8 @@ static cutis_result read_pose(reader *r, cutis_reduce_pose origin, cutis_transfo
     return CUTIS_OK;
 }
 
-static cutis_result compare_frames(const cutis_model *model, cutis_arena *arena, reader *r,
-                                   frames *all)
+static cutis_result compare_frames(const cutis_model *model, cutis_arena *arena,
+                                   cutis_reduce_reader *r, frames *all)
 {
     cutis_context *context = cutis_model_context(model);
     const size_t nodes = cutis_model_get(model)->node_count, joints = all->joint_count;
@@ -199,7 +185,7 @@ static cutis_result compare_frames(const cutis_model *model, cutis_arena *arena,
     if (!all->rotations || !local || !world || !quats) return cutis_alloc_result(context);
     for (uint32_t f = 0; f < all->count; f++) {
         TRY(cutis_progress(context, "reading poses", (double)f / all->count));
-        TRY(read_pose(r, all->origins[f], local));
+        TRY(cutis_reduce_read_pose(r, all->origins[f], local));
         cutis_pose_world(model, local, world);
         for (size_t j = 0; j < joints; j++) world_rotation(world[all->joints[j]].m, quats + 4 * j);
         relative_rotations(all, quats, all->rotations + 4 * (size_t)f * joints);
@@ -243,7 +229,7 @@ static uint32_t choose_held_out(const frames *all, const bool *chosen, uint32_t 
     return count;
 }
 
-static bool alloc_poses(const cutis_model *model, cutis_arena *arena, cutis_reduce_poses *out)
+bool cutis_reduce_alloc_poses(const cutis_model *model, cutis_arena *arena, cutis_reduce_poses *out)
 {
     size_t judged = (size_t)out->example_count + out->held_out_count;
     size_t nodes = cutis_model_get(model)->node_count, entries;
@@ -261,7 +247,7 @@ static bool fill_automatic(const cutis_model *model, cutis_arena *arena, uint64_
     size_t nodes = cutis_model_get(model)->node_count;
     frames rig = { 0 };
     bool *moved = cutis_arena_zero(arena, nodes, sizeof *moved);
-    if (!moved || !list_joints(model, arena, &rig)) return false;
+    if (!moved || !cutis_reduce_list_joints(model, arena, &rig)) return false;
     for (uint32_t j = 0; j < rig.joint_count; j++)
         if (rig.above[j] >= 0) moved[rig.joints[j]] = true;
     for (uint32_t i = 0; i < count; i++)
@@ -277,14 +263,12 @@ typedef struct selection {
 } selection;
 
 static cutis_result select_frames(const cutis_model *model, const uint32_t *clips,
-                                  uint32_t clip_count, bool examples, cutis_arena *arena, reader *r,
-                                  selection *out)
+                                  uint32_t clip_count, bool examples, cutis_arena *arena,
+                                  cutis_reduce_reader *r, selection *out)
 {
     cutis_context *context = cutis_model_context(model);
-    TRY(check_clips(model, clips, clip_count));
-    if (!list_joints(model, arena, &out->all) ||
-        !list_frames(model, clips, clip_count, arena, &out->all))
-        return cutis_alloc_result(context);
+    if (!cutis_reduce_list_joints(model, arena, &out->all)) return cutis_alloc_result(context);
+    TRY(cutis_reduce_list_frames(model, clips, clip_count, arena, &out->all));
     double *nearest = cutis_arena_alloc(arena, out->all.count, sizeof *nearest);
     bool *chosen = cutis_arena_zero(arena, out->all.count, sizeof *chosen);
     if (!nearest || !chosen) return cutis_alloc_result(context);
@@ -296,14 +280,14 @@ static cutis_result select_frames(const cutis_model *model, const uint32_t *clip
     return CUTIS_OK;
 }
 
-static cutis_result fill_frames(reader *r, const selection *from, const uint32_t *list,
+static cutis_result fill_frames(cutis_reduce_reader *r, const selection *from, const uint32_t *list,
                                 uint32_t count, cutis_reduce_pose *origins,
                                 cutis_transform *transforms)
 {
     size_t nodes = cutis_model_get(r->model)->node_count;
     for (uint32_t i = 0; i < count; i++) {
         origins[i] = from->all.origins[list[i]];
-        TRY(read_pose(r, origins[i], transforms + i * nodes));
+        TRY(cutis_reduce_read_pose(r, origins[i], transforms + i * nodes));
     }
     return CUTIS_OK;
 }
@@ -314,7 +298,7 @@ static cutis_result automatic_only(const cutis_model *model, uint64_t seed, cuti
 {
     size_t nodes = cutis_model_get(model)->node_count;
     out->example_count = out->held_out_count = out->automatic_count = AUTOMATIC;
-    if (!alloc_poses(model, arena, out) ||
+    if (!cutis_reduce_alloc_poses(model, arena, out) ||
         !fill_automatic(model, arena, seed, AUTOMATIC, out->transforms) ||
         !fill_automatic(model, arena, seed + 1, AUTOMATIC, out->transforms + AUTOMATIC * nodes))
         return cutis_alloc_result(cutis_model_context(model));
@@ -323,7 +307,7 @@ static cutis_result automatic_only(const cutis_model *model, uint64_t seed, cuti
 
 static cutis_result choose(const cutis_model *model, const cutis_reduce_options *options,
                            const uint32_t *clips, uint32_t clip_count, cutis_arena *arena,
-                           reader *r, cutis_reduce_poses *out)
+                           cutis_reduce_reader *r, cutis_reduce_poses *out)
 {
     const size_t nodes = cutis_model_get(model)->node_count;
     selection learn = { .all.count = 0 }, judge = { .all.count = 0 };
@@ -335,7 +319,8 @@ static cutis_result choose(const cutis_model *model, const cutis_reduce_options 
     out->example_count = options->examples ? options->example_count : learn.example_count;
     out->held_out_count = options->held_out ? options->held_out_count : from->held_out_count;
     out->added_count = out->automatic_count = options->examples_only ? 0 : AUTOMATIC;
-    if (!alloc_poses(model, arena, out)) return cutis_alloc_result(cutis_model_context(model));
+    if (!cutis_reduce_alloc_poses(model, arena, out))
+        return cutis_alloc_result(cutis_model_context(model));
     cutis_transform *held_out = out->transforms + out->example_count * nodes;
     if (options->examples)
         memcpy(out->transforms, options->examples, out->example_count * nodes * sizeof *held_out);
@@ -367,7 +352,7 @@ cutis_result cutis_reduce_poses_create(const cutis_model *model,
         if (!every) return cutis_alloc_result(cutis_model_context(model));
         for (uint32_t c = 0; c < all; c++) every[c] = c;
     }
-    reader r = { .model = model };
+    cutis_reduce_reader r = { .model = model };
     cutis_result result = choose(model, options, every ? every : options->clips,
                                  every ? all : options->clip_count, arena, &r, out);
     cutis_sampler_destroy(r.sampler);

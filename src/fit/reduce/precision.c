@@ -60,9 +60,9 @@ static void eigen4(double a[4][4], double q[4][4])
     }
 }
 
-// a = y - B^T (B B^T)^+ (B y - d) on the controls of `list`, d = (1, 0, 0, 0). Twice: the second
-// time takes rounding out.
-static void project_hard(double (*column)[4], const uint32_t *list, uint32_t count, double *weights)
+// (B B^T)^+ of the controls of `list`.
+static void pseudo_inverse(double (*column)[4], const uint32_t *list, uint32_t count,
+                           double inverse[4][4])
 {
     double normal[4][4] = { { 0 } }, q[4][4], largest = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -70,16 +70,25 @@ static void project_hard(double (*column)[4], const uint32_t *list, uint32_t cou
             for (int c = 0; c < 4; c++) normal[r][c] += column[list[i]][r] * column[list[i]][c];
     eigen4(normal, q);
     for (int k = 0; k < 4; k++) largest = fmax(largest, normal[k][k]);
+    for (int r = 0; r < 4; r++)
+        for (int c = 0; c < 4; c++) {
+            inverse[r][c] = 0;
+            for (int k = 0; k < 4; k++)
+                if (normal[k][k] > CUT * largest) inverse[r][c] += q[r][k] * q[c][k] / normal[k][k];
+        }
+}
+
+// a = y - B^T (B B^T)^+ (B y - d) on the controls of `list`, d = (1, 0, 0, 0). Twice: the second
+// time takes rounding out.
+static void project_hard(double (*column)[4], const uint32_t *list, uint32_t count,
+                         const double inverse[4][4], double *weights)
+{
     for (int pass = 0; pass < 2; pass++) {
         double miss[4] = { -1, 0, 0, 0 }, move[4] = { 0 };
         for (uint32_t i = 0; i < count; i++)
             for (int r = 0; r < 4; r++) miss[r] += column[list[i]][r] * weights[list[i]];
-        for (int k = 0; k < 4; k++) {
-            double part = 0;
-            if (!(normal[k][k] > CUT * largest)) continue;
-            for (int r = 0; r < 4; r++) part += q[r][k] * miss[r];
-            for (int r = 0; r < 4; r++) move[r] += q[r][k] * part / normal[k][k];
-        }
+        for (int r = 0; r < 4; r++)
+            for (int c = 0; c < 4; c++) move[r] += inverse[r][c] * miss[c];
         for (uint32_t i = 0; i < count; i++)
             for (int r = 0; r < 4; r++) weights[list[i]] -= column[list[i]][r] * move[r];
     }
@@ -109,14 +118,14 @@ static void project_soft(double (*column)[4], uint32_t count, const double *desi
     reduce_solve((int)count, gram, desired, weights, negative);
 }
 
-static void precise_signed(double (*column)[4], uint32_t count, const double *desired,
-                           double *weights)
+static void precise_signed(double (*column)[4], uint32_t count, const double inverse[4][4],
+                           const double *desired, double *weights)
 {
     uint32_t list[CUTIS_REDUCE_SET];
     double largest = 0;
     for (uint32_t i = 0; i < count; i++) list[i] = i;
     memcpy(weights, desired, count * sizeof *weights);
-    if (count > 4) project_hard(column, list, count, weights);
+    if (count > 4) project_hard(column, list, count, inverse, weights);
     for (uint32_t i = 0; i < count; i++) largest = fmax(largest, fabs(weights[i]));
     if (count <= 4 || largest > HUGE_WEIGHT)
         project_soft(column, count, desired, SOFT, true, weights);
@@ -126,7 +135,7 @@ static void precise_bounded(double (*column)[4], uint32_t count, const double *d
                             double *weights)
 {
     uint32_t list[CUTIS_REDUCE_SET], active = 0;
-    double trial[CUTIS_REDUCE_SET] = { 0 };
+    double trial[CUTIS_REDUCE_SET] = { 0 }, inverse[4][4];
     if (count <= 4) {
         project_soft(column, count, desired, SOFT, false, weights);
         return;
@@ -135,7 +144,8 @@ static void precise_bounded(double (*column)[4], uint32_t count, const double *d
     for (uint32_t i = 0; i < count; i++)
         if (weights[i] > 0) list[active++] = i;
     for (uint32_t i = 0; i < active; i++) trial[list[i]] = desired[list[i]];
-    project_hard(column, list, active, trial);
+    pseudo_inverse(column, list, active, inverse);
+    project_hard(column, list, active, (const double(*)[4])inverse, trial);
     bool fits = distance_from_vertex(column, count, trial) <= PRECISION / 10;
     for (uint32_t i = 0; i < count; i++) fits = fits && trial[i] >= 0;
     if (fits)
@@ -144,14 +154,25 @@ static void precise_bounded(double (*column)[4], uint32_t count, const double *d
         project_soft(column, count, desired, INFEASIBLE, false, weights);
 }
 
+void cutis_reduce_precision(const cutis_reduce_problem *problem, uint32_t vertex,
+                            const uint32_t *controls, uint32_t count, double inverse[4][4])
+{
+    double column[CUTIS_REDUCE_SET][4];
+    uint32_t list[CUTIS_REDUCE_SET];
+    for (uint32_t i = 0; i < count; i++) list[i] = i;
+    load_columns(problem, vertex, controls, count, column);
+    pseudo_inverse(column, list, count, inverse);
+}
+
 void cutis_reduce_precise(const cutis_reduce_problem *problem, uint32_t vertex,
-                          const uint32_t *controls, uint32_t count, double *weights)
+                          const uint32_t *controls, uint32_t count, const double inverse[4][4],
+                          double *weights)
 {
     double column[CUTIS_REDUCE_SET][4], desired[CUTIS_REDUCE_SET];
     memcpy(desired, weights, count * sizeof *desired);
     load_columns(problem, vertex, controls, count, column);
     if (problem->negative)
-        precise_signed(column, count, desired, weights);
+        precise_signed(column, count, inverse, desired, weights);
     else
         precise_bounded(column, count, desired, weights);
     double sum = 0;

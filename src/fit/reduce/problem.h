@@ -15,7 +15,7 @@
 
 /// Vertices of one task: small enough to share out, large enough that starting a task costs
 /// nothing.
-enum { CUTIS_REDUCE_TASK = 128, CUTIS_REDUCE_METHODS = 4 };
+enum { CUTIS_REDUCE_TASK = 128, CUTIS_REDUCE_METHODS = 6 };
 
 /// Neighbours of every vertex with cotangent weights, and areas (docs/spec/reduction.md 2.2).
 typedef struct cutis_reduce_mesh {
@@ -126,7 +126,8 @@ cutis_result cutis_reduce_choose(const cutis_reduce_problem *problem, uint32_t e
                                  cutis_reduce_energy energy, const cutis_reduce_colours *colours,
                                  bool *fitted);
 
-/// The method, and those it is compared with: the k-largest, or (`all`) every other one.
+/// The method, and those it is compared with: the k-largest, or (`all`) every other one but
+/// moments.
 /// @param out CUTIS_REDUCE_METHODS
 uint32_t cutis_reduce_list_methods(cutis_reduce_method method, bool compared, bool all,
                                    cutis_reduce_method *out);
@@ -153,8 +154,14 @@ cutis_result cutis_reduce_errors(const cutis_reduce_problem *problem,
 /// Replace desired weights by the nearest ones with sum 1 that reproduce the vertex at rest (none
 /// negative unless the problem allows it); where there are none, or only huge ones, by those that
 /// come close (docs/spec/reduction.md 2.5; precision.c).
+/// @param inverse what cutis_reduce_precision says of these controls; read where weights may be
+/// negative
 void cutis_reduce_precise(const cutis_reduce_problem *problem, uint32_t vertex,
-                          const uint32_t *controls, uint32_t count, double *weights);
+                          const uint32_t *controls, uint32_t count, const double inverse[4][4],
+                          double *weights);
+/// What stays the same for a set of controls: found once, for all sweeps.
+void cutis_reduce_precision(const cutis_reduce_problem *problem, uint32_t vertex,
+                            const uint32_t *controls, uint32_t count, double inverse[4][4]);
 /// Vertices whose weights do not reproduce them to 1e-8 of the extent.
 uint32_t cutis_reduce_count_imprecise(const cutis_reduce_problem *problem,
                                       const cutis_reduce_state *state);

@@ -20,7 +20,10 @@ typedef struct smooth_job {
     size_t *first;     ///< vertex_count + 1, into control and rho
     uint32_t *control; ///< ascending per vertex
     double *rho;
-    double *fall; ///< per task
+    size_t *place_first; ///< vertex_count + 1
+    size_t *place;       ///< per vertex, kept slot and row (its own, its neighbours'): where in rho
+    double (*inverse)[4][4]; ///< per vertex, with `rest` (cutis_reduce_precision); else NULL
+    double *fall;            ///< per task
 } smooth_job;
 
 static double *find_rho(const smooth_job *job, uint32_t vertex, uint32_t control)
@@ -100,6 +103,47 @@ static void start_rho(smooth_job *job)
     }
 }
 
+// Everything that sweeps would look for anew each time: where a kept slot's residuals are, and what
+// its controls' precision needs.
+static void place_task(void *data, uint32_t index)
+{
+    smooth_job *job = data;
+    const cutis_reduce_mesh *mesh = job->problem->mesh;
+    const cutis_reduce_state *state = job->state;
+    uint32_t v = index * CUTIS_REDUCE_TASK;
+    for (uint32_t end = v + CUTIS_REDUCE_TASK; v < end && v < mesh->vertex_count; v++) {
+        size_t *place = job->place + job->place_first[v];
+        const uint32_t *control = state->control + state->first[v],
+                       count = state->first[v + 1] - state->first[v];
+        for (uint32_t s = 0; s < count; s++) {
+            *place++ = (size_t)(find_rho(job, v, control[s]) - job->rho);
+            for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
+                *place++ = (size_t)(find_rho(job, mesh->neighbour[i], control[s]) - job->rho);
+        }
+        if (job->inverse) cutis_reduce_precision(job->problem, v, control, count, job->inverse[v]);
+    }
+}
+
+static bool make_places(smooth_job *job, cutis_arena *arena)
+{
+    const cutis_reduce_mesh *mesh = job->problem->mesh;
+    const uint32_t vertices = mesh->vertex_count;
+    job->place_first = cutis_arena_alloc(arena, (size_t)vertices + 1, sizeof *job->place_first);
+    if (!job->place_first) return false;
+    job->place_first[0] = 0;
+    for (uint32_t v = 0; v < vertices; v++)
+        job->place_first[v + 1] =
+            job->place_first[v] + (size_t)(job->state->first[v + 1] - job->state->first[v]) *
+                                      (mesh->first[v + 1] - mesh->first[v] + 1);
+    job->place = cutis_arena_alloc(arena, job->place_first[vertices], sizeof *job->place);
+    if (job->problem->rest && job->problem->negative)
+        job->inverse = cutis_arena_alloc(arena, vertices, sizeof *job->inverse);
+    if (!job->place || (job->problem->rest && job->problem->negative && !job->inverse))
+        return false;
+    cutis_device_run_items(job->problem->device, place_task, job, vertices, CUTIS_REDUCE_TASK);
+    return true;
+}
+
 // The nearest weights with sum 1 (and none negative: projection onto the simplex, by dropping what
 // becomes negative).
 static void project(uint32_t count, bool negative, double *y)
@@ -132,25 +176,28 @@ static double smooth_vertex(smooth_job *job, uint32_t v)
     for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
         a += mesh->cotangent[i] * mesh->cotangent[i] / mesh->area[mesh->neighbour[i]];
     if (!(a > 0)) return 0;
+    const size_t *place = job->place + job->place_first[v];
     for (uint32_t s = 0; s < count; s++) {
-        uint32_t control = state->control[begin + s];
-        double sum = m * l * *find_rho(job, v, control);
-        for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
-            uint32_t u = mesh->neighbour[i];
-            sum += mesh->cotangent[i] / mesh->area[u] * *find_rho(job, u, control);
-        }
+        double sum = m * l * job->rho[*place++];
+        for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
+            sum += mesh->cotangent[i] / mesh->area[mesh->neighbour[i]] * job->rho[*place++];
         y[s] = weight[s] - sum / a;
         fall += (sum / a) * (sum / a);
     }
     double desired[CUTIS_REDUCE_SET];
     memcpy(desired, y, count * sizeof *y);
     if (job->problem->rest)
-        cutis_reduce_precise(job->problem, v, state->control + begin, count, y);
+        cutis_reduce_precise(job->problem, v, state->control + begin, count,
+                             job->inverse ? (const double(*)[4])job->inverse[v] : NULL, y);
     else
         project(count, job->problem->negative, y);
+    place = job->place + job->place_first[v];
     for (uint32_t s = 0; s < count; s++) {
+        const double e = y[s] - weight[s];
         fall -= (y[s] - desired[s]) * (y[s] - desired[s]);
-        spread(job, v, state->control[begin + s], y[s] - weight[s]);
+        job->rho[*place++] -= mesh->diagonal[v] * e;
+        for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
+            job->rho[*place++] += mesh->cotangent[i] * e;
         weight[s] = y[s];
     }
     return a * fall;
@@ -221,7 +268,7 @@ cutis_result cutis_reduce_smooth(const cutis_reduce_problem *problem, cutis_aren
     } else {
         build_rows(&job, row);
         start_rho(&job);
-        result = sweep_all(&job, limit);
+        result = make_places(&job, &own) ? sweep_all(&job, limit) : cutis_alloc_result(context);
         if (result == CUTIS_OK) result = cutis_reduce_errors(problem, state, true, state->error);
         state->energy = state->curve[state->sweep_count];
         if (problem->rest) state->infeasible_count = cutis_reduce_count_imprecise(problem, state);

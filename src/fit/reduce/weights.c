@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "fit/reduce/model.h"
+#include "fit/reduce/mixed.h"
 
 enum { METHODS = CUTIS_REDUCE_METHODS };
 // Weight of automatic poses beside real ones, and the anchor's radius on skeletons
@@ -14,7 +14,8 @@ enum { METHODS = CUTIS_REDUCE_METHODS };
 static const double AUTOMATIC_WEIGHT = 0.05;
 static const double RADIUS = 0.02;
 
-static const char *const method_names[METHODS] = { "poisson", "geometric", "smooth", "klargest" };
+static const char *const method_names[METHODS] = { "default",  "geometric", "smooth",
+                                                   "klargest", "poisson",   "moments" };
 static const char *const sets_names[3] = { "auto", "largest", "fitted" };
 
 const char *cutis_reduce_method_name(cutis_reduce_method method)
@@ -47,7 +48,8 @@ typedef struct run {
     double shared_seconds;              ///< spent on groups, matrices
     uint32_t method_count;
     cutis_reduce_method methods[METHODS];
-    cutis_reduce_weights *weights; ///< per method and group
+    cutis_reduce_weights *weights;                           ///< per method and group
+    double *frame_position[METHODS], *frame_normal[METHODS]; ///< per method and judged pose
     cutis_reduce_report *report;
     cutis_arena *report_arena;
     cutis_reduce_row *rows; ///< of the report
@@ -60,9 +62,19 @@ static cutis_result check_options(cutis_context *context, const cutis_reduce_opt
                           "reduce: %u influences; 1 to %d can be kept", o->influences,
                           CUTIS_REDUCE_SET);
     if ((unsigned)o->method >= METHODS || (unsigned)o->energy > CUTIS_REDUCE_LAPLACE ||
-        (unsigned)o->sets > CUTIS_REDUCE_SETS_FITTED)
+        (unsigned)o->sets > CUTIS_REDUCE_SETS_FITTED || (unsigned)o->effort > CUTIS_REDUCE_BEST)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "reduce: unknown method, energy or sets");
+                          "reduce: unknown method, energy, sets or effort");
+    if (!(o->mix >= 0) || isinf(o->mix) || !(o->memory >= 0))
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                          "reduce: the mix %g or the memory %g is negative or not finite", o->mix,
+                          o->memory);
+    if (o->method == CUTIS_REDUCE_MOMENTS && o->influences > CUTIS_MOMENTS_SET)
+        return cutis_fail(
+            context, CUTIS_INVALID_ARGUMENT,
+            "reduce: moments keep at most %d influences, not %u; method poisson keeps "
+            "up to %d",
+            CUTIS_MOMENTS_SET, o->influences, CUTIS_REDUCE_SET);
     if ((o->examples && !o->example_count) || (o->clips && !o->clip_count))
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "reduce: example poses are asked for, but there are none");
@@ -209,6 +221,176 @@ static cutis_result run_row(run *r, uint32_t index)
     return CUTIS_OK;
 }
 
+// Moments ---------------------------------------------------------------------------------------
+
+// How much the weight of what is worse than k-largest grows, how often, and how much worse may be
+// written with a warning; above that k-largest's weights are.
+static const double STRENGTHEN = 3, WORSE_MAX = 1.02;
+enum { REPAIRS = 4 };
+
+static cutis_result keep_mixed(run *r, const cutis_mixed *x, cutis_reduce_row *row)
+{
+    row->max_influences = 0;
+    for (uint32_t g = 0; g < r->groups.count; g++) {
+        if (!cutis_mixed_weights(x, g, &r->arena, &r->weights[g]))
+            return cutis_alloc_result(r->context);
+        const cutis_reduce_state state = { .first = r->weights[g].first,
+                                           .weight = r->weights[g].weight };
+        const uint32_t most = cutis_reduce_most(&state, r->groups.group[g].unit_count);
+        if (row->max_influences < most) row->max_influences = most;
+    }
+    row->energy = x->energy;
+    row->sweep_count = x->curve_count ? x->curve_count - 1 : 0;
+    row->curve_count = x->curve_count;
+    row->curve = cutis_arena_copy(r->report_arena, x->curve, x->curve_count, sizeof(double));
+    return row->curve ? CUTIS_OK : cutis_alloc_result(r->context);
+}
+
+// Root of the mean square of errors over some of the judged poses.
+static double pooled(const double *frames, uint32_t first, uint32_t count)
+{
+    double sum = 0;
+    for (uint32_t i = first; i < first + count; i++) sum += frames[i] * frames[i];
+    return count ? sqrt(sum / count) : 0;
+}
+
+// What the first row is in units of k-largest, by unseen poses: of clips, random; normals,
+// positions.
+static void compare_unseen(const run *r, double *ratio)
+{
+    const cutis_reduce_poses *p = &r->poses;
+    const uint32_t random = p->held_out_random_count, clips = p->held_out_count - random;
+    for (int i = 0; i < 4; i++) {
+        double *const *frames = i % 2 ? r->frame_position : r->frame_normal;
+        const uint32_t first = p->example_count + (i < 2 ? 0 : clips),
+                       count = i < 2 ? clips : random;
+        const double ours = pooled(frames[0], first, count),
+                     largest = pooled(frames[1], first, count);
+        // Equal but for rounding is equal.
+        ratio[i] = ours > largest * (1 + 1e-9) ? (largest > 0 ? ours / largest : INFINITY)
+                   : largest > 0               ? fmin(1, ours / largest)
+                                               : 0;
+    }
+}
+
+static cutis_result judge_rows(run *r, uint32_t first, uint32_t count)
+{
+    return cutis_reduce_evaluate(r->model, r->device, &r->groups, &r->poses, count,
+                                 r->weights + (size_t)first * r->groups.count,
+                                 r->frame_position + first, r->frame_normal + first);
+}
+
+// Where unseen poses of a kind that is learned from show the result worse than k-largest, that kind
+// and measure count more. @return the largest of such ratios, or 0
+static double strengthen(const run *r, cutis_mixed *x, double *ratio)
+{
+    const bool learned[CUTIS_MIXED_KINDS] = { r->poses.clip_count > 0, r->poses.random_count > 0 };
+    double largest = 0;
+    compare_unseen(r, ratio);
+    for (int i = 0; i < 4; i++) {
+        if (!learned[i / 2] || !(ratio[i] > 1)) continue;
+        *(i % 2 ? &x->position[i / 2] : &x->normal[i / 2]) *= STRENGTHEN;
+        largest = fmax(largest, ratio[i]);
+    }
+    return largest;
+}
+
+// Exchange the first row's weights and errors with what is kept aside.
+static void exchange(run *r, cutis_reduce_weights *weights, double **position, double **normal)
+{
+    double *p = r->frame_position[0], *n = r->frame_normal[0];
+    r->frame_position[0] = *position, r->frame_normal[0] = *normal;
+    *position = p, *normal = n;
+    for (uint32_t g = 0; g < r->groups.count; g++) {
+        const cutis_reduce_weights w = r->weights[g];
+        r->weights[g] = weights[g];
+        weights[g] = w;
+    }
+}
+
+// A step about the surface that the weights make, taken if unseen poses gain by it.
+static cutis_result bend(run *r, cutis_mixed *x, cutis_reduce_row *row, double *ratio)
+{
+    const size_t count = (size_t)r->poses.example_count + r->poses.held_out_count;
+    double *position = cutis_arena_alloc(r->report_arena, count, sizeof *position);
+    double *normal = cutis_arena_alloc(r->report_arena, count, sizeof *normal);
+    cutis_reduce_weights *weights =
+        cutis_arena_copy(&r->arena, r->weights, r->groups.count, sizeof *weights);
+    if (!position || !normal || !weights) return cutis_alloc_result(r->context);
+    const bool learned[CUTIS_MIXED_KINDS] = { r->poses.clip_count > 0, r->poses.random_count > 0 };
+    double before = 0, after = 0, bent[4];
+    TRY(cutis_mixed_bend(x));
+    exchange(r, weights, &position, &normal);
+    TRY(keep_mixed(r, x, row));
+    TRY(judge_rows(r, 0, 1));
+    compare_unseen(r, bent);
+    bool worse = false;
+    for (int i = 0; i < 4; i++) {
+        if (!learned[i / 2]) continue;
+        worse |= bent[i] > fmax(1, ratio[i]);
+        if (i % 2 == 0) before += ratio[i], after += bent[i];
+    }
+    if (worse || after >= before)
+        exchange(r, weights, &position, &normal);
+    else
+        memcpy(ratio, bent, sizeof bent);
+    return CUTIS_OK;
+}
+
+// Judge the first row by unseen poses; where it is worse than k-largest, search on.
+static cutis_result repair(run *r, cutis_mixed *x, cutis_reduce_row *row)
+{
+    double ratio[4], largest;
+    TRY(judge_rows(r, 0, 2));
+    for (int round = 0; (largest = strengthen(r, x, ratio)) > 0 && round < REPAIRS; round++) {
+        TRY(cutis_mixed_solve(x));
+        TRY(keep_mixed(r, x, row));
+        TRY(judge_rows(r, 0, 1));
+    }
+    if (largest == 0 && r->options.effort != CUTIS_REDUCE_FAST) TRY(bend(r, x, row, ratio));
+    if (largest > WORSE_MAX) {
+        for (uint32_t g = 0; g < r->groups.count; g++)
+            r->weights[g] = r->weights[r->groups.count + g];
+        r->report->fell_back = true;
+        TRY(judge_rows(r, 0, 1));
+        compare_unseen(r, ratio);
+    }
+    int bits = 0;
+    for (int i = 0; i < 4; i++) bits |= ratio[i] > 1 ? 1 << i : 0;
+    r->report->worse = (cutis_reduce_worse)bits;
+    return CUTIS_OK;
+}
+
+// The first row by moments, the second (k-largest) beside it. @param fits false: too large
+static cutis_result run_moments(run *r, bool *fits)
+{
+    cutis_mixed x = { .model = r->model,
+                      .context = r->context,
+                      .device = r->device,
+                      .options = &r->options,
+                      .groups = &r->groups,
+                      .poses = &r->poses,
+                      .arena.context = r->context };
+    cutis_reduce_row *row = &r->rows[0];
+    const double start = cutis_os_seconds();
+    *row = (cutis_reduce_row){ .method = CUTIS_REDUCE_MOMENTS, .sets = CUTIS_REDUCE_SETS_FITTED };
+    cutis_result result = cutis_mixed_open(&x, fits);
+    if (result == CUTIS_OK && *fits) result = cutis_mixed_solve(&x);
+    if (result == CUTIS_OK && *fits) result = keep_mixed(r, &x, row);
+    const double first_energy = x.curve_count ? x.curve[0] : 0;
+    row->solve_seconds = row->sweep_seconds = cutis_os_seconds() - start;
+    if (result == CUTIS_OK && *fits) result = run_row(r, 1);
+    if (result == CUTIS_OK && *fits) result = repair(r, &x, row);
+    row->seconds = cutis_os_seconds() - start + r->shared_seconds;
+    r->rows[1].energy = first_energy;
+    r->report->narrow = x.narrow;
+    r->report->form_bytes = x.size;
+    cutis_mixed_close(&x);
+    return result;
+}
+
+// The report ------------------------------------------------------------------------------------
+
 static double mean(const double *values, uint32_t count)
 {
     double sum = 0;
@@ -216,28 +398,34 @@ static double mean(const double *values, uint32_t count)
     return count ? sum / count : 0;
 }
 
-static cutis_result evaluate(run *r)
+static bool open_frames(run *r)
 {
-    const uint32_t examples = r->poses.example_count, held_out = r->poses.held_out_count;
-    double *position[METHODS], *normal[METHODS];
-    for (uint32_t m = 0; m < r->method_count; m++) {
-        position[m] =
-            cutis_arena_alloc(r->report_arena, (size_t)examples + held_out, sizeof(double));
-        normal[m] = cutis_arena_alloc(r->report_arena, (size_t)examples + held_out, sizeof(double));
-        if (!position[m] || !normal[m]) return cutis_alloc_result(r->context);
+    const size_t count = (size_t)r->poses.example_count + r->poses.held_out_count;
+    bool good = true;
+    for (uint32_t m = 0; m < r->method_count && good; m++) {
+        r->frame_position[m] = cutis_arena_alloc(r->report_arena, count, sizeof(double));
+        r->frame_normal[m] = cutis_arena_alloc(r->report_arena, count, sizeof(double));
+        good = r->frame_position[m] && r->frame_normal[m];
     }
-    TRY(cutis_reduce_evaluate(r->model, &r->groups, &r->poses, r->method_count, r->weights,
-                              position, normal));
+    return good;
+}
+
+static void fill_rows(run *r)
+{
+    const uint32_t examples = r->poses.example_count, random = r->poses.held_out_random_count,
+                   clips = r->poses.held_out_count - random;
     for (uint32_t m = 0; m < r->method_count; m++) {
         cutis_reduce_row *row = &r->rows[m];
-        row->frame_position = position[m];
-        row->frame_normal = normal[m];
-        row->example_position = mean(position[m], examples);
-        row->example_normal = mean(normal[m], examples);
-        row->held_out_position = mean(position[m] + examples, held_out);
-        row->held_out_normal = mean(normal[m] + examples, held_out);
+        const double *position = r->frame_position[m], *normal = r->frame_normal[m];
+        row->frame_position = position;
+        row->frame_normal = normal;
+        row->example_position = mean(position, examples);
+        row->example_normal = mean(normal, examples);
+        row->held_out_position = mean(position + examples, clips ? clips : random);
+        row->held_out_normal = mean(normal + examples, clips ? clips : random);
+        row->random_position = mean(position + examples + clips, random);
+        row->random_normal = mean(normal + examples + clips, random);
     }
-    return CUTIS_OK;
 }
 
 // What the report says besides its rows.
@@ -249,6 +437,9 @@ static bool fill_report(run *r)
     report->rows = r->rows;
     report->example_count = r->poses.example_count;
     report->held_out_count = r->poses.held_out_count;
+    report->held_out_random_count = r->poses.held_out_random_count;
+    report->learned_count = r->poses.clip_count;
+    report->learned_random_count = r->poses.random_count;
     report->automatic_count = r->poses.automatic_count;
     report->poses =
         cutis_arena_copy(r->report_arena, r->poses.origins, judged, sizeof *report->poses);
@@ -256,8 +447,9 @@ static bool fill_report(run *r)
                                           judged * cutis_model_get(r->model)->node_count,
                                           sizeof *report->transforms);
     report->repaired_count = r->groups.repaired_count;
-    report->few_poses =
-        3 * (r->poses.example_count + r->poses.added_count) < r->options.influences + 3;
+    const uint32_t poses = r->poses.clip_count + r->poses.random_count;
+    report->few_poses = 3 * (poses ? poses : r->poses.example_count + r->poses.added_count) <
+                        r->options.influences + 3;
     for (uint32_t g = 0; g < r->groups.count; g++) {
         const cutis_reduce_group *group = &r->groups.group[g];
         report->vertex_count += group->unit_count;
@@ -267,21 +459,54 @@ static bool fill_report(run *r)
     return report->poses && report->transforms;
 }
 
+static cutis_reduce_method resolve(const cutis_reduce_options *o)
+{
+    if (o->method != CUTIS_REDUCE_DEFAULT) return o->method;
+    const bool asked = o->energy != CUTIS_REDUCE_NORMALS || o->sets != CUTIS_REDUCE_SETS_AUTO ||
+                       o->sweeps || o->influences > CUTIS_MOMENTS_SET;
+    return asked ? CUTIS_REDUCE_POISSON : CUTIS_REDUCE_MOMENTS;
+}
+
+// The rows of all methods, each judged once.
+static cutis_result run_rows(run *r, bool judged)
+{
+    const bool moments = r->options.method == CUTIS_REDUCE_MOMENTS;
+    bool fits = true;
+    if (moments) TRY(run_moments(r, &fits));
+    if (!fits) {
+        r->report->too_large = true;
+        r->methods[0] = CUTIS_REDUCE_POISSON;
+        if (r->options.compare && judged) r->method_count--; // the last of them
+        for (uint32_t m = 1, n = 1; m <= r->method_count && r->options.compare && judged; m++)
+            if (r->methods[m] != CUTIS_REDUCE_POISSON) r->methods[n++] = r->methods[m];
+    }
+    const uint32_t done = moments && fits ? 2 : 0;
+    for (uint32_t m = done; m < r->method_count; m++) TRY(run_row(r, m));
+    if (judged && done < r->method_count) TRY(judge_rows(r, done, r->method_count - done));
+    if (judged) fill_rows(r);
+    return CUTIS_OK;
+}
+
 static cutis_result run_all(run *r, bool reported, cutis_model **out)
 {
-    TRY(cutis_reduce_poses_create(r->model, &r->options, &r->arena, &r->poses));
+    const bool judged = reported && !r->options.skip_evaluation;
+    r->options.method = resolve(&r->options);
+    const bool moments = r->options.method == CUTIS_REDUCE_MOMENTS;
+    TRY(moments ? cutis_reduce_poses_mix(r->model, &r->options, &r->arena, &r->poses)
+                : cutis_reduce_poses_create(r->model, &r->options, &r->arena, &r->poses));
     double start = cutis_os_seconds();
     TRY(cutis_reduce_groups_create(r->model, r->device, r->options.repair, &r->arena, &r->groups));
     TRY(make_matrices(r));
     r->shared_seconds = cutis_os_seconds() - start;
-    r->method_count = cutis_reduce_list_methods(
-        r->options.method, reported && !r->options.skip_evaluation, r->options.compare, r->methods);
+    // Moments are held against k-largest, whoever asks.
+    r->method_count = cutis_reduce_list_methods(r->options.method, judged || moments,
+                                                judged && r->options.compare, r->methods);
     r->weights =
         cutis_arena_alloc(&r->arena, (size_t)r->method_count * r->groups.count, sizeof *r->weights);
     r->colourings = cutis_arena_zero(&r->arena, r->groups.count, sizeof *r->colourings);
-    if (!r->weights || !r->colourings) return cutis_alloc_result(r->context);
-    for (uint32_t m = 0; m < r->method_count; m++) TRY(run_row(r, m));
-    if (reported && !r->options.skip_evaluation) TRY(evaluate(r));
+    if (!r->weights || !r->colourings || !open_frames(r)) return cutis_alloc_result(r->context);
+    TRY(run_rows(r, judged));
+    if (!judged) r->method_count = 1;
     if (!fill_report(r)) return cutis_alloc_result(r->context);
     return cutis_reduce_apply(r->model, &r->groups, r->weights, out);
 }
