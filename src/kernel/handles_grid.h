@@ -59,9 +59,9 @@ FN int handles_touches(double (*p)[3], int *cell)
     return handles_edges_touch(q);
 }
 
-/// Columns along the axis that a triangle faces most: there its plane crosses few voxels of each, so
-/// a large slanted triangle costs its area, not its box. `n`: its normal, `slope`: half of how far
-/// the plane goes within one.
+/// Columns along the axis that a triangle faces most: there its plane crosses few voxels of each,
+/// so a large slanted triangle costs its area, not its box. `n`: its normal, `slope`: half of how
+/// far the plane goes within one.
 STRUCT(handles_columns)
 {
     int i, j, k, low[3], high[3];

@@ -112,8 +112,8 @@ ITEM_KERNEL(handles_blocks, HANDLES_BLOCKS_BUFFERS)
         own = (unsigned)((low.x + low.y + low.z) / 2 & 1 ? black : red);
         cell[given.to + (int)own] = (unsigned)item;
         order[given.to + red + black - places[given.count]] = own;
-        family[own] =
-            handles_family(map, node, next, low, given.size[0], given.size[1], given.size[2], children);
+        family[own] = handles_family(map, node, next, low, given.size[0], given.size[1],
+                                     given.size[2], children);
     }
     other_map[item] = own;
     ITEM_END
@@ -126,8 +126,8 @@ ITEM_KERNEL(handles_children, HANDLES_CHILDREN_BUFFERS)
     if (item < given.count) {
         unsigned children[8 * HANDLES_LAYERS];
         handles_cell low = handles_block((int)cell[given.to + item], given.size[0], given.size[1]);
-        int used =
-            handles_family(map, node, next, low, given.size[0], given.size[1], given.size[2], children);
+        int used = handles_family(map, node, next, low, given.size[0], given.size[1], given.size[2],
+                                  children);
         for (int c = 0; c < used; c++) {
             child[given.at + family[item] + c] = children[c];
             parent[given.at + (int)children[c]] = (unsigned)item;

@@ -127,9 +127,11 @@ static void start_segment(cutis_handles_front *front, const cutis_handles_segmen
                 const handles_point nearest = handles_nearest(a, b, centre);
                 const double distance = handles_length(centre, nearest);
                 if (distance > reach) continue;
-                for (; voxel != CUTIS_HANDLES_NONE; voxel = sheets ? sheets->next[voxel] : CUTIS_HANDLES_NONE)
+                for (; voxel != CUTIS_HANDLES_NONE;
+                     voxel = sheets ? sheets->next[voxel] : CUTIS_HANDLES_NONE)
                     if (distance <= front->pending[voxel] &&
-                        handles_sees(sheets ? sheets->sight : front->grid->index, grid, centre, nearest))
+                        handles_sees(sheets ? sheets->sight : front->grid->index, grid, centre,
+                                     nearest))
                         lower(front, voxel, (float)distance, label);
             }
 }

@@ -135,8 +135,7 @@ cutis_result cutis_handles_field_solve(cutis_handles_work *work, cutis_arena *ar
     return CUTIS_OK;
 }
 
-double cutis_handles_field_in(const cutis_handles_field *field, handles_taps *taps,
-                              double *weights)
+double cutis_handles_field_in(const cutis_handles_field *field, handles_taps *taps, double *weights)
 {
     const int sites = (int)field->site_count;
     double density = 0;

@@ -8,26 +8,6 @@
 #include "fit/handles/text.h"
 #include "geometry/vector.h"
 
-// The point of a triangle that is nearest to another (Ericson, Real-Time Collision Detection 5.1.5).
-static vec3 nearest_in(const vec3 *t, vec3 p)
-{
-    const vec3 ab = v3_sub(t[1], t[0]), ac = v3_sub(t[2], t[0]), ap = v3_sub(p, t[0]);
-    const double d1 = v3_dot(ab, ap), d2 = v3_dot(ac, ap);
-    if (d1 <= 0 && d2 <= 0) return t[0];
-    const vec3 bp = v3_sub(p, t[1]), cp = v3_sub(p, t[2]);
-    const double d3 = v3_dot(ab, bp), d4 = v3_dot(ac, bp);
-    if (d3 >= 0 && d4 <= d3) return t[1];
-    const double d5 = v3_dot(ab, cp), d6 = v3_dot(ac, cp);
-    if (d6 >= 0 && d5 <= d6) return t[2];
-    const double vc = d1 * d4 - d3 * d2, vb = d5 * d2 - d1 * d6, va = d3 * d6 - d5 * d4;
-    if (vc <= 0 && d1 >= 0 && d3 <= 0) return v3_mad(t[0], d1 / (d1 - d3), ab);
-    if (vb <= 0 && d2 >= 0 && d6 <= 0) return v3_mad(t[0], d2 / (d2 - d6), ac);
-    if (va <= 0 && d4 >= d3 && d5 >= d6)
-        return v3_mad(t[1], (d4 - d3) / ((d4 - d3) + (d5 - d6)), v3_sub(t[2], t[1]));
-    const double all = va + vb + vc;
-    return v3_mad(v3_mad(t[0], vb / all, ab), vc / all, ac);
-}
-
 // Triangles as near as the nearest meet there: their normals are added, so that the side of an edge
 // or a corner is that of all that meet in it.
 double cutis_handles_depth(const cutis_handles_grid *grid, const cutis_handles_sheets *sheets,
@@ -47,7 +27,7 @@ double cutis_handles_depth(const cutis_handles_grid *grid, const cutis_handles_s
             t[e] = v3((v[0] - grid->origin[0]) / grid->step, (v[1] - grid->origin[1]) / grid->step,
                       (v[2] - grid->origin[2]) / grid->step);
         }
-        const vec3 q = nearest_in(t, p), away = v3_sub(p, q);
+        const vec3 q = v3_nearest(t, p), away = v3_sub(p, q);
         const double square = v3_dot(away, away);
         if (square > best + 1e-9) continue;
         if (square < best - 1e-9) normal = v3(0, 0, 0);
@@ -108,7 +88,8 @@ uint32_t cutis_handles_node_along(const cutis_handles_grid *grid, uint32_t node,
         double p[3];
         v3_put(v3_mix(v3_of(a), v3_of(b), (double)i / count), p);
         if (cutis_handles_voxel_of(grid, p) == CUTIS_HANDLES_NONE) continue;
-        const uint32_t next = node == CUTIS_HANDLES_NONE ? node : cutis_handles_node_next(grid, node, p);
+        const uint32_t next =
+            node == CUTIS_HANDLES_NONE ? node : cutis_handles_node_next(grid, node, p);
         node = next != CUTIS_HANDLES_NONE ? next : cutis_handles_node_of(grid, p);
     }
     return node;
@@ -158,7 +139,9 @@ void cutis_handles_taps_of(const cutis_handles_grid *grid, uint32_t node, const 
             if (x < 0 || y < 0 || z < 0 || x > 3 || y > 3 || z > 3) continue;
             // The first node of a place that is reached stands for it.
             if (at[x + 4 * y + 16 * z] != CUTIS_HANDLES_NONE) continue;
-            if (steps[done] + 1 > (uint32_t)(abs(c.x - own.x) + abs(c.y - own.y) + abs(c.z - own.z)) + 0) continue;
+            if (steps[done] + 1 >
+                (uint32_t)(abs(c.x - own.x) + abs(c.y - own.y) + abs(c.z - own.z)) + 0)
+                continue;
             at[x + 4 * y + 16 * z] = m;
             queue[count] = m, steps[count++] = steps[done] + 1;
         }

@@ -1,7 +1,7 @@
 // From triangles and voxels to nodes and links. Triangles of one voxel that hang together within it
-// and the voxels around it are a sheet; two sheets of one solid with the inside between them are one
-// piece, with the outside between them two. Only what is certain is cut: sheets of different solids,
-// of surfaces that bound nothing, and those that hang together near by stay joined.
+// and the voxels around it are a sheet; two sheets of one solid with the inside between them are
+// one piece, with the outside between them two. Only what is certain is cut: sheets of different
+// solids, of surfaces that bound nothing, and those that hang together near by stay joined.
 #include "fit/handles/sheets.h"
 
 #include <math.h>
@@ -23,6 +23,8 @@ static const double CROSSING = 0.05;
 /// Rays leave voxel centres this far beside them, so that they miss edges of aligned meshes.
 static const double RAY_ASIDE[2] = { 1.37e-4, 2.91e-4 };
 
+#define SEVERAL (CUTIS_HANDLES_NONE - 1)
+
 typedef struct splitter {
     cutis_arena *arena, scratch;
     cutis_handles_grid *grid;
@@ -39,14 +41,42 @@ typedef struct splitter {
     uint32_t node_count;
     size_t at_capacity, next_capacity;
     uint32_t *region; ///< per voxel without a sheet: the first voxel of its region
-    int8_t *winding;  ///< per such first voxel
+    int8_t *winding;  ///< per such first voxel: how often the solid `wound` winds around it
+    uint32_t *wound;
+    bool mixed; ///< with surfaces that bound nothing solid, or points, which may close a pocket
+    uint32_t *border; ///< per such first voxel: the solid whose sheets are around it, or SEVERAL
 } splitter;
 
 // Solids ----------------------------------------------------------------------------------------
 
-typedef struct solid {
+typedef struct bound {
     double area, across[3], volume;
-} solid;
+    bool walls;
+} bound;
+
+// Surfaces with an edge that more than two triangles share have walls inside: boxes put together
+// face to face. An open-addressing table of edges, each with how many triangles have it.
+static bool find_walls(splitter *s, bound *solids)
+{
+    const cutis_handles_sheets *sheets = s->sheets;
+    const size_t corners = 3 * (size_t)sheets->shape.triangle_count;
+    size_t capacity = 16;
+    while (capacity < corners) capacity *= 2; // an edge has two corners: half full at most
+    uint64_t *edges = cutis_arena_alloc(&s->scratch, capacity, sizeof *edges);
+    uint8_t *count = cutis_arena_zero(&s->scratch, capacity, 1);
+    if (!edges || !count) return false;
+    for (size_t i = 0; i < corners; i++) {
+        const uint32_t a = sheets->weld[sheets->shape.triangles[i]];
+        const uint32_t b = sheets->weld[sheets->shape.triangles[i - i % 3 + (i + 1) % 3]];
+        const uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+        size_t slot = (size_t)(key * 0x9e3779b97f4a7c15u >> 20) & (capacity - 1);
+        while (count[slot] && edges[slot] != key) slot = (slot + 1) & (capacity - 1);
+        edges[slot] = key;
+        if (count[slot] < 3) count[slot]++;
+        if (count[slot] > 2) solids[sheets->solid[i / 3]].walls = true;
+    }
+    return true;
+}
 
 // Which triangles bound solids, and on which side. @return whether any does
 static cutis_result find_solids(splitter *s, const float *positions, bool *any)
@@ -54,7 +84,7 @@ static cutis_result find_solids(splitter *s, const float *positions, bool *any)
     cutis_handles_sheets *sheets = s->sheets;
     const cutis_handles_shape *shape = &sheets->shape;
     uint32_t *up = cutis_arena_alloc(&s->scratch, shape->vertex_count, sizeof *up);
-    solid *solids = cutis_arena_zero(&s->scratch, shape->vertex_count, sizeof *solids);
+    bound *solids = cutis_arena_zero(&s->scratch, shape->vertex_count, sizeof *solids);
     if (!up || !solids) return cutis_alloc_result(s->arena->context);
     for (uint32_t v = 0; v < shape->vertex_count; v++) up[v] = v;
     for (size_t t = 0; t < shape->triangle_count; t++) {
@@ -67,21 +97,24 @@ static cutis_result find_solids(splitter *s, const float *positions, bool *any)
     for (size_t t = 0; t < shape->triangle_count; t++) {
         const uint32_t *c = shape->triangles + 3 * t, own = group_of(up, sheets->weld[c[0]]);
         const vec3 o = v3_at(positions, own), p = v3_sub(v3_at(positions, c[0]), o);
-        const vec3 n = v3_normal(v3_at(positions, c[0]), v3_at(positions, c[1]),
-                                 v3_at(positions, c[2]));
+        const vec3 n =
+            v3_normal(v3_at(positions, c[0]), v3_at(positions, c[1]), v3_at(positions, c[2]));
         sheets->solid[t] = own;
         solids[own].area += v3_length(n);
         solids[own].volume += v3_dot(p, n);
         v3_sum(solids[own].across, n);
     }
+    if (!find_walls(s, solids)) return cutis_alloc_result(s->arena->context);
     *any = false;
+    s->mixed = shape->point_count > 0;
     for (size_t t = 0; t < shape->triangle_count; t++) {
-        const solid *own = &solids[sheets->solid[t]];
+        const bound *own = &solids[sheets->solid[t]];
         // The volume is as seen from a vertex of the surface: what is open counts for little.
-        const bool closed = v3_length(v3_of(own->across)) <= OPEN_MOST * own->area &&
+        const bool closed = !own->walls && v3_length(v3_of(own->across)) <= OPEN_MOST * own->area &&
                             fabs(own->volume) > VOLUME_LEAST * own->area * sqrt(own->area);
         sheets->side[t] = (int8_t)(!closed ? 0 : own->volume > 0 ? 1 : -1);
         *any |= closed;
+        s->mixed |= !closed;
     }
     return CUTIS_OK;
 }
@@ -94,49 +127,67 @@ static uint32_t voxel_of_cell(const splitter *s, const int *cell)
     return place < 0 ? CUTIS_HANDLES_NONE : s->grid->index[place];
 }
 
-// The voxels that a triangle touches: counted into first, or written behind it.
-static void visit_triangle(const splitter *s, uint32_t t, uint32_t *first, uint32_t *list)
+// A triangle at a voxel.
+typedef struct touching {
+    uint32_t voxel, triangle;
+} touching;
+
+typedef struct touchings {
+    touching *list;
+    size_t count, capacity;
+} touchings;
+
+static bool touch(splitter *s, touchings *all, uint32_t t, const int *cell)
+{
+    const uint32_t voxel = voxel_of_cell(s, cell);
+    if (voxel == CUTIS_HANDLES_NONE) return true;
+    if (all->count == all->capacity && !cutis_arena_grow(&s->scratch, &all->list, &all->capacity,
+                                                         all->count + 1, sizeof *all->list))
+        return false;
+    all->list[all->count++] = (touching){ voxel, t };
+    s->sheets->first[voxel + 2]++;
+    return true;
+}
+
+// The voxels that a triangle touches.
+static bool touch_all(splitter *s, touchings *all, uint32_t t)
 {
     double p[3][3];
     int cell[3], low, high;
     for (int e = 0; e < 3; e++)
         memcpy(p[e], s->corner[s->sheets->shape.triangles[3 * (size_t)t + e]], sizeof p[e]);
     handles_columns of = handles_columns_of(p);
-    if (of.k < 0) return;
-    const bool one =
-        of.low[0] == of.high[0] && of.low[1] == of.high[1] && of.low[2] == of.high[2];
+    if (of.k < 0) return true;
+    if (of.low[0] == of.high[0] && of.low[1] == of.high[1] && of.low[2] == of.high[2])
+        return touch(s, all, t, of.low);
     for (cell[of.j] = of.low[of.j]; cell[of.j] <= of.high[of.j]; cell[of.j]++)
         for (cell[of.i] = of.low[of.i]; cell[of.i] <= of.high[of.i]; cell[of.i]++) {
             handles_column(&of, p, cell, &low, &high);
-            for (cell[of.k] = one ? of.low[of.k] : low;
-                 cell[of.k] <= (one ? of.high[of.k] : high); cell[of.k]++) {
-                if (!one && !handles_touches(p, cell)) continue;
-                const uint32_t voxel = voxel_of_cell(s, cell);
-                if (voxel == CUTIS_HANDLES_NONE) continue;
-                if (list)
-                    list[first[voxel]++] = t;
-                else
-                    first[voxel + 1]++;
-            }
+            for (cell[of.k] = low; cell[of.k] <= high; cell[of.k]++)
+                if (handles_touches(p, cell) && !touch(s, all, t, cell)) return false;
         }
+    return true;
 }
 
+// Triangles by voxel, ascending.
 static cutis_result list_triangles(splitter *s)
 {
     cutis_handles_sheets *sheets = s->sheets;
-    const uint32_t n = s->grid->voxel_count;
-    uint32_t *first = cutis_arena_zero(s->arena, (size_t)n + 2, sizeof *first);
-    if (!first) return cutis_alloc_result(s->arena->context);
-    // One place further than it is read in the end: writing moves each list's start to its end.
-    for (uint32_t t = 0; t < sheets->shape.triangle_count; t++)
-        if (sheets->side[t]) visit_triangle(s, t, first + 1, NULL);
-    for (size_t v = 0; v <= n; v++) first[v + 1] += first[v];
-    sheets->triangle = cutis_arena_alloc(s->arena, first[n + 1], sizeof *sheets->triangle);
-    sheets->node = cutis_arena_alloc(s->arena, first[n + 1], sizeof *sheets->node);
+    const uint32_t n = s->grid->voxel_count, count = sheets->shape.triangle_count;
+    touchings all = { 0 };
+    bool good = cutis_arena_grow(&s->scratch, &all.list, &all.capacity, 4 * (size_t)count + 64,
+                                 sizeof *all.list);
+    uint32_t *first = sheets->first = cutis_arena_zero(s->arena, (size_t)n + 2, sizeof *first);
+    good = good && first;
+    for (uint32_t t = 0; t < count && good; t++) good = !sheets->side[t] || touch_all(s, &all, t);
+    if (!good || all.count > UINT32_MAX) return cutis_alloc_result(s->arena->context);
+    sheets->triangle = cutis_arena_alloc(s->arena, all.count, sizeof *sheets->triangle);
+    sheets->node = cutis_arena_alloc(s->arena, all.count, sizeof *sheets->node);
     if (!sheets->triangle || !sheets->node) return cutis_alloc_result(s->arena->context);
-    for (uint32_t t = 0; t < sheets->shape.triangle_count; t++)
-        if (sheets->side[t]) visit_triangle(s, t, first + 1, sheets->triangle);
-    sheets->first = first;
+    // One place further than it is read in the end: writing moves each list's start to its end.
+    for (size_t v = 0; v <= n; v++) first[v + 1] += first[v];
+    for (size_t i = 0; i < all.count; i++)
+        sheets->triangle[first[all.list[i].voxel + 1]++] = all.list[i].triangle;
     return CUTIS_OK;
 }
 
@@ -159,8 +210,7 @@ static uint32_t group_triangles(splitter *s, const uint32_t *list, uint32_t coun
     for (uint32_t i = 0; i < count; i++) {
         s->up[i] = i;
         for (int k = 0; k < 3; k++) {
-            const uint32_t v =
-                s->sheets->weld[s->sheets->shape.triangles[3 * (size_t)list[i] + k]];
+            const uint32_t v = s->sheets->weld[s->sheets->shape.triangles[3 * (size_t)list[i] + k]];
             if (s->stamp[v] != s->round) {
                 s->stamp[v] = s->round, s->seen[v] = i;
                 continue;
@@ -179,8 +229,8 @@ static uint32_t group_around(splitter *s, uint32_t voxel)
 {
     const cutis_handles_sheets *sheets = s->sheets;
     const uint32_t own = sheets->first[voxel + 1] - sheets->first[voxel];
-    const handles_cell c = handles_cell_of(s->grid->place[voxel], s->given.size[0],
-                                           s->given.size[1]);
+    const handles_cell c =
+        handles_cell_of(s->grid->place[voxel], s->given.size[0], s->given.size[1]);
     size_t count = own;
     for (int pass = 0; pass < 2; pass++) {
         if (pass && !reserve_around(s, count)) return CUTIS_HANDLES_NONE;
@@ -221,8 +271,8 @@ static bool crosses_others(const splitter *s, uint32_t voxel, uint32_t one, uint
     return false;
 }
 
-// How often the surface winds around a point, along a ray from it up an axis.
-static int winding_along(const splitter *s, const double *point, int axis)
+// How often the surface of a solid winds around a point, along a ray from it up an axis.
+static int winding_along(const splitter *s, uint32_t solid, const double *point, int axis)
 {
     const cutis_handles_sheets *sheets = s->sheets;
     const int i = (axis + 1) % 3, j = (axis + 2) % 3;
@@ -233,7 +283,9 @@ static int winding_along(const splitter *s, const double *point, int axis)
         const uint32_t at = voxel_of_cell(s, cell);
         if (at == CUTIS_HANDLES_NONE) continue;
         for (uint32_t k = sheets->first[at]; k < sheets->first[at + 1]; k++) {
-            const uint32_t t = sheets->triangle[k], *corners = sheets->shape.triangles + 3 * (size_t)t;
+            const uint32_t t = sheets->triangle[k];
+            const uint32_t *corners = sheets->shape.triangles + 3 * (size_t)t;
+            if (sheets->solid[t] != solid) continue;
             const double *p = s->corner[corners[0]], *q = s->corner[corners[1]];
             const double *r = s->corner[corners[2]];
             const double a = (q[i] - x) * (r[j] - y) - (q[j] - y) * (r[i] - x);
@@ -250,11 +302,19 @@ static int winding_along(const splitter *s, const double *point, int axis)
 }
 
 // The middle one of three axes: a ray through a hole of an open mesh is outvoted.
-static int winding_of(const splitter *s, const double *point)
+static int winding_of(const splitter *s, uint32_t solid, const double *point)
 {
-    const int x = winding_along(s, point, 0), y = winding_along(s, point, 1);
-    const int z = winding_along(s, point, 2), low = x < y ? x : y, high = x < y ? y : x;
+    const int x = winding_along(s, solid, point, 0), y = winding_along(s, solid, point, 1);
+    const int z = winding_along(s, solid, point, 2), low = x < y ? x : y, high = x < y ? y : x;
     return z < low ? low : z > high ? high : z;
+}
+
+// The solid of a node in a voxel: of its first triangle.
+static uint32_t solid_in(const splitter *s, uint32_t voxel, uint32_t node)
+{
+    uint32_t i = s->sheets->first[voxel];
+    while (s->sheets->node[i] != node) i++;
+    return s->sheets->solid[s->sheets->triangle[i]];
 }
 
 static double depth_in(const splitter *s, uint32_t voxel, uint32_t node, const double *point,
@@ -292,7 +352,8 @@ static bool face_inwards(const splitter *s, uint32_t voxel, uint32_t one, uint32
     for (int k = 0; k < 3; k++) middle[k] = (a[k] + b[k]) / 2;
     if (v3_distance_of(a, b) < CROSSING) return false;
     return depth_in(s, voxel, one, middle, NULL) > 0 && depth_in(s, voxel, two, middle, NULL) > 0 &&
-           !crosses_others(s, voxel, one, two, a, b) && winding_of(s, middle) < 2;
+           !crosses_others(s, voxel, one, two, a, b) &&
+           winding_of(s, solid_in(s, voxel, one), middle) < 2;
 }
 
 static void join_nodes(cutis_handles_sheets *sheets, uint32_t voxel, uint32_t a, uint32_t b)
@@ -355,10 +416,9 @@ static uint32_t find_pieces(splitter *s, uint32_t voxel)
     bool gone[CUTIS_HANDLES_LAYERS] = { false };
     for (uint32_t b = 1; b < count; b++)
         for (uint32_t a = 0; a < b && !gone[b]; a++) {
-            if (gone[a] ||
-                (solids[a] == solids[b] && !face_inwards(s, voxel, a, b) &&
-                 !(group_of(s->up, firsts[a]) == group_of(s->up, firsts[b]) &&
-                   look_alike(s, voxel, a, voxel, b))))
+            if (gone[a] || (solids[a] == solids[b] && !face_inwards(s, voxel, a, b) &&
+                            !(group_of(s->up, firsts[a]) == group_of(s->up, firsts[b]) &&
+                              look_alike(s, voxel, a, voxel, b))))
                 continue;
             join_nodes(sheets, voxel, a, b);
             gone[b] = true;
@@ -404,8 +464,11 @@ static cutis_result find_regions(splitter *s)
 {
     const uint32_t n = s->grid->voxel_count;
     s->region = cutis_arena_alloc(&s->scratch, n, sizeof *s->region);
-    s->winding = cutis_arena_zero(&s->scratch, n, 1);
-    if (!s->region || !s->winding) return cutis_alloc_result(s->arena->context);
+    s->winding = cutis_arena_alloc(&s->scratch, n, 1);
+    s->wound = cutis_arena_alloc(&s->scratch, n, sizeof *s->wound);
+    s->border = cutis_arena_alloc(&s->scratch, n, sizeof *s->border);
+    if (!s->region || !s->winding || !s->wound || !s->border)
+        return cutis_alloc_result(s->arena->context);
     for (uint32_t v = 0; v < n; v++) s->region[v] = v;
     for (uint32_t v = 0; v < n; v++)
         for (size_t d = 0; d < 6 && sheetless(s, v); d += 2) {
@@ -416,12 +479,31 @@ static cutis_result find_regions(splitter *s)
         }
     for (uint32_t v = 0; v < n; v++) {
         s->region[v] = s->region[s->region[v]];
-        if (s->region[v] != v || !sheetless(s, v)) continue;
-        double centre[3];
-        centre_of(s, v, centre);
-        s->winding[v] = (int8_t)winding_of(s, centre);
+        s->wound[v] = s->border[v] = CUTIS_HANDLES_NONE;
     }
+    for (uint32_t v = 0; v < n; v++)
+        for (size_t d = 0; d < 6 && sheetless(s, v); d++) {
+            const uint32_t m = s->grid->neighbour[6 * (size_t)v + d];
+            if (m == CUTIS_HANDLES_NONE) continue;
+            for (uint32_t i = s->sheets->first[m]; i < s->sheets->first[m + 1]; i++) {
+                const uint32_t solid = s->sheets->solid[s->sheets->triangle[i]];
+                uint32_t *border = &s->border[s->region[v]];
+                *border = *border == CUTIS_HANDLES_NONE || *border == solid ? solid : SEVERAL;
+            }
+        }
     return CUTIS_OK;
+}
+
+// How often a solid winds around a region; the last answer is kept.
+static int winding_in(splitter *s, uint32_t region, uint32_t solid)
+{
+    if (s->wound[region] != solid) {
+        double centre[3];
+        centre_of(s, region, centre);
+        s->winding[region] = (int8_t)winding_of(s, solid, centre);
+        s->wound[region] = solid;
+    }
+    return s->winding[region];
 }
 
 // Links -----------------------------------------------------------------------------------------
@@ -476,10 +558,15 @@ static bool belong(splitter *s, uint32_t v, uint32_t a, uint32_t w, uint32_t b, 
     if (sheetless(s, v) || sheetless(s, w)) {
         const uint32_t bare = sheetless(s, v) ? v : w, sheet = bare == v ? w : v;
         if (!same_solid(s->sheets, sheet, sheet)) return true;
-        return s->winding[s->region[bare]] < 2 && holds(s, sheet, bare == v ? b : a, face);
+        const uint32_t node = bare == v ? b : a, region = s->region[bare];
+        const int winding = winding_in(s, region, solid_in(s, sheet, node));
+        if (winding > 1 || holds(s, sheet, node, face)) return winding < 2;
+        // The sheet's own outside: of another limb inside, or of this solid alone a pocket of air.
+        return winding < 1 && (s->mixed || s->border[region] == SEVERAL);
     }
     if (!same_solid(s->sheets, v, w)) return true;
-    if (holds(s, v, a, face) && holds(s, w, b, face) && winding_of(s, face) < 2) return true;
+    if (holds(s, v, a, face) && holds(s, w, b, face) && winding_of(s, solid_in(s, v, a), face) < 2)
+        return true;
     return look_alike(s, v, a, w, b) &&
            (hang_together(s, v, a, w, b) || hang_together(s, w, b, v, a));
 }
@@ -525,9 +612,10 @@ static uint32_t link_all(splitter *s, uint32_t *links)
         for (int d = 1; d < 6; d += 2) {
             const uint32_t w = s->grid->neighbour[6 * (size_t)v + (size_t)d];
             if (w == CUTIS_HANDLES_NONE) continue;
-            const bool plain = sheets->next[v] == CUTIS_HANDLES_NONE &&
-                               sheets->next[w] == CUTIS_HANDLES_NONE;
-            if (plain && ((sheetless(s, v) && sheetless(s, w)) || share_triangle(sheets, v, v, w, w)))
+            const bool plain =
+                sheets->next[v] == CUTIS_HANDLES_NONE && sheets->next[w] == CUTIS_HANDLES_NONE;
+            if (plain &&
+                ((sheetless(s, v) && sheetless(s, w)) || share_triangle(sheets, v, v, w, w)))
                 link_nodes(links, v, w, d);
             else
                 link_voxels(s, v, w, d, links);
@@ -565,7 +653,8 @@ static bool place_vertices(splitter *s)
     if (!sheets->vertex) return false;
     for (uint32_t v = 0; v < shape->vertex_count; v++) {
         const double *p = s->corner[v];
-        sheets->vertex[v] = s->grid->index[handles_place_in(s->given, handles_make(p[0], p[1], p[2]))];
+        sheets->vertex[v] =
+            s->grid->index[handles_place_in(s->given, handles_make(p[0], p[1], p[2]))];
     }
     for (size_t i = 0; i < 3 * (size_t)shape->triangle_count; i++) {
         const uint32_t v = shape->triangles[i], at = sheets->vertex[v];
@@ -627,8 +716,8 @@ cutis_result cutis_handles_sheets_make(cutis_arena *arena, cutis_device *device,
             for (int c = 0; c < 3; c++)
                 s.corner[v][c] = (shape->positions[3 * v + c] - grid->origin[c]) / grid->step;
         if (sheets->weld && sheets->side && sheets->solid)
-            result = cutis_weld_positions_on(context, device, (uint32_t)vertices,
-                                             shape->positions, sheets->weld);
+            result = cutis_weld_positions_on(context, device, (uint32_t)vertices, shape->positions,
+                                             sheets->weld);
         if (result == CUTIS_OK) result = split(&s, shape->positions, made);
     }
     cutis_arena_release(&s.scratch);

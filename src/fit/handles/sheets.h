@@ -1,8 +1,8 @@
 /// Sheets: where two sheets of a shape's own surface pass through one voxel, or through two side by
 /// side, with nothing of the body between them, the voxel gets a node for each connected piece of
-/// the inside, and pieces that only touch are not linked. What is called a voxel elsewhere is such a
-/// node; nearly all voxels have one. Invariant: nodes below `regular` are the voxels as they were; a
-/// shape whose surface touches itself nowhere has no others, and all its links.
+/// the inside, and pieces that only touch are not linked. What is called a voxel elsewhere is such
+/// a node; nearly all voxels have one. Invariant: nodes below `regular` are the voxels as they
+/// were; a shape whose surface touches itself nowhere has no others, and all its links.
 #ifndef CUTIS_FIT_HANDLES_SHEETS_H
 #define CUTIS_FIT_HANDLES_SHEETS_H
 
@@ -19,9 +19,9 @@ struct cutis_handles_sheets {
     uint32_t regular; ///< voxels
     uint32_t *first, *triangle; ///< per voxel: the triangles of solids that touch it
     uint32_t *node;             ///< per such triangle: its node there
-    uint32_t *next;   ///< per node: another one of the same voxel, or NONE
-    uint32_t *sight;  ///< dense: the grid's index, less voxels where something is cut
-    uint32_t *vertex; ///< per vertex: its node
+    uint32_t *next;             ///< per node: another one of the same voxel, or NONE
+    uint32_t *sight;            ///< dense: the grid's index, less voxels where something is cut
+    uint32_t *vertex;           ///< per vertex: its node
     uint32_t cut_count;
 };
 
@@ -44,7 +44,8 @@ uint32_t cutis_handles_node_of(const cutis_handles_grid *grid, const double *poi
 uint32_t cutis_handles_node_next(const cutis_handles_grid *grid, uint32_t from,
                                  const double *point);
 
-/// The node at b, on the straight way from a, which is in `node`: through links where there are any.
+/// The node at b, on the straight way from a, which is in `node`: through links where there are
+/// any.
 uint32_t cutis_handles_node_along(const cutis_handles_grid *grid, uint32_t node, const double *a,
                                   const double *b);
 

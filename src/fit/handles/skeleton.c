@@ -10,8 +10,9 @@
 #include "geometry/vector.h"
 #include "math/mat3.h"
 
-#define REACH 2                       ///< voxels a bone may be outside the domain and still hold it
-static const double LEAF_PART = 0.75; ///< of the way to the end of the shape that a leaf holds
+#define REACH 2 ///< voxels a bone may be outside the domain and still hold it
+static const double SAME_PLACE = 0.01; ///< voxels between joints that stand on one another
+static const double LEAF_PART = 0.75;  ///< of the way to the end of the shape that a leaf holds
 
 // Bones
 // ---------------------------------------------------------------------------------------------
@@ -239,19 +240,54 @@ static uint32_t child_count(const cutis_handles_bones *bones, uint32_t joint, ui
     return count;
 }
 
-// Joints at the top that only carry the rig from place to place: each has one child, and either it
-// stands outside the shape or that child is where the body branches (pelvis, hip). Artists give
-// them no weight, and their bones would take the belly from the hip.
+// Joints at the top that only carry the rig from place to place: each stands outside the shape, or
+// has one child, which is where the body branches (pelvis, hip). Artists give them no weight, and
+// their bones would take the belly from the hip.
 static bool only_carries(const cutis_handles_bones *bones, const cutis_handles_grid *grid,
                          uint32_t joint)
 {
     uint32_t child = 0, other = 0;
-    if (child_count(bones, joint, &child) != 1) return false;
-    if (voxel_near(grid, bones->origin + 3 * (size_t)joint) != CUTIS_HANDLES_NONE &&
-        child_count(bones, child, &other) < 2)
-        return false;
+    const uint32_t children = child_count(bones, joint, &child);
+    if (children == 0) return false;
+    const double *origin = bones->origin + 3 * (size_t)joint;
+    const bool inside = children > 1 ? cutis_handles_voxel_of(grid, origin) != CUTIS_HANDLES_NONE
+                                     : voxel_near(grid, origin) != CUTIS_HANDLES_NONE;
+    if (inside && (children != 1 || child_count(bones, child, &other) < 2)) return false;
     const int32_t above = bones->parent[joint];
     return above == CUTIS_NONE || only_carries(bones, grid, (uint32_t)above);
+}
+
+static uint32_t below(const cutis_handles_bones *bones, uint32_t joint, uint32_t top)
+{
+    int32_t at = (int32_t)joint;
+    while (at != CUTIS_NONE && at != (int32_t)top) at = bones->parent[at];
+    return at != CUTIS_NONE;
+}
+
+// Whether a branch beside the body's, under joints that only carry, is a rig of controls: one of
+// its joints stands on one of a larger branch, as IK targets do on hands and feet.
+static bool only_controls(const cutis_handles_bones *bones, const cutis_handles_grid *grid,
+                          uint32_t joint)
+{
+    uint32_t top = joint, size = 0;
+    while (bones->parent[top] != CUTIS_NONE &&
+           !only_carries(bones, grid, (uint32_t)bones->parent[top]))
+        top = (uint32_t)bones->parent[top];
+    if (bones->parent[top] == CUTIS_NONE || only_carries(bones, grid, top)) return false;
+    for (uint32_t j = 0; j < bones->joint_count; j++) size += below(bones, j, top);
+    for (uint32_t j = 0; j < bones->joint_count; j++)
+        for (uint32_t k = 0; k < bones->joint_count && below(bones, j, top); k++) {
+            if (below(bones, k, top) ||
+                v3_distance_of(bones->origin + 3 * (size_t)j, bones->origin + 3 * (size_t)k) >
+                    SAME_PLACE * grid->step)
+                continue;
+            uint32_t other = k, others = 0;
+            while (bones->parent[other] != bones->parent[top] && bones->parent[other] != CUTIS_NONE)
+                other = (uint32_t)bones->parent[other];
+            for (uint32_t i = 0; i < bones->joint_count; i++) others += below(bones, i, other);
+            if (others > size && bones->parent[other] == bones->parent[top]) return true;
+        }
+    return false;
 }
 
 // Nodes of the joints, each along its bone from that of its parent, whose place in the skin may be
@@ -268,10 +304,11 @@ static bool place_joints(cutis_arena *arena, cutis_handles_bones *bones,
             const int32_t above = bones->parent[j];
             if (done[j] || (above != CUTIS_NONE && !done[above])) continue;
             const double *origin = bones->origin + 3 * (size_t)j;
-            bones->node[j] = above == CUTIS_NONE
-                                 ? cutis_handles_node_of(grid, origin)
-                                 : cutis_handles_node_along(grid, bones->node[above],
-                                                            bones->origin + 3 * (size_t)above, origin);
+            bones->node[j] =
+                above == CUTIS_NONE
+                    ? cutis_handles_node_of(grid, origin)
+                    : cutis_handles_node_along(grid, bones->node[above],
+                                               bones->origin + 3 * (size_t)above, origin);
             done[j] = more = true;
         }
     }
@@ -305,7 +342,7 @@ bool cutis_handles_bones_sites(cutis_handles_bones *bones, const cutis_handles_g
         const double *origin = bones->origin + 3 * (size_t)j;
         bool leaf = true, good = true;
         *made = (cutis_handles_site){ .bar = true };
-        const bool carrier = only_carries(bones, grid, j);
+        const bool carrier = only_carries(bones, grid, j) || only_controls(bones, grid, j);
         for (uint32_t k = 0; k < bones->joint_count && good; k++) {
             if (bones->parent[k] != (int32_t)j) continue;
             leaf = false;
@@ -315,7 +352,8 @@ bool cutis_handles_bones_sites(cutis_handles_bones *bones, const cutis_handles_g
                 good = add_bone(sites->arena, grid, origin, end, bones->parent[j] != CUTIS_NONE,
                                 true, softness, gap, made);
         }
-        if (leaf && good) good = add_leaf(sites->arena, bones, j, grid, softness, gap, made);
+        if (leaf && good && !carrier)
+            good = add_leaf(sites->arena, bones, j, grid, softness, gap, made);
         good = good && start_segments(sites->arena, bones, j, grid, made);
         site[j] = made->segment_count ? sites->site_count : CUTIS_HANDLES_NONE;
         if (!good) return false;

@@ -12,7 +12,8 @@ typedef struct cutis_handles_bones {
     uint32_t joint_count;
     double *origin;  ///< 3 per joint, mesh space at bind
     int32_t *parent; ///< per joint: joint above it (nodes between are skipped), or CUTIS_NONE
-    uint32_t *node; ///< per joint: where it is in a grid with sheets, from cutis_handles_bones_sites
+    uint32_t
+        *node; ///< per joint: where it is in a grid with sheets, from cutis_handles_bones_sites
 } cutis_handles_bones;
 
 cutis_result cutis_handles_bones_create(cutis_arena *arena, const cutis_model *model, uint32_t skin,

@@ -106,10 +106,9 @@ static cutis_result sample_sheets(const cutis_handles_solution *solution,
         for (int c = 0; c < 3; c++) p[c] = shape->positions[3 * (size_t)v + c];
         if (!cutis_handles_cut_near(grid, p)) continue;
         cutis_handles_taps_of(grid, grid->sheets->vertex[v], p, &taps);
-        dropped[v] = handles_weigh(solution->field.values, &taps, solution->joint_site,
-                                   solution->sharers, given, sums,
-                                   out->joints + (size_t)v * out->slots,
-                                   out->weights + (size_t)v * out->slots);
+        dropped[v] = handles_weigh(
+            solution->field.values, &taps, solution->joint_site, solution->sharers, given, sums,
+            out->joints + (size_t)v * out->slots, out->weights + (size_t)v * out->slots);
     }
     cutis_free_array(solution->arena->context, sums, (size_t)given.sites, sizeof *sums);
     return CUTIS_OK;
@@ -305,6 +304,7 @@ cutis_result cutis_handles_solve(cutis_handles_solution *solution, const cutis_h
            before = report->seconds.distances + report->seconds.insertion;
     report->domain_voxels += solution->grid.voxel_count;
     report->components += solution->grid.component_count;
+    if (solution->grid.sheets) report->touching += solution->grid.sheets->cut_count;
     report->real_handles += solution->sites.site_count;
     solution->sharers =
         cutis_arena_zero(solution->arena, solution->sites.site_count, sizeof(uint32_t));
