@@ -50,6 +50,8 @@ typedef struct cutis_pose_fit_options {
 typedef struct cutis_pose_fit_report {
     uint32_t example_count;
     uint32_t pose_count;   ///< distinct poses, rest included
+    const uint32_t *same_as; ///< per example: the first one of its pose, itself if it is that;
+                             ///< UINT32_MAX: the rest pose
     uint32_t merged_count; ///< examples whose pose is another's, or the rest pose
     bool root_counts; ///< some examples differ in the root joint alone, so its rotation counts too
     uint64_t vertex_count; ///< skinned

@@ -125,10 +125,11 @@ static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_pose
     for (uint32_t s = 0; s < p->span_count; s++)
         fit->vertex_count += p->spans[s].primitive->vertex_count;
     double *before = NULL, *after = cutis_arena_alloc(arena, examples, sizeof *after);
+    uint32_t *same_as = cutis_arena_alloc(arena, examples, sizeof *same_as);
     if (p->before) before = cutis_arena_alloc(arena, examples, sizeof *before);
     fit->still_joints =
         cutis_arena_copy(arena, poses->still, poses->still_count, sizeof *poses->still);
-    if (!after || (p->before && !before) || !fit->still_joints) {
+    if (!after || (p->before && !before) || !fit->still_joints || !same_as) {
         cutis_pose_fit_report_destroy(fit);
         return cutis_alloc_result(p->context);
     }
@@ -145,8 +146,11 @@ static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_pose
     fit->after = after;
     fit->example_count = examples;
     fit->pose_count = poses->space.pose_count;
-    for (uint32_t e = 0; e < examples; e++)
-        fit->merged_count += poses->pose_of[e] == 0 || poses->example[poses->pose_of[e]] != e;
+    for (uint32_t e = 0; e < examples; e++) {
+        same_as[e] = poses->pose_of[e] == 0 ? UINT32_MAX : poses->example[poses->pose_of[e]];
+        fit->merged_count += same_as[e] != e;
+    }
+    fit->same_as = same_as;
     fit->root_counts = poses->root_counts;
     fit->diagonal = p->diagonal;
     fit->discarded_mean = p->sums.discarded / count;
