@@ -256,7 +256,7 @@ const verb_row cli_verbs[] = {
       "deficient_vertices, damped_vertices, ambiguous_vertices, still_joints, sigma, condition, displacement_max,\n"
       "fields, energy, compression_max, paper_bytes, psd_bytes, wpsd_bytes, before_rms, ssd_rms, psd_rms, wpsd_rms.\n",
       COMMON | READING | RUNNING | WRITING | BIT(FIT_POSES) | BIT(SHAPES) | BIT(LEARN_WEIGHTS) | BIT(WEIGHTS_ONLY) |
-          BIT(NORMALISE) | BIT(INFLUENCES) | BIT(KERNEL) | BIT(DISTANCE) | BIT(SIGMA) | BIT(WEIGHTS) |
+          BIT(NORMALISE) | BIT(PRIOR) | BIT(INFLUENCES) | BIT(KERNEL) | BIT(DISTANCE) | BIT(SIGMA) | BIT(WEIGHTS) |
           BIT(POSE_SPACE) | BIT(AFTER) | BIT(PRINCIPAL_POSES) | BIT(KEEP_JOINTS) | BIT(KEEP_VERTICES),
       "cutis synth arm --examples ex -o arm.glb\ta rig with the clip `examples`, and its shapes\n"
       "cutis fit arm.glb --poses examples --shapes ex/examples.npy -o arm-psd.glb\tlearn from eight shapes\n"

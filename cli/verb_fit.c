@@ -130,6 +130,9 @@ static int read_options(cli_app *app, fit_job *job)
     o->weights_only = option_given(app, OPTION_WEIGHTS_ONLY);
     o->paper.normalise = option_given(app, OPTION_NORMALISE);
     o->influences = option_count(app, OPTION_INFLUENCES, 0);
+    o->prior = option_given(app, OPTION_PRIOR) ? option_number(app, OPTION_PRIOR, 0)
+               : o->paper.normalise            ? 0
+                                               : CUTIS_PRIOR_AUTO;
     o->kernel = (cutis_pose_kernel)option_choice(app, OPTION_KERNEL);
     o->distance = (cutis_pose_distance)option_choice(app, OPTION_DISTANCE);
     o->sigma = (float)option_number(app, OPTION_SIGMA, 0);
@@ -139,9 +142,10 @@ static int read_options(cli_app *app, fit_job *job)
     job->played[0] = true;
     job->played[1] = !o->weights_only && (!space || strcmp(space, "psd") == 0);
     job->played[2] = !o->weights_only && (!space || strcmp(space, "wpsd") == 0);
-    if (!o->learn_weights && (o->weights_only || o->paper.normalise || o->influences))
-        return app_usage(app,
-                         "--weights-only, --normalise and --influences go with --learn-weights");
+    if (!o->learn_weights &&
+        (o->weights_only || o->paper.normalise || o->influences || option_given(app, OPTION_PRIOR)))
+        return app_usage(
+            app, "--weights-only, --normalise, --influences and --prior go with --learn-weights");
     if (!o->learn_weights &&
         (option_given(app, OPTION_KEEP_JOINTS) || option_given(app, OPTION_KEEP_VERTICES)))
         return app_usage(app, "--keep-joints and --keep-vertices go with --learn-weights");
@@ -289,6 +293,14 @@ static void say_result(const cli_app *app, const fit_job *job)
                 "weights learned: %.4f of the weight discarded in the mean, %.4f at most; %ju "
                 "vertices by nearness to the bones\n",
                 f->discarded_mean, f->discarded_max, f->deficient_count);
+    if (f->left_out_plain > 0) {
+        app_say(app, "poses left out: rms %.3e with the rig's weights, %.3e learned plainly, ",
+                f->left_out_own, f->left_out_plain);
+        if (isinf(f->prior))
+            app_say(app, "so the rig's stay\n");
+        else
+            app_say(app, "%.3e drawn to the rig's (strength %g)\n", f->left_out_rms, f->prior);
+    }
     app_say(app, "still joints %u, damped vertices %ju, ambiguous vertices %ju\n",
             f->still_joint_count, f->damped_count, f->ambiguous_count);
     if (!job->options.weights_only)
@@ -360,6 +372,9 @@ static void emit_result(const fit_job *job)
         const double *values = m == 0 ? f->before : job->residual[m - 1];
         if (values) emit_numbers(&json, keys[m], values, job->count);
     }
+    if (f->left_out_plain > 0)
+        emit(&json, "left_out { rig %g plain %g learned %g } prior %g", f->left_out_own,
+             f->left_out_plain, f->left_out_rms, isinf(f->prior) ? -1.0 : f->prior);
     for (int m = 1; m < 3; m++) emit_misses(&json, job, m);
     emit_end(&json);
 }

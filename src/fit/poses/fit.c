@@ -151,6 +151,10 @@ static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_pose
         fit->merged_count += same_as[e] != e;
     }
     fit->same_as = same_as;
+    fit->prior = p->options.prior;
+    fit->left_out_own = p->left_out[0];
+    fit->left_out_plain = p->left_out[1];
+    fit->left_out_rms = p->left_out[2];
     fit->root_counts = poses->root_counts;
     fit->diagonal = p->diagonal;
     fit->discarded_mean = p->sums.discarded / count;
@@ -192,6 +196,8 @@ cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
     if (options) p.options = *options;
     if (!p.options.influences) p.options.influences = 4;
     cutis_result result = cutis_fit_gather(&p);
+    if (result == CUTIS_OK) result = cutis_fit_validate(&p);
+    if (isinf(p.options.prior)) p.options.learn_weights = false;
     if (result == CUTIS_OK) result = cutis_fit_vertices(&p);
     if (result == CUTIS_OK) result = cutis_fit_poses_create(&p, &poses);
     if (result == CUTIS_OK) result = make_model(&p, p.options.weights_only ? NULL : &poses, &made);
