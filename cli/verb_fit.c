@@ -225,7 +225,7 @@ static uint64_t count_misses(const fit_job *job, int m, size_t *worst)
 {
     uint64_t count = 0;
     *worst = 0;
-    for (size_t v = 0; v < job->fit->vertex_count; v++) {
+    for (size_t v = 0; v < cutis_model_vertex_count(job->fitted); v++) {
         count += job->missed[m][v].distance > MISS * job->fit->diagonal;
         if (job->missed[m][v].distance > job->missed[m][*worst].distance) *worst = v;
     }
@@ -247,7 +247,7 @@ static void note_misses(cli_app *app, const fit_job *job)
                  job->missed[m][worst].example,
                  job->missed[m][worst].distance / job->fit->diagonal);
         uint32_t shown = 0;
-        for (size_t v = 0; v < job->fit->vertex_count && shown < MISSES_SHOWN; v++) {
+        for (size_t v = 0; v < cutis_model_vertex_count(job->fitted) && shown < MISSES_SHOWN; v++) {
             if (!(job->missed[m][v].distance > MISS * job->fit->diagonal)) continue;
             shown++;
             app_note(app, "vertex %zu, example %u, %.3g: %s", v, job->missed[m][v].example,
@@ -332,7 +332,7 @@ static void emit_misses(json_out *json, const fit_job *job, int m)
     emit(json, m == 1 ? "psd_worst %g psd_missed %ju" : "wpsd_worst %g wpsd_missed %ju",
          job->missed[m][worst].distance / job->fit->diagonal, count);
     emit_array(json, m == 1 ? "psd_misses" : "wpsd_misses");
-    for (size_t v = 0; v < job->fit->vertex_count; v++)
+    for (size_t v = 0; v < cutis_model_vertex_count(job->fitted); v++)
         if (job->missed[m][v].distance > MISS * job->fit->diagonal)
             emit(json, "{ vertex %u example %u off %g why %s }", (uint32_t)v,
                  job->missed[m][v].example, job->missed[m][v].distance / job->fit->diagonal,
