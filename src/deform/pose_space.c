@@ -8,6 +8,7 @@
 /// Invariant: nothing is allocated after bind; what an instance gets depends on its pose alone.
 #include "deform/skin.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"

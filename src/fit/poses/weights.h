@@ -10,16 +10,16 @@
 
 /// One vertex: how its candidate joints move it in the examples, and where it should be.
 typedef struct cutis_example_vertex {
-    const uint32_t *example; ///< their numbers among the palettes; NULL: all, in order
-    double pull;             ///< to the prior, of the mean diagonal; 0: where nothing else decides
-    uint32_t joint_count;    ///< candidates, 1 .. CUTIS_NNLS_MAX
+    uint32_t joint_count; ///< candidates, 1 .. CUTIS_NNLS_MAX
     uint32_t example_count;
     const uint32_t *joint;  ///< per candidate: its place in the palettes
     const double *prior;    ///< per candidate, sum 1: what decides where the examples do not
     const double *palettes; ///< 12 per example and joint: rest to posed
     uint32_t palette_count; ///< joints per example in `palettes`
     double rest[3];
-    const double *places; ///< x y z per example
+    const double *places;    ///< x y z per example
+    const uint32_t *example; ///< their numbers among the palettes; NULL: all, in order
+    double pull;             ///< to the prior, of the mean diagonal; 0: where nothing else decides
 } cutis_example_vertex;
 
 typedef struct cutis_example_weights {
