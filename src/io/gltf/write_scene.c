@@ -90,7 +90,7 @@ void cutis_gltf_write_nodes(gltf_writer *writer)
         bool kept = i < source_count;
         if (kept && cutis_gltf_read_node(&writer->source, file_index, &old) != CUTIS_OK)
             writer->failed = true;
-        if (!kept) cutis_gltf_append(writer, nodes, json_object());
+        if (!kept) cutis_gltf_append(writer, nodes, cutis_gltf_new_node(writer, i));
         if (!writer->failed)
             write_node(writer, i, kept ? &old : NULL, json_array_get(nodes, file_index));
         if (!kept && !writer->failed) link_node(writer, i, nodes);
@@ -127,8 +127,10 @@ void cutis_gltf_write_skin(gltf_writer *writer, uint32_t index)
     json_t *json = json_array_get(skins, index);
     cutis_gltf_set_string(writer, json, "name", skin->name);
     bool same_joints = kept && old.joint_count == skin->joint_count;
-    if (!same_joints || !cutis_gltf_same(old.inverse_binds, skin->inverse_binds, skin->joint_count,
-                                         sizeof(cutis_mat34)))
+    const int32_t binds = kept ? cutis_gltf_index(json, "inverseBindMatrices") : CUTIS_NONE;
+    if (!same_joints || (binds != CUTIS_NONE && writer->source.accessors[binds].unfit) ||
+        !cutis_gltf_same(old.inverse_binds, skin->inverse_binds, skin->joint_count,
+                         sizeof(cutis_mat34)))
         write_inverse_binds(writer, skin, json);
     if (!kept || old.root != skin->root)
         cutis_gltf_set_index(writer, json, "skeleton",
