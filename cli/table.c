@@ -251,11 +251,14 @@ const verb_row cli_verbs[] = {
       "Time goes with the voxels inside the shape, not with its vertices: a solid ball has a million of them at the\n"
       "default of 128 along its longest side.\n"
       "Handles the grid cannot separate are a warning with the voxels that would do (--strict: an error); handles outside\n"
-      "the model hold its nearest voxel; loose pieces without a handle follow the nearest one.\n"
+      "the model hold its nearest voxel; loose pieces without a handle follow the nearest one. Parts that only touch\n"
+      "(hands at hips, closed fingers) are kept apart. Pieces of a rig's mesh that no bone bends (hats, swords, eyes)\n"
+      "follow one joint each.\n"
       "\n"
       "JSON keys: file, output, weighting, voxels, voxel_size, domain_voxels, components, components_without_handle,\n"
       "real_handles, virtual_handles, insertion_rounds, coverage_max, iterations, floored_handles, joints_without_site,\n"
-      "interpolation_error_max, separation_min, voxels_needed, dropped_mass_max, dropped_mass_mean, seconds {voxelise,\n"
+      "interpolation_error_max, separation_min, voxels_needed, dropped_mass_max, dropped_mass_mean, rigid_islands,\n"
+      "touching (links between voxels that are cut, because parts only touch there), seconds {voxelise,\n"
       "distances, insertion, weights, reduction, update}, handles [{name, has_site, shared, floored, snapped,\n"
       "interpolation_error}]; with --skeleton on a model that has weights against_existing {mean_absolute,\n"
       "position_rms}: mean over vertices of the sum of |difference|, RMS over its clips in % of the diagonal.\n",
@@ -274,9 +277,12 @@ const verb_row cli_verbs[] = {
       "\n"
       "JSON keys: file, output, vertices, examples, poses, merged, root_counts, diagonal, discarded_mean, discarded_max,\n"
       "deficient_vertices, damped_vertices, ambiguous_vertices, still_joints, sigma, condition, displacement_max,\n"
-      "fields, energy, compression_max, paper_bytes, psd_bytes, wpsd_bytes, before_rms, ssd_rms, psd_rms, wpsd_rms.\n",
+      "fields, energy, compression_max, paper_bytes, psd_bytes, wpsd_bytes, before_rms, ssd_rms, psd_rms, wpsd_rms;\n"
+      "with --learn-weights left_out {rig, plain, learned} (RMS in poses left out while learning), prior (-1: the rig's\n"
+      "weights did best and stay); psd_worst, psd_missed, psd_misses [{vertex, example, off, why}] and the same of wpsd:\n"
+      "vertices that miss an example, in parts of the diagonal.\n",
       COMMON | READING | RUNNING | WRITING | BIT(FIT_POSES) | BIT(SHAPES) | BIT(LEARN_WEIGHTS) | BIT(WEIGHTS_ONLY) |
-          BIT(NORMALISE) | BIT(INFLUENCES) | BIT(KERNEL) | BIT(DISTANCE) | BIT(SIGMA) | BIT(WEIGHTS) |
+          BIT(NORMALISE) | BIT(PRIOR) | BIT(INFLUENCES) | BIT(KERNEL) | BIT(DISTANCE) | BIT(SIGMA) | BIT(WEIGHTS) |
           BIT(POSE_SPACE) | BIT(AFTER) | BIT(PRINCIPAL_POSES) | BIT(KEEP_JOINTS) | BIT(KEEP_VERTICES),
       "cutis synth arm --examples ex -o arm.glb\ta rig with the clip `examples`, and its shapes\n"
       "cutis fit arm.glb --poses examples --shapes ex/examples.npy -o arm-psd.glb\tlearn from eight shapes\n"

@@ -9,6 +9,12 @@
 #include "play.h"
 #include "fit_shapes.h"
 
+/// Where a vertex is farthest from its place in an example.
+typedef struct fit_miss {
+    double distance; ///< model's units
+    uint32_t example;
+} fit_miss;
+
 typedef struct fit_job {
     const char *path, *output;
     cutis_model *model, *fitted;
@@ -24,7 +30,13 @@ typedef struct fit_job {
     uint8_t *keep_vertices;
     bool played[3];      ///< of PLAYED: wanted in the report
     double *residual[3]; ///< per example, in the model's units: lbs, psd, wpsd; NULL: not played
+    fit_miss *missed[3]; ///< per vertex of those played: where it misses its examples most
 } fit_job;
+
+/// A vertex that is off an example by more than this part of the diagonal does not pass through it:
+/// a hundred times the rounding of coordinates.
+static const double MISS = 1e-5;
+#define MISSES_SHOWN 8
 
 static const cutis_method PLAYED[3] = { CUTIS_METHOD_LBS, CUTIS_METHOD_PSD, CUTIS_METHOD_WPSD };
 
@@ -117,6 +129,9 @@ static int read_options(cli_app *app, fit_job *job)
     o->weights_only = option_given(app, OPTION_WEIGHTS_ONLY);
     o->paper.normalise = option_given(app, OPTION_NORMALISE);
     o->influences = option_count(app, OPTION_INFLUENCES, 0);
+    o->prior = option_given(app, OPTION_PRIOR) ? option_number(app, OPTION_PRIOR, 0)
+               : o->paper.normalise            ? 0
+                                               : CUTIS_PRIOR_AUTO;
     o->kernel = (cutis_pose_kernel)option_choice(app, OPTION_KERNEL);
     o->distance = (cutis_pose_distance)option_choice(app, OPTION_DISTANCE);
     o->sigma = (float)option_number(app, OPTION_SIGMA, 0);
@@ -126,9 +141,10 @@ static int read_options(cli_app *app, fit_job *job)
     job->played[0] = true;
     job->played[1] = !o->weights_only && (!space || strcmp(space, "psd") == 0);
     job->played[2] = !o->weights_only && (!space || strcmp(space, "wpsd") == 0);
-    if (!o->learn_weights && (o->weights_only || o->paper.normalise || o->influences))
-        return app_usage(app,
-                         "--weights-only, --normalise and --influences go with --learn-weights");
+    if (!o->learn_weights &&
+        (o->weights_only || o->paper.normalise || o->influences || option_given(app, OPTION_PRIOR)))
+        return app_usage(
+            app, "--weights-only, --normalise, --influences and --prior go with --learn-weights");
     if (!o->learn_weights &&
         (option_given(app, OPTION_KEEP_JOINTS) || option_given(app, OPTION_KEEP_VERTICES)))
         return app_usage(app, "--keep-joints and --keep-vertices go with --learn-weights");
@@ -147,17 +163,23 @@ static int play_method(cli_app *app, fit_job *job, int m, float *out)
     OWN(cutis_binding) *binding = NULL;
     cutis_bind_options options = { .method = PLAYED[m] };
     job->residual[m] = calloc(job->count, sizeof **job->residual);
-    if (!job->residual[m]) return no_memory(app);
+    job->missed[m] = calloc(vertices + 1, sizeof **job->missed);
+    if (!job->residual[m] || !job->missed[m]) return no_memory(app);
     TRY(app_result(app, job->path, cutis_bind(job->device, job->fitted, &options, &binding)));
     const size_t nodes = cutis_model_get(job->fitted)->node_count;
     for (uint32_t k = 0; k < job->count; k++) {
         const float *shape = job->shapes + 3 * k * vertices;
-        double sum = 0;
+        double sum = 0, square = 0;
         TRY(app_result(app, job->path,
                        cutis_deform(binding, &(cutis_poses){ .local = job->poses + k * nodes }, 1,
                                     &(cutis_outputs){ .positions = { .data = out } })));
-        for (size_t i = 0; i < 3 * vertices; i++)
-            sum += ((double)out[i] - shape[i]) * ((double)out[i] - shape[i]);
+        for (size_t i = 0; i < 3 * vertices; i++) {
+            const double own = ((double)out[i] - shape[i]) * ((double)out[i] - shape[i]);
+            sum += own;
+            square = i % 3 ? square + own : own;
+            fit_miss *miss = &job->missed[m][i / 3];
+            if (i % 3 == 2 && sqrt(square) > miss->distance) *miss = (fit_miss){ sqrt(square), k };
+        }
         job->residual[m][k] = sqrt(sum / (double)vertices);
     }
     return EXIT_GOOD;
@@ -170,6 +192,68 @@ static int play_examples(cli_app *app, fit_job *job)
     for (int m = 0; m < 3; m++)
         if (job->played[m]) TRY(play_method(app, job, m, out));
     return EXIT_GOOD;
+}
+
+static bool shapes_differ(const fit_job *job, uint32_t a, uint32_t b, size_t vertex)
+{
+    const size_t vertices = cutis_model_vertex_count(job->model);
+    const float *p = job->shapes + 3 * (a * vertices + vertex);
+    const float *q = job->shapes + 3 * (b * vertices + vertex);
+    return hypot(hypot((double)p[0] - q[0], (double)p[1] - q[1]), (double)p[2] - q[2]) >
+           MISS * job->fit->diagonal;
+}
+
+// Why a vertex misses an example.
+static const char *reason_of(const fit_job *job, int m, size_t vertex)
+{
+    const uint32_t example = job->missed[m][vertex].example, first = job->fit->same_as[example];
+    static char text[128];
+    for (uint32_t k = 0; k < job->count; k++) {
+        const bool twins = k != example && job->fit->same_as[k] == first;
+        if (!twins || !shapes_differ(job, k, example, vertex)) continue;
+        snprintf(text, sizeof text, "example %u has the same pose and another shape", k);
+        return text;
+    }
+    if (first == UINT32_MAX) return "its pose is the rest pose, and its shape is not";
+    if (job->fit->field_count < job->fit->pose_count - 1) return "principal poses leave it out";
+    if (m == 2 && job->missed[1] && job->missed[1][vertex].distance <= MISS * job->fit->diagonal)
+        return "its weights hardly tell poses apart that ask for different shapes";
+    return "blending is nearly singular there (--after-skinning reaches it)";
+}
+
+static uint64_t count_misses(const fit_job *job, int m, size_t *worst)
+{
+    uint64_t count = 0;
+    *worst = 0;
+    for (size_t v = 0; v < cutis_model_vertex_count(job->fitted); v++) {
+        count += job->missed[m][v].distance > MISS * job->fit->diagonal;
+        if (job->missed[m][v].distance > job->missed[m][*worst].distance) *worst = v;
+    }
+    return count;
+}
+
+// The vertices that do not pass through their examples: how many, the first ones, why.
+static void note_misses(cli_app *app, const fit_job *job)
+{
+    for (int m = 1; m < 3; m++) {
+        size_t worst;
+        if (!job->missed[m]) continue;
+        const uint64_t count = count_misses(job, m, &worst);
+        if (!count) continue;
+        app_note(app,
+                 "%s: %s: %ju vertices miss an example by more than %g of the diagonal, at most "
+                 "vertex %zu in example %u by %.3g",
+                 job->path, m == 1 ? "psd" : "wpsd", count, MISS, worst,
+                 job->missed[m][worst].example,
+                 job->missed[m][worst].distance / job->fit->diagonal);
+        uint32_t shown = 0;
+        for (size_t v = 0; v < cutis_model_vertex_count(job->fitted) && shown < MISSES_SHOWN; v++) {
+            if (!(job->missed[m][v].distance > MISS * job->fit->diagonal)) continue;
+            shown++;
+            app_note(app, "vertex %zu, example %u, %.3g: %s", v, job->missed[m][v].example,
+                     job->missed[m][v].distance / job->fit->diagonal, reason_of(job, m, v));
+        }
+    }
 }
 
 static int fit_model(cli_app *app, fit_job *job)
@@ -192,6 +276,7 @@ static int fit_model(cli_app *app, fit_job *job)
                  "shape exactly (--after-skinning does)",
                  job->path, fit->damped_count);
     int status = play_examples(app, job);
+    if (status == EXIT_GOOD) note_misses(app, job);
     return status == EXIT_GOOD ? app_write_model(app, job->fitted, job->output) : status;
 }
 
@@ -205,6 +290,14 @@ static void say_result(const cli_app *app, const fit_job *job)
                 "weights learned: %.4f of the weight discarded in the mean, %.4f at most; %ju "
                 "vertices by nearness to the bones\n",
                 f->discarded_mean, f->discarded_max, f->deficient_count);
+    if (f->left_out_plain > 0) {
+        app_say(app, "poses left out: rms %.3e with the rig's weights, %.3e learned plainly, ",
+                f->left_out_own, f->left_out_plain);
+        if (isinf(f->prior))
+            app_say(app, "so the rig's stay\n");
+        else
+            app_say(app, "%.3e drawn to the rig's (strength %g)\n", f->left_out_rms, f->prior);
+    }
     app_say(app, "still joints %u, damped vertices %ju, ambiguous vertices %ju\n",
             f->still_joint_count, f->damped_count, f->ambiguous_count);
     if (!job->options.weights_only)
@@ -229,6 +322,22 @@ static void say_result(const cli_app *app, const fit_job *job)
         }
         app_say(app, "\n");
     }
+}
+
+static void emit_misses(json_out *json, const fit_job *job, int m)
+{
+    size_t worst;
+    if (!job->missed[m]) return;
+    const uint64_t count = count_misses(job, m, &worst);
+    emit(json, m == 1 ? "psd_worst %g psd_missed %ju" : "wpsd_worst %g wpsd_missed %ju",
+         job->missed[m][worst].distance / job->fit->diagonal, count);
+    emit_array(json, m == 1 ? "psd_misses" : "wpsd_misses");
+    for (size_t v = 0; v < cutis_model_vertex_count(job->fitted); v++)
+        if (job->missed[m][v].distance > MISS * job->fit->diagonal)
+            emit(json, "{ vertex %u example %u off %g why %s }", (uint32_t)v,
+                 job->missed[m][v].example, job->missed[m][v].distance / job->fit->diagonal,
+                 reason_of(job, m, v));
+    emit(json, "]");
 }
 
 static void emit_result(const fit_job *job)
@@ -260,12 +369,16 @@ static void emit_result(const fit_job *job)
         const double *values = m == 0 ? f->before : job->residual[m - 1];
         if (values) emit_numbers(&json, keys[m], values, job->count);
     }
+    if (f->left_out_plain > 0)
+        emit(&json, "left_out { rig %g plain %g learned %g } prior %g", f->left_out_own,
+             f->left_out_plain, f->left_out_rms, isinf(f->prior) ? -1.0 : f->prior);
+    for (int m = 1; m < 3; m++) emit_misses(&json, job, m);
     emit_end(&json);
 }
 
 static void close_job(fit_job *job)
 {
-    for (int m = 0; m < 3; m++) free(job->residual[m]);
+    for (int m = 0; m < 3; m++) free(job->residual[m]), free(job->missed[m]);
     free(job->keep_vertices);
     free(job->keep_joints);
     free(job->shapes);

@@ -111,6 +111,9 @@ static void say_result(const cli_app *app, const handles_job *job)
         app,
         "interpolation error %.2g, least separation %.4g, dropped weight mean %.2g, largest %.2g\n",
         r->interpolation_error_max, r->separation_min, r->dropped_mass_mean, r->dropped_mass_max);
+    if (r->rigid_islands)
+        app_say(app, "%u loose piece%s of the mesh that no bone bends: each follows one joint\n",
+                r->rigid_islands, r->rigid_islands == 1 ? "" : "s");
     if (job->compared)
         app_say(app,
                 "against the file's own weights: %.3f in weights, %.3f %% of the diagonal over its "
@@ -134,12 +137,13 @@ static void emit_result(const handles_job *job)
          "components_without_handle %u real_handles %u virtual_handles %u insertion_rounds %u "
          "coverage_max %g iterations %u floored_handles %u joints_without_site %u "
          "interpolation_error_max %g separation_min %g voxels_needed %u dropped_mass_max %g "
-         "dropped_mass_mean %g",
+         "dropped_mass_mean %g rigid_islands %u touching %u",
          job->path, job->output, cutis_weighting_name(job->options.weighting), r->voxels,
          r->voxel_size, r->domain_voxels, r->components, r->orphan_components, r->real_handles,
          r->virtual_handles, r->insertion_rounds, r->coverage_max, r->iterations,
          r->floored_handles, r->joints_without_site, r->interpolation_error_max, r->separation_min,
-         r->voxels_needed, r->dropped_mass_max, r->dropped_mass_mean);
+         r->voxels_needed, r->dropped_mass_max, r->dropped_mass_mean, r->rigid_islands,
+         r->touching);
     emit(&json,
          "seconds { voxelise %g distances %g insertion %g weights %g reduction %g update %g }",
          t->voxelise, t->distances, t->insertion, t->weights, t->reduction, job->update);

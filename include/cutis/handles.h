@@ -90,6 +90,10 @@ typedef struct cutis_handles_report {
     uint64_t domain_voxels;
     uint32_t components;
     uint32_t orphan_components; ///< without a handle: they follow the nearest one
+    /// Skeletons: loose pieces of the mesh that no bone bends (hats, swords, plates, eyes) beside a
+    /// body that bones do bend; each follows one joint.
+    uint32_t rigid_islands;
+    uint32_t touching; ///< links between voxels that were cut: parts that only touch
     uint32_t real_handles;      ///< with a site
     uint32_t virtual_handles;   ///< VIRTUAL
     uint32_t insertion_rounds;  ///< VIRTUAL

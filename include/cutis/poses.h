@@ -24,6 +24,8 @@ typedef struct cutis_pose_examples {
     const char *const *names; ///< count, or NULL: "pose 1", ...; names of the morph targets
 } cutis_pose_examples;
 
+#define CUTIS_PRIOR_AUTO (-1.0)
+
 /// The zero value: keep the model's weights; exponential kernel, geodesic distance.
 typedef struct cutis_pose_fit_options {
     bool learn_weights; ///< weights from the examples; the model's own are replaced and need not be
@@ -33,6 +35,8 @@ typedef struct cutis_pose_fit_options {
         bool normalise; ///< learn as the 2006 paper: sum to one afterwards, not inside the problem
     } paper;
     uint32_t influences; ///< learned weights per vertex, 1 .. 64; 0 = 4
+    double prior; ///< how strongly they are drawn to the model's own: 0 not, CUTIS_PRIOR_AUTO as
+                  ///< does best on examples that are left out, which may be to keep the model's own
     uint32_t keep_joint_count;
     const uint32_t *keep_joints;  ///< nodes of joints whose weights stay as the model has them
     const uint8_t *keep_vertices; ///< per output vertex: not 0 = its weights stay; NULL: none do
@@ -49,7 +53,14 @@ typedef struct cutis_pose_fit_options {
 /// What a fit did. Owned by whoever got it; cutis_pose_fit_report_destroy.
 typedef struct cutis_pose_fit_report {
     uint32_t example_count;
-    uint32_t pose_count;   ///< distinct poses, rest included
+    uint32_t pose_count;     ///< distinct poses, rest included
+    const uint32_t *same_as; ///< per example: the first one of its pose, itself if it is that;
+                             ///< UINT32_MAX: the rest pose
+    double prior; ///< that weights were learned with; INFINITY: the model's own did best and stay
+    /// RMS of linear blending in examples that were left out while learning (each in turn; of more
+    /// than eight a stretch of them), over some vertices: with the model's own weights (0: it has
+    /// none), learned plainly, and as they were learned. 0 where none are learned.
+    double left_out_own, left_out_plain, left_out_rms;
     uint32_t merged_count; ///< examples whose pose is another's, or the rest pose
     bool root_counts; ///< some examples differ in the root joint alone, so its rotation counts too
     uint64_t vertex_count; ///< skinned

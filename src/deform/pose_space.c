@@ -8,6 +8,7 @@
 /// Invariant: nothing is allocated after bind; what an instance gets depends on its pose alone.
 #include "deform/skin.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -17,6 +18,11 @@
 static const double LOG2_E = 1.4426950408889634;
 // Displacements that are off their mean by less, of the diagonal, are left at the mean.
 static const double RESIDUAL = 1e-6;
+// A vertex may miss an example by this part of the diagonal; and what a float's rounding, and that
+// of the kernel's root and power, makes of a sum's absolute values.
+static const double MISS = 2e-6, FLOAT_NOISE = 2e-7;
+// Weighted distances, in radians, that are tried as those of one pose, doubled each time.
+static const double NEAR_FIRST = 2e-3, NEAR_MOST = 1;
 // A joint may be moved further than floats reach squared; nothing differs beyond this.
 static const double SQUARE_MAX = 1e30;
 
@@ -100,7 +106,9 @@ typedef struct field_work {
     struct cutis_pose_play *play;
     cutis_rbf rbf;
     double *scratch, *weight;
-    double *displacements; ///< 6 per pose, of the vertex at hand
+    double *displacements;       ///< 6 per pose, of the vertex at hand
+    double *values;              ///< 7 per pose
+    cutis_joint_weights weights; ///< that `rbf` was made for
     uint32_t *joint;
     uint32_t last; ///< vertex whose weights `rbf` was made for, or UINT32_MAX
     float *fields, *scales;
@@ -130,27 +138,77 @@ static void fit_vertex(field_work *w, uint32_t vertex, bool displaced)
         w->joint[weights.count] = (uint32_t)joint;
         w->weight[weights.count++] = layout->weight[first + i];
     }
+    w->weights = weights;
     cutis_rbf_fit(&w->play->table, &weights, space->kernel == CUTIS_POSE_GAUSSIAN, space->sigma,
                   w->scratch, &w->rbf);
     w->last = displaced ? vertex : UINT32_MAX;
 }
 
-/// What the displacements of a vertex are off the mean of their cluster. @return is it worth it?
+/// The fields of a vertex as doubles: 6 per pose.
+static void collapse(const field_work *w, double *out)
+{
+    const size_t n = w->rbf.pose_count;
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < 6; i++) {
+            out[6 * k + i] = 0;
+            for (size_t t = 1; t < n; t++) // the rest pose has none
+                out[6 * k + i] += w->rbf.matrix[t * n + k] * w->displacements[6 * t + i];
+        }
+}
+
+/// What rounding in floats may take a vertex off its examples: that of the fields and of the
+/// weights they are added with.
+static double rounding(const field_work *w)
+{
+    const size_t n = w->rbf.pose_count;
+    double sum = 0, longest = 0, sums = 0;
+    collapse(w, w->values);
+    for (size_t k = 0; k < n; k++) {
+        const double *d = w->displacements + 6 * k, *f = w->values + 6 * k;
+        longest = fmax(longest, sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+        sum += sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+        sums += fabs(w->rbf.sums[k]);
+    }
+    return FLOAT_NOISE * (sum + longest * sums);
+}
+
+/// The vertex's own RBF. Poses that its weights tell apart, but so little that floats do not play
+/// the difference, are made one, so that residuals play it.
+static void settle_vertex(field_work *w, uint32_t vertex, bool displaced)
+{
+    w->rbf.near = 0;
+    fit_vertex(w, vertex, displaced);
+    for (double near = NEAR_FIRST; near < NEAR_MOST && displaced; near *= 2) {
+        if (rounding(w) <= MISS * w->binding->diagonal) return;
+        w->rbf.near = near;
+        w->last = UINT32_MAX;
+        fit_vertex(w, vertex, displaced);
+        w->last = UINT32_MAX; // of this vertex alone
+    }
+}
+
+/// What the displacements of a vertex are off what its fields give in the very poses: those of
+/// poses that count as one are off their mean, and where one pose stands for others they are not
+/// quite at its place. @return is it worth it?
 static bool residual(const field_work *w, float *out)
 {
     const cutis_rbf *rbf = &w->rbf;
+    const cutis_pose_table *table = &w->play->table;
+    const size_t n = rbf->pose_count;
     const double limit = RESIDUAL * w->binding->diagonal;
+    double *fields = w->values, *phi = fields + 6 * n;
     bool worth = false;
-    for (size_t t = 0; t < rbf->pose_count; t++) {
-        double mean[6] = { 0 }, square = 0;
-        uint32_t members = 0;
-        for (size_t u = 0; u < rbf->pose_count; u++) {
-            if (rbf->cluster[u] != rbf->cluster[t]) continue;
-            for (size_t i = 0; i < 6; i++) mean[i] += w->displacements[6 * u + i];
-            members++;
+    collapse(w, fields);
+    for (size_t t = 0; t < n; t++) {
+        double value[6] = { 0 }, total = 0, square = 0;
+        cutis_rbf_distances(table, &w->weights, table->squares + t * n * table->joint_count, phi);
+        cutis_rbf_kernel(rbf, phi, phi);
+        for (size_t k = 0; k < n; k++) {
+            total += rbf->sums[k] * phi[k];
+            for (size_t i = 0; i < 6; i++) value[i] += fields[6 * k + i] * phi[k];
         }
         for (size_t i = 0; i < 6; i++) {
-            double off = w->displacements[6 * t + i] - mean[i] / members;
+            double off = w->displacements[6 * t + i] - value[i] / total;
             if (i < 3) square += off * off;
             if (out) out[6 * t + i] = (float)off;
         }
@@ -179,9 +237,9 @@ static void fill_primitive(field_work *w, const cutis_primitive *primitive, uint
     for (uint32_t v = 0; v < primitive->vertex_count; v++, vertex++) {
         uint32_t slot = layout->vertex_slot[vertex];
         if (w->deltas && w->rows[vertex] == UINT32_MAX) continue;
-        fit_vertex(w, vertex, target != CUTIS_NONE);
         load_displacements(cutis_model_get(w->binding->base.model)->pose_space, primitive, v,
                            target, w->displacements);
+        settle_vertex(w, vertex, target != CUTIS_NONE);
         note_residual(w, vertex);
         if (w->deltas) continue;
         fill_fields(layout, &w->rbf, w->displacements, slot, w->fields);
@@ -252,11 +310,12 @@ static cutis_result make_fields(cutis_skin_binding *binding, struct cutis_pose_p
     w.joint = cutis_arena_alloc(arena, (size_t)most + 1, sizeof *w.joint);
     w.weight = cutis_arena_alloc(arena, (size_t)most + 1, sizeof *w.weight);
     w.displacements = cutis_arena_alloc(arena, n, 6 * sizeof *w.displacements);
+    w.values = cutis_arena_alloc(arena, n, 7 * sizeof *w.values);
     w.rows = cutis_arena_alloc(arena, layout->vertex_count, sizeof *w.rows);
     w.fields = cutis_layout_alloc(binding, slots, padded * planes * sizeof *w.fields);
     w.scales = cutis_layout_alloc(binding, slots, sizeof *w.scales);
-    if (!w.scratch || !w.joint || !w.weight || !w.displacements || !w.rows || !w.fields ||
-        !w.scales || !alloc_rbf(binding, n, &w.rbf))
+    if (!w.scratch || !w.joint || !w.weight || !w.displacements || !w.values || !w.rows ||
+        !w.fields || !w.scales || !alloc_rbf(binding, n, &w.rbf))
         return cutis_alloc_result(binding->base.context);
     layout->pose_count = padded;
     layout->pose_gaussian =

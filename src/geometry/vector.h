@@ -136,6 +136,27 @@ static inline void v3_sum_normals(const float *positions, const uint32_t *corner
         for (int k = 0; k < 3; k++) v3_sum(sums + 3 * (size_t)(weld ? weld[c[k]] : c[k]), n);
     }
 }
+/// The point of a triangle that is nearest to another (Ericson, Real-Time Collision
+/// Detection 5.1.5).
+static inline vec3 v3_nearest(const vec3 *t, vec3 p)
+{
+    const vec3 ab = v3_sub(t[1], t[0]), ac = v3_sub(t[2], t[0]), ap = v3_sub(p, t[0]);
+    const double d1 = v3_dot(ab, ap), d2 = v3_dot(ac, ap);
+    if (d1 <= 0 && d2 <= 0) return t[0];
+    const vec3 bp = v3_sub(p, t[1]), cp = v3_sub(p, t[2]);
+    const double d3 = v3_dot(ab, bp), d4 = v3_dot(ac, bp);
+    if (d3 >= 0 && d4 <= d3) return t[1];
+    const double d5 = v3_dot(ab, cp), d6 = v3_dot(ac, cp);
+    if (d6 >= 0 && d5 <= d6) return t[2];
+    const double vc = d1 * d4 - d3 * d2, vb = d5 * d2 - d1 * d6, va = d3 * d6 - d5 * d4;
+    if (vc <= 0 && d1 >= 0 && d3 <= 0) return v3_mad(t[0], d1 / (d1 - d3), ab);
+    if (vb <= 0 && d2 >= 0 && d6 <= 0) return v3_mad(t[0], d2 / (d2 - d6), ac);
+    if (va <= 0 && d4 >= d3 && d5 >= d6)
+        return v3_mad(t[1], (d4 - d3) / ((d4 - d3) + (d5 - d6)), v3_sub(t[2], t[1]));
+    const double all = va + vb + vc;
+    return v3_mad(v3_mad(t[0], vb / all, ab), vc / all, ac);
+}
+
 /// Radians. atan2 of sine and cosine needs no unit vectors and keeps small angles, which acos would
 /// round away.
 static inline double v3_angle(vec3 a, vec3 b)

@@ -59,28 +59,62 @@ FN int handles_touches(double (*p)[3], int *cell)
     return handles_edges_touch(q);
 }
 
-/// Columns along the axis k that the triangle faces most: there its plane crosses few voxels of
-/// each, so a large slanted triangle costs its area, not its box. n: its normal.
-FN void handles_mark_columns(GLOBAL unsigned char *state, handles_grid grid, double (*p)[3],
-                             double *n, int k, int part, int parts)
+/// Columns along the axis that a triangle faces most: there its plane crosses few voxels of each,
+/// so a large slanted triangle costs its area, not its box. `n`: its normal, `slope`: half of how
+/// far the plane goes within one.
+STRUCT(handles_columns)
 {
-    int i = (k + 1) % 3, j = (k + 2) % 3, low[3], high[3], cell[3];
+    int i, j, k, low[3], high[3];
+    double n[3], slope;
+};
+
+/// Columns of a triangle; k < 0: it has no area.
+FN handles_columns handles_columns_of(double (*p)[3])
+{
+    handles_columns out;
+    double u[3], w[3];
+    for (int c = 0; c < 3; c++) u[c] = p[1][c] - p[0][c], w[c] = p[2][c] - p[0][c];
     for (int c = 0; c < 3; c++) {
-        low[c] =
+        int i = (c + 1) % 3, j = (c + 2) % 3;
+        out.n[c] = u[i] * w[j] - u[j] * w[i];
+        out.low[c] =
             handles_floor(handles_least(p[0][c], handles_least(p[1][c], p[2][c])) - HANDLES_SLACK);
-        high[c] =
+        out.high[c] =
             handles_floor(handles_most(p[0][c], handles_most(p[1][c], p[2][c])) + HANDLES_SLACK);
     }
-    double slope = 0.5 * (MAGNITUDE(n[i]) + MAGNITUDE(n[j])) / MAGNITUDE(n[k]) + 2 * HANDLES_SLACK;
-    for (cell[j] = low[j] + part; cell[j] <= high[j]; cell[j] += parts)
-        for (cell[i] = low[i]; cell[i] <= high[i]; cell[i]++) {
-            double depth = p[0][k] - (n[i] * ((double)cell[i] + 0.5 - p[0][i]) +
-                                      n[j] * ((double)cell[j] + 0.5 - p[0][j])) /
-                                         n[k];
-            int first = handles_floor(depth - slope), last = handles_floor(depth + slope);
-            if (first < low[k]) first = low[k];
-            if (last > high[k]) last = high[k];
-            for (cell[k] = first; cell[k] <= last; cell[k]++)
+    int k = MAGNITUDE(out.n[0]) >= MAGNITUDE(out.n[1]) ? 0 : 1;
+    if (MAGNITUDE(out.n[2]) > MAGNITUDE(out.n[k])) k = 2;
+    out.i = (k + 1) % 3;
+    out.j = (k + 2) % 3;
+    out.k = MAGNITUDE(out.n[k]) > 1e-12 ? k : -1;
+    out.slope = out.k < 0 ? 0
+                          : 0.5 * (MAGNITUDE(out.n[out.i]) + MAGNITUDE(out.n[out.j])) /
+                                    MAGNITUDE(out.n[k]) +
+                                2 * HANDLES_SLACK;
+    return out;
+}
+
+/// The voxels of column (cell[i], cell[j]) that the triangle may touch: first and last.
+FN void handles_column(handles_columns *of, double (*p)[3], int *cell, int *first, int *last)
+{
+    int i = of->i, j = of->j, k = of->k;
+    double depth = p[0][k] - (of->n[i] * ((double)cell[i] + 0.5 - p[0][i]) +
+                              of->n[j] * ((double)cell[j] + 0.5 - p[0][j])) /
+                                 of->n[k];
+    *first = handles_floor(depth - of->slope);
+    *last = handles_floor(depth + of->slope);
+    if (*first < of->low[k]) *first = of->low[k];
+    if (*last > of->high[k]) *last = of->high[k];
+}
+
+FN void handles_mark_columns(GLOBAL unsigned char *state, handles_grid grid, double (*p)[3],
+                             handles_columns *of, int part, int parts)
+{
+    int cell[3], first, last;
+    for (cell[of->j] = of->low[of->j] + part; cell[of->j] <= of->high[of->j]; cell[of->j] += parts)
+        for (cell[of->i] = of->low[of->i]; cell[of->i] <= of->high[of->i]; cell[of->i]++) {
+            handles_column(of, p, cell, &first, &last);
+            for (cell[of->k] = first; cell[of->k] <= last; cell[of->k]++)
                 if (handles_touches(p, cell))
                     handles_mark(state, handles_place(grid, cell[0], cell[1], cell[2]));
         }
@@ -108,22 +142,16 @@ FN void handles_mark_edges(GLOBAL unsigned char *state, handles_grid grid, doubl
 ITEM_KERNEL(handles_surfaces, HANDLES_SURFACES_BUFFERS)
 {
     ITEM_BEGIN
-    int part = item % given.parts, k;
-    double p[3][3], u[3], w[3], n[3];
+    int part = item % given.parts;
+    double p[3][3];
     for (int e = 0; e < 3; e++) {
         INDEX vertex = 3 * (INDEX)triangles[3 * (INDEX)(item / given.parts) + e];
         for (int c = 0; c < 3; c++)
             p[e][c] = (positions[vertex + c] - given.grid.origin[c]) / given.grid.step;
     }
-    for (int c = 0; c < 3; c++) u[c] = p[1][c] - p[0][c], w[c] = p[2][c] - p[0][c];
-    for (int c = 0; c < 3; c++) {
-        int i = (c + 1) % 3, j = (c + 2) % 3;
-        n[c] = u[i] * w[j] - u[j] * w[i];
-    }
-    k = MAGNITUDE(n[0]) >= MAGNITUDE(n[1]) ? 0 : 1;
-    if (MAGNITUDE(n[2]) > MAGNITUDE(n[k])) k = 2;
-    if (MAGNITUDE(n[k]) > 1e-12)
-        handles_mark_columns(state, given.grid, p, n, k, part, given.parts);
+    handles_columns of = handles_columns_of(p);
+    if (of.k >= 0)
+        handles_mark_columns(state, given.grid, p, &of, part, given.parts);
     else
         handles_mark_edges(state, given.grid, p, part, given.parts);
     ITEM_END

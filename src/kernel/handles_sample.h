@@ -69,6 +69,31 @@ FN void handles_order(handles_choice *kept, int slots)
         }
 }
 
+/// The largest weights at some taps. @param sums of all sites, scratch @return what was dropped
+FN double handles_weigh(GLOBAL const float *values, handles_taps *taps,
+                        GLOBAL const unsigned *joint_site, GLOBAL const unsigned *sharers,
+                        handles_sample_arguments given, GLOBAL double *sums,
+                        GLOBAL unsigned *joints, GLOBAL float *weights)
+{
+    handles_choice kept;
+    double sum = 0;
+    const double all = handles_blend(values, taps, given.sites, sums, given.site_stride);
+    for (int i = 0; i < given.slots; i++) kept.weight[i] = 0, kept.joint[i] = 0;
+    for (int j = 0; j < given.joint_count; j++) {
+        const unsigned site = joint_site[j];
+        if (site != HANDLES_NONE && all > 0)
+            handles_choose(&kept, given.slots, (unsigned)j,
+                           sums[(INDEX)site * given.site_stride] / all / sharers[site]);
+    }
+    for (int i = 0; i < given.slots; i++) sum += kept.weight[i];
+    handles_order(&kept, given.slots);
+    for (int i = 0; i < given.slots; i++) {
+        joints[i] = kept.joint[i];
+        weights[i] = (float)(kept.weight[i] / sum);
+    }
+    return 1 - sum > 0 ? 1 - sum : 0;
+}
+
 ITEM_KERNEL(handles_sample, HANDLES_SAMPLE_BUFFERS)
 {
     ITEM_BEGIN
@@ -77,29 +102,12 @@ ITEM_KERNEL(handles_sample, HANDLES_SAMPLE_BUFFERS)
     if (end > given.vertices) end = given.vertices;
     for (; v < end; v++) {
         handles_taps taps;
-        handles_choice kept;
         const INDEX at = 3 * (INDEX)v, to = (INDEX)v * given.slots;
-        double sum = 0;
         handles_taps_at(index, given.grid,
                         handles_make(positions[at], positions[at + 1], positions[at + 2]), 1,
                         &taps);
-        const double all =
-            handles_blend(values, &taps, given.sites, sums + scratch, given.site_stride);
-        for (int i = 0; i < given.slots; i++) kept.weight[i] = 0, kept.joint[i] = 0;
-        for (int j = 0; j < given.joint_count; j++) {
-            const unsigned site = joint_site[j];
-            if (site != HANDLES_NONE && all > 0)
-                handles_choose(&kept, given.slots, (unsigned)j,
-                               sums[scratch + (INDEX)site * given.site_stride] / all /
-                                   sharers[site]);
-        }
-        for (int i = 0; i < given.slots; i++) sum += kept.weight[i];
-        handles_order(&kept, given.slots);
-        for (int i = 0; i < given.slots; i++) {
-            joints[to + i] = kept.joint[i];
-            weights[to + i] = (float)(kept.weight[i] / sum);
-        }
-        dropped[v] = 1 - sum > 0 ? 1 - sum : 0;
+        dropped[v] = handles_weigh(values, &taps, joint_site, sharers, given, sums + scratch,
+                                   joints + to, weights + to);
     }
     ITEM_END
 }

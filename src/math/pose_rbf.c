@@ -129,13 +129,14 @@ static uint32_t find(uint32_t *cluster, uint32_t k)
     return k;
 }
 
-// Poses nearer than NEAR, directly or over others, become one; the lowest stands for all.
+// Poses nearer than NEAR, or than was asked for, directly or over others, become one; the lowest
+// stands for all.
 static void make_clusters(uint32_t n, const double *g, cutis_rbf *rbf)
 {
     for (uint32_t k = 0; k < n; k++) rbf->cluster[k] = k;
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t l = 0; l < k; l++) {
-            if (!(g[(size_t)k * n + l] < NEAR)) continue;
+            if (!(g[(size_t)k * n + l] < fmax(NEAR, rbf->near))) continue;
             uint32_t a = find(rbf->cluster, k), b = find(rbf->cluster, l);
             if (a < b) rbf->cluster[b] = a;
             if (b < a) rbf->cluster[a] = b;

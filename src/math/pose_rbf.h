@@ -45,6 +45,7 @@ typedef struct cutis_rbf {
     double
         *matrix;  ///< pose t, pose k: weight of t = sum_k matrix[t][k] phi_k / sum_k sums[k] phi_k
     double *sums; ///< per pose k: column sums of `matrix`
+    double near;  ///< in: poses nearer than this are one; 0: the least that doubles tell apart
 } cutis_rbf;
 
 /// Doubles of scratch a fit needs.

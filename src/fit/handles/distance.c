@@ -110,6 +110,7 @@ static void start_segment(cutis_handles_front *front, const cutis_handles_segmen
     const handles_grid grid = cutis_handles_grid_given(front->grid);
     const handles_point a = cutis_handles_point(segment->a), b = cutis_handles_point(segment->b);
     const double reach = CUTIS_HANDLES_EXACT_STEPS * grid.step;
+    const cutis_handles_sheets *sheets = front->grid->sheets;
     int low[3], high[3];
     for (int c = 0; c < 3; c++) {
         const double least = fmin(segment->a[c], segment->b[c]) - reach - grid.origin[c];
@@ -120,14 +121,18 @@ static void start_segment(cutis_handles_front *front, const cutis_handles_segmen
     for (int z = low[2]; z <= high[2]; z++)
         for (int y = low[1]; y <= high[1]; y++)
             for (int x = low[0]; x <= high[0]; x++) {
-                const uint32_t voxel = front->grid->index[handles_place(grid, x, y, z)];
+                uint32_t voxel = front->grid->index[handles_place(grid, x, y, z)];
                 if (voxel == CUTIS_HANDLES_NONE) continue;
                 const handles_point centre = handles_centre(grid, (handles_cell){ x, y, z });
                 const handles_point nearest = handles_nearest(a, b, centre);
                 const double distance = handles_length(centre, nearest);
-                if (distance <= reach && distance <= front->pending[voxel] &&
-                    handles_sees(front->grid->index, grid, centre, nearest))
-                    lower(front, voxel, (float)distance, label);
+                if (distance > reach) continue;
+                for (; voxel != CUTIS_HANDLES_NONE;
+                     voxel = sheets ? sheets->next[voxel] : CUTIS_HANDLES_NONE)
+                    if (distance <= front->pending[voxel] &&
+                        handles_sees(sheets ? sheets->sight : front->grid->index, grid, centre,
+                                     nearest))
+                        lower(front, voxel, (float)distance, label);
             }
 }
 
@@ -286,7 +291,10 @@ static void tell(tile_march *m, uint32_t voxel)
             mark_changed(f, m->tile, n[d]);
             continue;
         }
-        const uint32_t tile = f->grid->tile_neighbour[6 * (size_t)m->tile + (size_t)d];
+        const uint32_t tile =
+            f->grid->sheets
+                ? (uint32_t)order_last(f->grid->tile_first, 0, f->grid->tile_count, n[d])
+                : f->grid->tile_neighbour[6 * (size_t)m->tile + (size_t)d];
         mark_changed(f, tile, n[d]);
         put_in(m, tile, f->pending[n[d]]);
     }

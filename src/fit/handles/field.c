@@ -135,16 +135,21 @@ cutis_result cutis_handles_field_solve(cutis_handles_work *work, cutis_arena *ar
     return CUTIS_OK;
 }
 
+double cutis_handles_field_in(const cutis_handles_field *field, handles_taps *taps, double *weights)
+{
+    const int sites = (int)field->site_count;
+    double density = 0;
+    const double sum = handles_blend(field->values, taps, sites, weights, 1);
+    for (int s = 0; s < sites && sum > 0; s++) weights[s] /= sum;
+    for (int t = 0; t < taps->count; t++)
+        density += taps->weight[t] * (field->density ? field->density[taps->voxel[t]] : 1);
+    return density;
+}
+
 double cutis_handles_field_at(const cutis_handles_grid *grid, const cutis_handles_field *field,
                               const double *point, bool connected, double *weights)
 {
-    const int sites = (int)field->site_count;
     handles_taps taps;
-    double density = 0;
     cutis_handles_taps_at(grid, point, connected, &taps);
-    const double sum = handles_blend(field->values, &taps, sites, weights, 1);
-    for (int s = 0; s < sites && sum > 0; s++) weights[s] /= sum;
-    for (int t = 0; t < taps.count; t++)
-        density += taps.weight[t] * (field->density ? field->density[taps.voxel[t]] : 1);
-    return density;
+    return cutis_handles_field_in(field, &taps, weights);
 }

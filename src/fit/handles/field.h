@@ -33,6 +33,9 @@ cutis_result cutis_handles_field_solve(cutis_handles_work *work, cutis_arena *ar
 /// @param connected see cutis_handles_taps_at
 /// @param weights   site_count of caller memory
 /// @return the B-spline of the densities, 0 (and no weights) if the point is not in the domain
+struct handles_taps;
+double cutis_handles_field_in(const cutis_handles_field *field, struct handles_taps *taps,
+                              double *weights); ///< the same at some taps
 double cutis_handles_field_at(const cutis_handles_grid *grid, const cutis_handles_field *field,
                               const double *point, bool connected, double *weights);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "fit/handles/sheets.h"
 #include "fit/handles/text.h"
 #include "geometry/order.h"
 #include "geometry/vector.h"
@@ -22,6 +23,7 @@
 #define FLOODS_A_LOOK  2 ///< GPU: rounds of three axes between two looks at whether anything changed
 #define SWEEPS_A_LOOK  8 ///< GPU: the same of sweeps over pieces
 #define TILE_ROWS      (HANDLES_TILE * HANDLES_TILE)
+#define TILE_VOXELS    (TILE_ROWS * HANDLES_TILE)
 
 /// One voxelisation.
 typedef struct voxeliser {
@@ -101,6 +103,19 @@ static cutis_result count_voxels(voxeliser *v, uint32_t *first, size_t tiles)
     return CUTIS_OK;
 }
 
+// What nodes have beyond voxels, on the device.
+static cutis_result give_nodes(cutis_handles_work *work, const cutis_handles_grid *g)
+{
+    cutis_handles_buffers *b = &work->buffers;
+    TRY(cutis_handles_give(work, &b->place, g->place, g->voxel_count, 4));
+    TRY(cutis_handles_give(work, &b->neighbour, g->neighbour, 6ull * g->voxel_count, 4));
+    cutis_handles_drop(&b->next);
+    cutis_handles_drop(&b->sight);
+    if (!g->sheets) return CUTIS_OK;
+    TRY(cutis_handles_give(work, &b->next, g->sheets->next, g->voxel_count, 4));
+    return cutis_handles_give(work, &b->sight, g->sheets->sight, g->dense_count, 4);
+}
+
 // Tile by tile, so that neighbours are near in memory whichever way they lie.
 static cutis_result number_voxels(voxeliser *v, uint32_t rows)
 {
@@ -121,6 +136,26 @@ static cutis_result number_voxels(voxeliser *v, uint32_t rows)
     TRY(cutis_handles_fetch(b->index, g->index, 4ull * g->dense_count));
     TRY(cutis_handles_fetch(b->place, g->place, 4 * n));
     return cutis_handles_fetch(b->neighbour, g->neighbour, 24 * n);
+}
+
+// Nodes where the surface touches itself, with what their numbers need.
+static cutis_result split_voxels(voxeliser *v)
+{
+    cutis_handles_grid *g = v->grid;
+    cutis_handles_buffers *b = v->buffers;
+    bool made;
+    TRY(cutis_handles_sheets_make(v->arena, v->work->device, v->shape, g, &made));
+    if (!made) return CUTIS_OK;
+    const uint32_t n = g->voxel_count;
+    v->given.voxel_count = (int)n;
+    g->component = cutis_arena_alloc(v->arena, n, sizeof *g->component);
+    uint32_t *piece = cutis_arena_alloc(v->scratch, n, sizeof *piece);
+    if (!g->component || !piece) return cutis_alloc_result(v->arena->context);
+    for (uint32_t a = 0; a < n; a++) piece[a] = a;
+    TRY(give_nodes(v->work, g));
+    TRY(cutis_handles_over(v->work, &b->component, g->component, n, 4));
+    TRY(RESERVE(v->work, { &b->piece, n, 4 }));
+    return cutis_buffer_write(b->piece, 0, piece, 4ull * n);
 }
 
 // The first voxel of each one's piece, on a CPU: trees of connected voxels, joined in
@@ -184,12 +219,17 @@ static bool number_tiles(cutis_arena *arena, cutis_handles_grid *grid, const uin
     if (!number) return false;
     for (size_t t = 0; t < all; t++)
         number[t] = first[t + 1] > first[t] ? grid->tile_count++ : CUTIS_HANDLES_NONE;
+    // Nodes behind the voxels are tiles of their own, by their numbers alone.
+    const uint32_t own = grid->tile_count, more = grid->voxel_count - first[all];
+    grid->tile_count += (more + TILE_VOXELS - 1) / TILE_VOXELS;
     grid->tile_first =
         cutis_arena_alloc(arena, (size_t)grid->tile_count + 1, sizeof *grid->tile_first);
     grid->tile_neighbour =
         cutis_arena_alloc(arena, grid->tile_count, 6 * sizeof *grid->tile_neighbour);
     const bool good = grid->tile_first && grid->tile_neighbour;
-    if (good) grid->tile_first[grid->tile_count] = first[all];
+    for (uint32_t t = own; t < grid->tile_count && good; t++)
+        grid->tile_first[t] = first[all] + (t - own) * TILE_VOXELS;
+    if (good) grid->tile_first[grid->tile_count] = grid->voxel_count;
     const size_t stride[3] = { 1, count[0], (size_t)count[0] * count[1] };
     for (size_t t = 0; t < all && good; t++) {
         if (number[t] == CUTIS_HANDLES_NONE) continue;
@@ -270,6 +310,7 @@ static cutis_result voxelise(voxeliser *v, uint32_t *first, size_t tiles)
     TRY(flood_outside(v));
     TRY(count_voxels(v, first, tiles));
     TRY(number_voxels(v, (uint32_t)(TILE_ROWS * tiles)));
+    TRY(split_voxels(v));
     return number_pieces(v);
 }
 
@@ -303,6 +344,8 @@ cutis_result cutis_handles_grid_create(cutis_arena *arena, cutis_handles_work *w
     uint32_t *first = cutis_arena_alloc(&scratch, tiles + 1, sizeof *first);
     work->grid = work->boxes = NULL;
     work->positions = NULL;
+    cutis_handles_drop(&work->buffers.next);
+    cutis_handles_drop(&work->buffers.sight);
     cutis_result result =
         out->index && first ? voxelise(&v, first, tiles) : cutis_alloc_result(context);
     if (result == CUTIS_OK && !number_tiles(arena, out, first))
@@ -322,8 +365,7 @@ cutis_result cutis_handles_work_on(cutis_handles_work *work, const cutis_handles
     work->grid = work->boxes = NULL;
     cutis_handles_forget(work);
     TRY(cutis_handles_give(work, &b->index, grid->index, grid->dense_count, 4));
-    TRY(cutis_handles_give(work, &b->place, grid->place, grid->voxel_count, 4));
-    TRY(cutis_handles_give(work, &b->neighbour, grid->neighbour, 6ull * grid->voxel_count, 4));
+    TRY(give_nodes(work, grid));
     TRY(RESERVE(work, { &b->flag, 1, 4 }));
     work->grid = grid->index;
     return CUTIS_OK;

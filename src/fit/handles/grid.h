@@ -19,6 +19,8 @@ typedef struct cutis_handles_shape {
     const uint32_t *points; ///< vertices that are a point cloud: balls around them are filled
 } cutis_handles_shape;
 
+typedef struct cutis_handles_sheets cutis_handles_sheets;
+
 typedef struct cutis_handles_grid {
     uint32_t size[3];   ///< voxels per axis, padding included
     double origin[3];   ///< low corner of the grid
@@ -33,6 +35,9 @@ typedef struct cutis_handles_grid {
     uint32_t tile_count;      ///< tiles that hold a voxel
     uint32_t *tile_first;     ///< tile_count + 1: the first voxel of each
     uint32_t *tile_neighbour; ///< 6 per tile, in the order of voxels' neighbours, or NONE
+    /// Where the surface touches itself: a voxel may be several nodes, numbered behind all voxels
+    /// (fit/handles/sheets.h); the arrays above are of nodes then. NULL: it does so nowhere.
+    cutis_handles_sheets *sheets;
 } cutis_handles_grid;
 
 /// @param work   has the grid and the vertices on its device afterwards

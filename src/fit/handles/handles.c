@@ -9,12 +9,17 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "fit/handles/islands.h"
 #include "fit/handles/model.h"
 #include "fit/handles/record.h"
 #include "fit/handles/report.h"
 #include "fit/handles/skeleton.h"
 #include "geometry/vector.h"
 #include "math/mat3.h"
+
+/// Parts of the longest side within which an island touches: not voxels, so that a finer grid does
+/// not change whom it follows.
+static const double CONTACT = 1.0 / 96;
 
 const char *cutis_weighting_name(cutis_weighting weighting)
 {
@@ -136,12 +141,11 @@ static bool apply_skin(skeleton *s, int32_t skin, const cutis_handles_influences
 }
 
 // Sites of a skin's bones.
-static cutis_result place_bones(const skeleton *s, int32_t skin, cutis_handles_bones *bones,
+static cutis_result place_bones(const skeleton *s, cutis_handles_bones *bones,
                                 cutis_handles_solution *solution)
 {
     // Bones that meet keep 8 voxels (virtual: 12) between their sites, or half of what they have.
     const double gap = s->options.weighting == CUTIS_WEIGHTING_FIELD ? 8 : 12;
-    TRY(cutis_handles_bones_create(solution->arena, s->model, (uint32_t)skin, bones));
     solution->joint_count = bones->joint_count;
     solution->joint_site = cutis_arena_alloc(solution->arena, bones->joint_count, sizeof(uint32_t));
     if (!solution->joint_site ||
@@ -153,21 +157,35 @@ static cutis_result place_bones(const skeleton *s, int32_t skin, cutis_handles_b
     return CUTIS_OK;
 }
 
+static double longest_side(const cutis_handles_shape *shape)
+{
+    box3 box = box3_empty();
+    for (uint32_t v = 0; v < shape->vertex_count; v++) box3_add(&box, v3_at(shape->positions, v));
+    return fmax(box.high[0] - box.low[0], fmax(box.high[1] - box.low[1], box.high[2] - box.low[2]));
+}
+
 static cutis_result solve_skin(skeleton *s, int32_t skin, cutis_handles_solution *solution)
 {
     cutis_handles_body body;
     cutis_handles_bones bones;
+    cutis_handles_islands islands;
     const double start = cutis_os_seconds();
     TRY(cutis_handles_body_skin(solution->arena, s->model, s->mesh_skin, skin, &body));
-    TRY(cutis_handles_grid_create(solution->arena, solution->work, &body.shape, s->options.voxels,
+    TRY(cutis_handles_bones_create(solution->arena, s->model, (uint32_t)skin, &bones));
+    TRY(cutis_handles_islands_find(solution->arena, &body.shape, &bones,
+                                   CONTACT * longest_side(&body.shape), &islands));
+    TRY(cutis_handles_grid_create(solution->arena, solution->work, &islands.body, s->options.voxels,
                                   &solution->grid));
     s->report->seconds.voxelise += cutis_os_seconds() - start;
     if (s->report->voxel_size == 0) s->report->voxel_size = solution->grid.step;
-    TRY(place_bones(s, skin, &bones, solution));
-    TRY(cutis_handles_solve(solution, &body.shape, s->report, s->report->handles + s->joint_first));
+    TRY(place_bones(s, &bones, solution));
+    TRY(cutis_handles_solve(solution, &islands.body, s->report,
+                            s->report->handles + s->joint_first));
+    cutis_handles_islands_follow(&islands, &bones, &solution->influences);
+    s->report->rigid_islands += islands.island_count;
     if (solution->virtual.virtual_count)
         TRY(cutis_handles_spread_make(solution->arena, s->device, &solution->grid,
-                                      &solution->virtual, &body.shape, solution->joint_count,
+                                      &solution->virtual, &islands.body, solution->joint_count,
                                       solution->joint_site, &solution->spread));
     s->vertex_count += body.shape.vertex_count;
     return record_skin(s, skin, solution, &bones) && apply_skin(s, skin, &solution->influences)

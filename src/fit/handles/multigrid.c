@@ -84,7 +84,7 @@ static cutis_result number_blocks(cutis_handles_work *work, cutis_handles_system
     if (depth == 1)
         on.buffers.map = on.buffers.index;
     else
-        on.buffers.node = NULL;
+        on.buffers.node = on.buffers.next = NULL;
     TRY(LAUNCH(handles_firsts, &on, blocks, .size = { size[0], size[1], size[2] }));
     TRY(LAUNCH(handles_heads, &on, fine->count, .size = { size[0], size[1], size[2] },
                .at = (int)fine->at, .count = (int)fine->count));

@@ -94,7 +94,7 @@ static cutis_result start_sweeps(cutis_handles_work *work, cutis_arena *scratch,
     TRY(cutis_handles_give(work, &b->start_label, s.label, n, 4));
     return handles_start_run(
         work->device, (n + HANDLES_UNIT - 1) / HANDLES_UNIT * HANDLES_UNIT,
-        (handles_start_buffers){ .index = b->index,
+        (handles_start_buffers){ .index = b->sight ? b->sight : b->index,
                                  .place = b->place,
                                  .segments = b->segments,
                                  .segment_labels = b->segment_labels,

@@ -43,6 +43,17 @@ void cutis_handles_sample(const cutis_handles_segment *segment, uint32_t count, 
     v3_put(v3_mix(v3_of(segment->a), v3_of(segment->b), t), out);
 }
 
+uint32_t cutis_handles_sample_node(const cutis_handles_grid *grid, const cutis_handles_site *site,
+                                   size_t segment, uint32_t i, uint32_t before, const double *p)
+{
+    if (!grid->sheets) return cutis_handles_voxel_of(grid, p);
+    if (i == 0 && site->starts) return site->starts[segment];
+    const uint32_t node = i == 0 || before == CUTIS_HANDLES_NONE
+                              ? CUTIS_HANDLES_NONE
+                              : cutis_handles_node_next(grid, before, p);
+    return node != CUTIS_HANDLES_NONE ? node : cutis_handles_node_of(grid, p);
+}
+
 // The nearest domain voxel to any sample.
 static bool snap(cutis_arena *arena, const cutis_handles_grid *grid,
                  const cutis_handles_segment *whole, uint32_t count, cutis_handles_site *site)
@@ -95,11 +106,13 @@ bool cutis_handles_sites_cores(cutis_handles_sites *sites, const cutis_handles_g
         size_t first = sites->core_count;
         for (uint32_t g = 0; g < site->segment_count; g++) {
             uint32_t count = cutis_handles_sample_count(grid, &site->segments[g]);
+            uint32_t node = CUTIS_HANDLES_NONE;
             for (uint32_t i = 0; i < count; i++) {
                 handles_taps taps;
                 double p[3];
                 cutis_handles_sample(&site->segments[g], count, i, p);
-                cutis_handles_taps_at(grid, p, true, &taps);
+                node = cutis_handles_sample_node(grid, site, g, i, node, p);
+                cutis_handles_taps_in(grid, node, p, &taps);
                 if (!cutis_arena_grow(sites->arena, &sites->cores, &sites->core_capacity,
                                       sites->core_count + (size_t)taps.count, sizeof *sites->cores))
                     return false;
@@ -146,10 +159,11 @@ void cutis_handles_site_visit(const cutis_handles_grid *grid, const cutis_handle
 {
     for (size_t g = 0; g < site->segment_count; g++) {
         const uint32_t count = cutis_handles_sample_count(grid, &site->segments[g]);
+        uint32_t voxel = CUTIS_HANDLES_NONE;
         for (uint32_t i = 0; i < count; i++) {
             double p[3], centre[3];
             cutis_handles_sample(&site->segments[g], count, i, p);
-            const uint32_t voxel = cutis_handles_voxel_of(grid, p);
+            voxel = cutis_handles_sample_node(grid, site, g, i, voxel, p);
             if (voxel == CUTIS_HANDLES_NONE) continue;
             cutis_handles_voxel_centre(grid, voxel, centre);
             visit(user, voxel, (float)cutis_handles_site_distance(site, centre, NULL));

@@ -13,6 +13,7 @@ typedef struct cutis_handles_segment {
 typedef struct cutis_handles_site {
     cutis_handles_segment *segments; ///< grown in the arena of the set
     size_t segment_count, segment_capacity;
+    uint32_t *starts;    ///< per segment: the node of its start; NULL: the deepest one there
     bool bar;            ///< distances fall off as from a line, not as from a point
     double snapped;      ///< how far outside the domain the handle was, 0 if it was inside
     uint32_t core_first; ///< into the set's cores
@@ -52,6 +53,11 @@ uint32_t cutis_handles_sample_count(const cutis_handles_grid *grid,
                                     const cutis_handles_segment *segment);
 void cutis_handles_sample(const cutis_handles_segment *segment, uint32_t count, uint32_t i,
                           double *out);
+
+/// The node of sample i of a segment, at point p: from that of the sample before it, so that a bone
+/// stays in its limb where another one holds the same place.
+uint32_t cutis_handles_sample_node(const cutis_handles_grid *grid, const cutis_handles_site *site,
+                                   size_t segment, uint32_t i, uint32_t before, const double *p);
 
 /// The voxels that a site passes through, sample by sample, and their centres' distances to it.
 typedef void cutis_handles_visit(void *user, uint32_t voxel, float distance);

@@ -6,11 +6,13 @@
 
 #include <cutis/clip.h>
 
+#include "fit/handles/sheets.h"
 #include "geometry/vector.h"
 #include "math/mat3.h"
 
-#define REACH 2                       ///< voxels a bone may be outside the domain and still hold it
-static const double LEAF_PART = 0.75; ///< of the way to the end of the shape that a leaf holds
+#define REACH 2 ///< voxels a bone may be outside the domain and still hold it
+static const double SAME_PLACE = 0.01; ///< voxels between joints that stand on one another
+static const double LEAF_PART = 0.75;  ///< of the way to the end of the shape that a leaf holds
 
 // Bones
 // ---------------------------------------------------------------------------------------------
@@ -54,7 +56,7 @@ cutis_result cutis_handles_bones_create(cutis_arena *arena, const cutis_model *m
 {
     const cutis_model_data *data = cutis_model_get(model);
     const cutis_skin *skin = &data->skins[skin_index];
-    out->joint_count = skin->joint_count;
+    *out = (cutis_handles_bones){ .joint_count = skin->joint_count };
     out->origin = cutis_arena_alloc(arena, skin->joint_count, 3 * sizeof *out->origin);
     out->parent = cutis_arena_alloc(arena, skin->joint_count, sizeof *out->parent);
     int32_t *joint_of = cutis_arena_alloc(arena, data->node_count, sizeof *joint_of);
@@ -202,10 +204,13 @@ static bool add_leaf(cutis_arena *arena, const cutis_handles_bones *bones, uint3
         const double *start = bones->origin + 3 * (size_t)above;
         for (int c = 0; c < 3; c++) direction[c] = (origin[c] - start[c]) / away;
         // Bounded by the grid: outside it no voxel is found. A start just outside may enter first.
+        uint32_t node = bones->node ? bones->node[joint] : cutis_handles_node_of(grid, origin);
         for (uint32_t i = 1;; i++) {
             double at = 0.5 * grid->step * i;
             for (int c = 0; c < 3; c++) p[c] = origin[c] + at * direction[c];
-            bool inside = cutis_handles_voxel_of(grid, p) != CUTIS_HANDLES_NONE;
+            node = node == CUTIS_HANDLES_NONE ? cutis_handles_node_of(grid, p)
+                                              : cutis_handles_node_next(grid, node, p);
+            bool inside = node != CUTIS_HANDLES_NONE;
             if (inside) reach = at;
             if (!inside && (reach > 0 || at > REACH * grid->step)) break;
         }
@@ -235,31 +240,109 @@ static uint32_t child_count(const cutis_handles_bones *bones, uint32_t joint, ui
     return count;
 }
 
-// Joints at the top that only carry the rig from place to place: each has one child, and either it
-// stands outside the shape or that child is where the body branches (pelvis, hip). Artists give
-// them no weight, and their bones would take the belly from the hip.
+// Joints at the top that only carry the rig from place to place: each stands outside the shape, or
+// has one child, which is where the body branches (pelvis, hip). Artists give them no weight, and
+// their bones would take the belly from the hip.
 static bool only_carries(const cutis_handles_bones *bones, const cutis_handles_grid *grid,
                          uint32_t joint)
 {
     uint32_t child = 0, other = 0;
-    if (child_count(bones, joint, &child) != 1) return false;
-    if (voxel_near(grid, bones->origin + 3 * (size_t)joint) != CUTIS_HANDLES_NONE &&
-        child_count(bones, child, &other) < 2)
-        return false;
+    const uint32_t children = child_count(bones, joint, &child);
+    if (children == 0) return false;
+    const double *origin = bones->origin + 3 * (size_t)joint;
+    const bool inside = children > 1 ? cutis_handles_voxel_of(grid, origin) != CUTIS_HANDLES_NONE
+                                     : voxel_near(grid, origin) != CUTIS_HANDLES_NONE;
+    if (inside && (children != 1 || child_count(bones, child, &other) < 2)) return false;
     const int32_t above = bones->parent[joint];
     return above == CUTIS_NONE || only_carries(bones, grid, (uint32_t)above);
 }
 
-bool cutis_handles_bones_sites(const cutis_handles_bones *bones, const cutis_handles_grid *grid,
+static uint32_t below(const cutis_handles_bones *bones, uint32_t joint, uint32_t top)
+{
+    int32_t at = (int32_t)joint;
+    while (at != CUTIS_NONE && at != (int32_t)top) at = bones->parent[at];
+    return at != CUTIS_NONE;
+}
+
+// Whether a branch beside the body's, under joints that only carry, is a rig of controls: one of
+// its joints stands on one of a larger branch, as IK targets do on hands and feet.
+static bool only_controls(const cutis_handles_bones *bones, const cutis_handles_grid *grid,
+                          uint32_t joint)
+{
+    uint32_t top = joint, size = 0;
+    while (bones->parent[top] != CUTIS_NONE &&
+           !only_carries(bones, grid, (uint32_t)bones->parent[top]))
+        top = (uint32_t)bones->parent[top];
+    if (bones->parent[top] == CUTIS_NONE || only_carries(bones, grid, top)) return false;
+    for (uint32_t j = 0; j < bones->joint_count; j++) size += below(bones, j, top);
+    for (uint32_t j = 0; j < bones->joint_count; j++)
+        for (uint32_t k = 0; k < bones->joint_count && below(bones, j, top); k++) {
+            if (below(bones, k, top) ||
+                v3_distance_of(bones->origin + 3 * (size_t)j, bones->origin + 3 * (size_t)k) >
+                    SAME_PLACE * grid->step)
+                continue;
+            uint32_t other = k, others = 0;
+            while (bones->parent[other] != bones->parent[top] && bones->parent[other] != CUTIS_NONE)
+                other = (uint32_t)bones->parent[other];
+            for (uint32_t i = 0; i < bones->joint_count; i++) others += below(bones, i, other);
+            if (others > size && bones->parent[other] == bones->parent[top]) return true;
+        }
+    return false;
+}
+
+// Nodes of the joints, each along its bone from that of its parent, whose place in the skin may be
+// behind its own.
+static bool place_joints(cutis_arena *arena, cutis_handles_bones *bones,
+                         const cutis_handles_grid *grid)
+{
+    bones->node = cutis_arena_alloc(arena, bones->joint_count, sizeof *bones->node);
+    bool *done = cutis_arena_zero(arena, bones->joint_count, sizeof *done), more = true;
+    if (!bones->node || !done) return false;
+    while (more) {
+        more = false;
+        for (uint32_t j = 0; j < bones->joint_count; j++) {
+            const int32_t above = bones->parent[j];
+            if (done[j] || (above != CUTIS_NONE && !done[above])) continue;
+            const double *origin = bones->origin + 3 * (size_t)j;
+            bones->node[j] =
+                above == CUTIS_NONE
+                    ? cutis_handles_node_of(grid, origin)
+                    : cutis_handles_node_along(grid, bones->node[above],
+                                               bones->origin + 3 * (size_t)above, origin);
+            done[j] = more = true;
+        }
+    }
+    return true;
+}
+
+// Where the segments of a joint's site start: along the way from the joint.
+static bool start_segments(cutis_arena *arena, const cutis_handles_bones *bones, uint32_t joint,
+                           const cutis_handles_grid *grid, cutis_handles_site *site)
+{
+    if (!bones->node) return true;
+    site->starts = cutis_arena_alloc(arena, site->segment_count, sizeof *site->starts);
+    for (size_t g = 0; g < site->segment_count && site->starts; g++) {
+        const double *a = site->segments[g].a;
+        const uint32_t node = cutis_handles_node_along(grid, bones->node[joint],
+                                                       bones->origin + 3 * (size_t)joint, a);
+        const bool there = node != CUTIS_HANDLES_NONE &&
+                           grid->place[node] == grid->place[cutis_handles_voxel_of(grid, a)];
+        site->starts[g] = there ? node : cutis_handles_node_of(grid, a);
+    }
+    return site->starts != NULL;
+}
+
+bool cutis_handles_bones_sites(cutis_handles_bones *bones, const cutis_handles_grid *grid,
                                double softness, double gap, cutis_handles_sites *sites,
                                uint32_t *site)
 {
+    if (grid->sheets && !place_joints(sites->arena, bones, grid)) return false;
     for (uint32_t j = 0; j < bones->joint_count; j++) {
         cutis_handles_site *made = &sites->sites[sites->site_count];
         const double *origin = bones->origin + 3 * (size_t)j;
         bool leaf = true, good = true;
         *made = (cutis_handles_site){ .bar = true };
-        const bool carrier = only_carries(bones, grid, j);
+        const bool carrier = only_carries(bones, grid, j) || only_controls(bones, grid, j);
         for (uint32_t k = 0; k < bones->joint_count && good; k++) {
             if (bones->parent[k] != (int32_t)j) continue;
             leaf = false;
@@ -269,7 +352,9 @@ bool cutis_handles_bones_sites(const cutis_handles_bones *bones, const cutis_han
                 good = add_bone(sites->arena, grid, origin, end, bones->parent[j] != CUTIS_NONE,
                                 true, softness, gap, made);
         }
-        if (leaf && good) good = add_leaf(sites->arena, bones, j, grid, softness, gap, made);
+        if (leaf && good && !carrier)
+            good = add_leaf(sites->arena, bones, j, grid, softness, gap, made);
+        good = good && start_segments(sites->arena, bones, j, grid, made);
         site[j] = made->segment_count ? sites->site_count : CUTIS_HANDLES_NONE;
         if (!good) return false;
         sites->site_count += made->segment_count > 0;

@@ -12,6 +12,8 @@ typedef struct cutis_handles_bones {
     uint32_t joint_count;
     double *origin;  ///< 3 per joint, mesh space at bind
     int32_t *parent; ///< per joint: joint above it (nodes between are skipped), or CUTIS_NONE
+    uint32_t
+        *node; ///< per joint: where it is in a grid with sheets, from cutis_handles_bones_sites
 } cutis_handles_bones;
 
 cutis_result cutis_handles_bones_create(cutis_arena *arena, const cutis_model *model, uint32_t skin,
@@ -20,7 +22,7 @@ cutis_result cutis_handles_bones_create(cutis_arena *arena, const cutis_model *m
 /// @param softness  part of a bone that is trimmed where it meets another
 /// @param gap       least distance between the sites of two bones that meet
 /// @param site      per joint, out: its site, or NONE
-bool cutis_handles_bones_sites(const cutis_handles_bones *bones, const cutis_handles_grid *grid,
+bool cutis_handles_bones_sites(cutis_handles_bones *bones, const cutis_handles_grid *grid,
                                double softness, double gap, cutis_handles_sites *sites,
                                uint32_t *site);
 

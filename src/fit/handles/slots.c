@@ -150,7 +150,7 @@ cutis_result cutis_handles_sweep_fields(cutis_handles_insertion *in, uint32_t co
     TRY(handles_start_run(
         work->device, items,
         (handles_start_buffers){ .units = units,
-                                 .index = b->index,
+                                 .index = b->sight ? b->sight : b->index,
                                  .place = b->place,
                                  .segments = b->segments,
                                  .segment_first = b->segment_first,

@@ -7,6 +7,9 @@
 #include "base/error.h"
 #include "base/os/os.h"
 #include "fit/handles/distance.h"
+#include "fit/handles/sheets.h"
+#include "fit/handles/text.h"
+#include "kernel/handles_sample.h"
 
 #define CHUNK   1024 ///< vertices of a sum
 #define STRETCH 256  ///< of an item on a CPU
@@ -83,15 +86,45 @@ static cutis_result sample_vertices(cutis_handles_solution *solution,
     return cutis_handles_fetch(b->weights, out->weights, 4 * slots);
 }
 
+// Vertices that look at a voxel where sheets are cut: their taps are those that their own node
+// reaches. Few, so the host does it, with the kernel's functions.
+static cutis_result sample_sheets(const cutis_handles_solution *solution,
+                                  const cutis_handles_shape *shape, double *dropped)
+{
+    const cutis_handles_influences *out = &solution->influences;
+    const cutis_handles_grid *grid = &solution->grid;
+    const handles_sample_arguments given = { .sites = (int)solution->sites.site_count,
+                                             .joint_count = (int)solution->joint_count,
+                                             .slots = (int)out->slots,
+                                             .site_stride = 1 };
+    if (!grid->sheets) return CUTIS_OK;
+    double *sums = cutis_alloc_array(solution->arena->context, (size_t)given.sites, sizeof *sums);
+    if (!sums) return cutis_alloc_result(solution->arena->context);
+    for (uint32_t v = 0; v < shape->vertex_count; v++) {
+        handles_taps taps;
+        double p[3];
+        for (int c = 0; c < 3; c++) p[c] = shape->positions[3 * (size_t)v + c];
+        if (!cutis_handles_cut_near(grid, p)) continue;
+        cutis_handles_taps_of(grid, grid->sheets->vertex[v], p, &taps);
+        dropped[v] = handles_weigh(
+            solution->field.values, &taps, solution->joint_site, solution->sharers, given, sums,
+            out->joints + (size_t)v * out->slots, out->weights + (size_t)v * out->slots);
+    }
+    cutis_free_array(solution->arena->context, sums, (size_t)given.sites, sizeof *sums);
+    return CUTIS_OK;
+}
+
 // Sums run in chunks of fixed size.
-static cutis_result report_dropped(const cutis_handles_solution *solution, uint32_t vertices,
-                                   cutis_handles_report *report)
+static cutis_result report_dropped(const cutis_handles_solution *solution,
+                                   const cutis_handles_shape *shape, cutis_handles_report *report)
 {
     cutis_context *context = solution->arena->context;
+    const uint32_t vertices = shape->vertex_count;
     double *dropped = cutis_alloc_array(context, vertices, sizeof *dropped), sum = 0;
     if (!dropped) return cutis_alloc_result(context);
-    const cutis_result result =
+    cutis_result result =
         cutis_buffer_read(solution->work->buffers.dropped, 0, dropped, 8ull * vertices);
+    if (result == CUTIS_OK) result = sample_sheets(solution, shape, dropped);
     for (uint32_t first = 0; first < vertices && result == CUTIS_OK; first += CHUNK) {
         double some = 0;
         for (uint32_t v = first; v < vertices && v < first + CHUNK; v++) {
@@ -116,7 +149,7 @@ cutis_result cutis_handles_weigh(cutis_handles_solution *solution, const cutis_h
     out->weights = cutis_arena_alloc(solution->arena, total, sizeof *out->weights);
     if (!out->joints || !out->weights) return cutis_alloc_result(solution->arena->context);
     TRY(sample_vertices(solution, shape));
-    return report_dropped(solution, shape->vertex_count, report);
+    return report_dropped(solution, shape, report);
 }
 
 // Handles ---------------------------------------------------------------------------------------
@@ -128,10 +161,14 @@ static double site_error(const cutis_handles_solution *solution, uint32_t s, dou
     double worst = 0;
     for (uint32_t g = 0; g < site->segment_count; g++) {
         uint32_t count = cutis_handles_sample_count(&solution->grid, &site->segments[g]);
+        uint32_t node = CUTIS_HANDLES_NONE;
         for (uint32_t i = 0; i < count; i++) {
+            handles_taps taps;
             double p[3];
             cutis_handles_sample(&site->segments[g], count, i, p);
-            cutis_handles_field_at(&solution->grid, &solution->field, p, true, weights);
+            node = cutis_handles_sample_node(&solution->grid, site, g, i, node, p);
+            cutis_handles_taps_in(&solution->grid, node, p, &taps);
+            cutis_handles_field_in(&solution->field, &taps, weights);
             worst = fmax(worst, 1 - weights[s]);
         }
     }
@@ -267,6 +304,7 @@ cutis_result cutis_handles_solve(cutis_handles_solution *solution, const cutis_h
            before = report->seconds.distances + report->seconds.insertion;
     report->domain_voxels += solution->grid.voxel_count;
     report->components += solution->grid.component_count;
+    if (solution->grid.sheets) report->touching += solution->grid.sheets->cut_count;
     report->real_handles += solution->sites.site_count;
     solution->sharers =
         cutis_arena_zero(solution->arena, solution->sites.site_count, sizeof(uint32_t));

@@ -125,10 +125,11 @@ static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_pose
     for (uint32_t s = 0; s < p->span_count; s++)
         fit->vertex_count += p->spans[s].primitive->vertex_count;
     double *before = NULL, *after = cutis_arena_alloc(arena, examples, sizeof *after);
+    uint32_t *same_as = cutis_arena_alloc(arena, examples, sizeof *same_as);
     if (p->before) before = cutis_arena_alloc(arena, examples, sizeof *before);
     fit->still_joints =
         cutis_arena_copy(arena, poses->still, poses->still_count, sizeof *poses->still);
-    if (!after || (p->before && !before) || !fit->still_joints) {
+    if (!after || (p->before && !before) || !fit->still_joints || !same_as) {
         cutis_pose_fit_report_destroy(fit);
         return cutis_alloc_result(p->context);
     }
@@ -145,8 +146,15 @@ static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_pose
     fit->after = after;
     fit->example_count = examples;
     fit->pose_count = poses->space.pose_count;
-    for (uint32_t e = 0; e < examples; e++)
-        fit->merged_count += poses->pose_of[e] == 0 || poses->example[poses->pose_of[e]] != e;
+    for (uint32_t e = 0; e < examples; e++) {
+        same_as[e] = poses->pose_of[e] == 0 ? UINT32_MAX : poses->example[poses->pose_of[e]];
+        fit->merged_count += same_as[e] != e;
+    }
+    fit->same_as = same_as;
+    fit->prior = p->options.prior;
+    fit->left_out_own = p->left_out[0];
+    fit->left_out_plain = p->left_out[1];
+    fit->left_out_rms = p->left_out[2];
     fit->root_counts = poses->root_counts;
     fit->diagonal = p->diagonal;
     fit->discarded_mean = p->sums.discarded / count;
@@ -188,6 +196,8 @@ cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
     if (options) p.options = *options;
     if (!p.options.influences) p.options.influences = 4;
     cutis_result result = cutis_fit_gather(&p);
+    if (result == CUTIS_OK) result = cutis_fit_validate(&p);
+    if (isinf(p.options.prior)) p.options.learn_weights = false;
     if (result == CUTIS_OK) result = cutis_fit_vertices(&p);
     if (result == CUTIS_OK) result = cutis_fit_poses_create(&p, &poses);
     if (result == CUTIS_OK) result = make_model(&p, p.options.weights_only ? NULL : &poses, &made);

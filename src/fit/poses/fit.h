@@ -43,8 +43,12 @@ typedef struct cutis_fit_problem {
     cutis_fit_skin *skins;
     uint8_t *uniform; ///< per example: all joints rotate and scale uniformly
     double diagonal;
-    bool locks;             ///< some weights stay as they are
-    bool learned;           ///< the span at hand has its weights already, from a device
+    bool locks;          ///< some weights stay as they are
+    const uint32_t *use; ///< use_count examples that are learned from; NULL: all
+    uint32_t use_count;
+    uint32_t stride;    ///< every such vertex alone is learned; 0: all
+    double left_out[3]; ///< RMS in examples left out: own weights, learned plainly, and as chosen
+    bool learned;       ///< the span at hand has its weights already, from a device
     float *example_normals; ///< 3 per example and output vertex, or NULL
     float *rest_normals;    ///< 3 per output vertex
 
@@ -88,6 +92,9 @@ void cutis_fit_add_sums(cutis_fit_problem *problem, const cutis_fit_sums *sums, 
 
 /// Weights and displacements of all vertices.
 cutis_result cutis_fit_vertices(cutis_fit_problem *problem);
+
+/// Choose options.prior where it is free, and measure left_out; after the gathering.
+cutis_result cutis_fit_validate(cutis_fit_problem *problem);
 
 /// Distinct poses, what tells them apart, displacements per pose.
 typedef struct cutis_fit_poses {

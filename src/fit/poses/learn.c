@@ -59,6 +59,25 @@ static uint32_t find_candidates(const cutis_fit_problem *p, const cutis_fit_span
     return count;
 }
 
+// The vertex's own weights as the prior, where it has any; a joint of them that is no candidate
+// takes the place of the one that is least likely.
+static void take_own(const cutis_fit_span *span, uint32_t v, uint32_t count, uint32_t *joint,
+                     double *prior)
+{
+    const cutis_influences *own = &span->primitive->influences;
+    double mine[CUTIS_NNLS_MAX] = { 0 }, sum = 0;
+    for (uint32_t i = own->first ? own->first[v] : 0; own->first && i < own->first[v + 1]; i++) {
+        uint32_t at = 0, least = 0;
+        while (at < count && joint[at] != own->joints[i]) at++;
+        for (uint32_t k = 0; k < count && at == count; k++)
+            if (mine[k] == 0 && (mine[least] > 0 || prior[k] < prior[least])) least = k;
+        if (at == count) joint[at = least] = own->joints[i];
+        mine[at] += own->weights[i];
+        sum += own->weights[i];
+    }
+    for (uint32_t k = 0; k < count && sum > 0; k++) prior[k] = mine[k] / sum;
+}
+
 // Weights that stay: those of locked joints, which the vertex has from before.
 typedef struct kept_weights {
     uint32_t count;
@@ -87,10 +106,11 @@ static void read_places(const cutis_fit_problem *p, const cutis_example_vertex *
                         const kept_weights *kept, double *places)
 {
     for (size_t e = 0; e < v->example_count; e++) {
-        const double *palette = v->palettes + 12 * e * v->palette_count;
+        const size_t at = v->example ? v->example[e] : e;
+        const double *palette = v->palettes + 12 * at * v->palette_count;
         double *place = places + 3 * e, image[3];
         for (size_t c = 0; c < 3; c++)
-            place[c] = p->examples->positions[3 * (e * p->vertex_count + vertex) + c];
+            place[c] = p->examples->positions[3 * (at * p->vertex_count + vertex) + c];
         for (uint32_t i = 0; i < kept->count; i++) {
             double34_point(palette + 12 * (size_t)kept->joint[i], v->rest, image);
             for (int c = 0; c < 3; c++) place[c] -= kept->weight[i] * image[c];
@@ -116,13 +136,15 @@ uint32_t cutis_fit_learn_begin(const cutis_fit_problem *p, const cutis_fit_span 
     const cutis_fit_skin *skin = &p->skins[span->skin];
     kept_weights kept;
     if (p->options.keep_vertices && p->options.keep_vertices[vertex]) return 0;
-    cutis_example_vertex problem = { .example_count = p->examples->count,
+    cutis_example_vertex problem = { .example_count = p->use ? p->use_count : p->examples->count,
+                                     .example = p->use,
                                      .palettes = skin->palettes,
                                      .palette_count = p->data->skins[span->skin].joint_count };
     for (int c = 0; c < 3; c++) problem.rest[c] = span->primitive->positions[3 * (size_t)v + c];
     find_kept(p, skin, vertex, &kept);
     uint32_t count = find_candidates(p, span, problem.rest, joint, prior);
     if (kept.sum > 1 - FREE_MIN) return 0;
+    if (p->options.prior > 0 && !skin->kept) take_own(span, v, count, joint, prior);
     read_places(p, &problem, vertex, &kept, places);
     *influences = p->options.influences > kept.count ? p->options.influences - kept.count : 1;
     return count;
@@ -150,7 +172,9 @@ void cutis_fit_learn(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t 
     uint32_t joint[CUTIS_NNLS_MAX], influences = 0;
     double prior[CUTIS_NNLS_MAX];
     cutis_example_weights found;
-    cutis_example_vertex problem = { .example_count = p->examples->count,
+    cutis_example_vertex problem = { .example_count = p->use ? p->use_count : p->examples->count,
+                                     .example = p->use,
+                                     .pull = p->options.prior > 0 ? p->options.prior : 0,
                                      .joint = joint,
                                      .prior = prior,
                                      .palettes = p->skins[span->skin].palettes,

@@ -138,6 +138,7 @@ static void run_task(void *data, uint32_t index)
     uint32_t v = (job->task_first + index) * TASK, end = v + TASK;
     if (end > job->span->primitive->vertex_count) end = job->span->primitive->vertex_count;
     for (; v < end; v++) {
+        if (p->stride && v % p->stride) continue;
         if (scratch) cutis_fit_learn(p, job->span, v, scratch, &job->sums[index]);
         pull(p, job->span, v, &job->sums[index], job->errors + 2 * (size_t)index * examples);
     }
@@ -260,7 +261,8 @@ cutis_result cutis_fit_vertices(cutis_fit_problem *p)
     for (uint32_t i = 0; i < p->span_count; i++) {
         job.span = &p->spans[i];
         p->learned = false;
-        if (p->options.learn_weights) TRY(cutis_fit_learn_on_device(p, job.span, &p->learned));
+        if (p->options.learn_weights && !p->use && !(p->options.prior > 0))
+            TRY(cutis_fit_learn_on_device(p, job.span, &p->learned));
         TRY(run_span(p, &job));
     }
     return CUTIS_OK;

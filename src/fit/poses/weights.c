@@ -26,7 +26,8 @@ uint64_t cutis_example_scratch(uint32_t joint_count, uint32_t example_count)
 static void fill_columns(const cutis_example_vertex *v, bool normalise, double *columns)
 {
     for (uint32_t e = 0; e < v->example_count; e++) {
-        const double *palette = v->palettes + 12 * (size_t)e * v->palette_count;
+        const size_t at = v->example ? v->example[e] : e;
+        const double *palette = v->palettes + 12 * at * v->palette_count;
         const double *place = v->places + 3 * (size_t)e;
         for (uint32_t j = 0; j < v->joint_count; j++) {
             double *to = columns + 3 * ((size_t)j * v->example_count + e);
@@ -66,7 +67,13 @@ void cutis_example_solve(const cutis_example_vertex *v, uint32_t influences, boo
                 dot(columns + (size_t)i * rows, columns + (size_t)j * rows, rows);
         q.h[i] = normalise ? dot(columns + (size_t)i * rows, v->places, rows) : 0;
     }
+    double trace = 0;
+    for (uint32_t i = 0; i < n; i++) trace += q.g[i * n + i];
     out->deficient = examples_ridge(&q) != 0;
+    for (uint32_t i = 0; i < n && v->pull > 0; i++) {
+        q.g[i * n + i] += v->pull * trace / n;
+        q.h[i] += v->pull * trace / n * v->prior[i];
+    }
     out->count =
         (uint32_t)examples_weights(&q, (int)influences, candidate, out->weight, &out->discarded);
     for (uint32_t i = 0; i < out->count; i++) out->candidate[i] = (uint32_t)candidate[i];

@@ -17,7 +17,9 @@ typedef struct cutis_example_vertex {
     const double *palettes; ///< 12 per example and joint: rest to posed
     uint32_t palette_count; ///< joints per example in `palettes`
     double rest[3];
-    const double *places; ///< x y z per example
+    const double *places;    ///< x y z per example
+    const uint32_t *example; ///< their numbers among the palettes; NULL: all, in order
+    double pull;             ///< to the prior, of the mean diagonal; 0: where nothing else decides
 } cutis_example_vertex;
 
 typedef struct cutis_example_weights {

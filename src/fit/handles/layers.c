@@ -1,0 +1,154 @@
+// Points among the nodes of a grid whose voxels are split by sheets: which node a point is in, and
+// which taps it reaches. Invariant: without sheets every function is what the plain grid says.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fit/handles/sheets.h"
+#include "fit/handles/text.h"
+#include "geometry/vector.h"
+
+// Triangles as near as the nearest meet there: their normals are added, so that the side of an edge
+// or a corner is that of all that meet in it.
+double cutis_handles_depth(const cutis_handles_grid *grid, const cutis_handles_sheets *sheets,
+                           const uint32_t *triangles, const uint32_t *nodes, uint32_t count,
+                           uint32_t node, const double *point, double *nearest)
+{
+    const vec3 p = v3_of(point);
+    vec3 normal = v3(0, 0, 0), at = p;
+    double best = INFINITY;
+    for (uint32_t i = 0; i < count; i++) {
+        if (nodes[i] != node) continue;
+        vec3 t[3];
+        for (int e = 0; e < 3; e++) {
+            const float *v =
+                sheets->shape.positions +
+                3 * (size_t)sheets->shape.triangles[3 * (size_t)triangles[i] + (size_t)e];
+            t[e] = v3((v[0] - grid->origin[0]) / grid->step, (v[1] - grid->origin[1]) / grid->step,
+                      (v[2] - grid->origin[2]) / grid->step);
+        }
+        const vec3 q = v3_nearest(t, p), away = v3_sub(p, q);
+        const double square = v3_dot(away, away);
+        if (square > best + 1e-9) continue;
+        if (square < best - 1e-9) normal = v3(0, 0, 0);
+        if (square < best) best = square, at = q;
+        normal = v3_mad(normal, sheets->side[triangles[i]], v3_unit(v3_normal(t[0], t[1], t[2])));
+    }
+    if (nearest) v3_put(at, nearest);
+    const double depth = -v3_dot(v3_sub(p, at), normal);
+    return depth > 0 ? sqrt(best) : -sqrt(best);
+}
+
+static void in_voxels(const cutis_handles_grid *grid, const double *point, double *out)
+{
+    for (int c = 0; c < 3; c++) out[c] = (point[c] - grid->origin[c]) / grid->step;
+}
+
+uint32_t cutis_handles_node_of(const cutis_handles_grid *grid, const double *point)
+{
+    const cutis_handles_sheets *sheets = grid->sheets;
+    const uint32_t voxel = cutis_handles_voxel_of(grid, point);
+    if (!sheets || voxel == CUTIS_HANDLES_NONE || sheets->next[voxel] == CUTIS_HANDLES_NONE)
+        return voxel;
+    const uint32_t first = sheets->first[voxel], count = sheets->first[voxel + 1] - first;
+    double p[3], deepest = -INFINITY;
+    uint32_t best = voxel;
+    in_voxels(grid, point, p);
+    for (uint32_t a = voxel; a != CUTIS_HANDLES_NONE; a = sheets->next[a]) {
+        const double depth = cutis_handles_depth(grid, sheets, sheets->triangle + first,
+                                                 sheets->node + first, count, a, p, NULL);
+        if (depth > deepest) deepest = depth, best = a;
+    }
+    return best;
+}
+
+uint32_t cutis_handles_node_next(const cutis_handles_grid *grid, uint32_t from, const double *point)
+{
+    const uint32_t to = cutis_handles_voxel_of(grid, point);
+    if (!grid->sheets || to == CUTIS_HANDLES_NONE) return to;
+    uint32_t seen[64] = { from }, count = 1, done = 0;
+    for (int step = 0; step <= 3; step++)
+        for (const uint32_t end = count; done < end; done++) {
+            if (grid->place[seen[done]] == grid->place[to]) return seen[done];
+            for (size_t d = 0; d < 6 && step < 3; d++) {
+                const uint32_t m = grid->neighbour[6 * (size_t)seen[done] + d];
+                bool known = m == CUTIS_HANDLES_NONE;
+                for (uint32_t i = 0; i < count && !known; i++) known = seen[i] == m;
+                if (!known && count < 64) seen[count++] = m;
+            }
+        }
+    return CUTIS_HANDLES_NONE;
+}
+
+uint32_t cutis_handles_node_along(const cutis_handles_grid *grid, uint32_t node, const double *a,
+                                  const double *b)
+{
+    const uint32_t count = (uint32_t)ceil(2 * v3_distance_of(a, b) / grid->step);
+    for (uint32_t i = 1; i <= count; i++) {
+        double p[3];
+        v3_put(v3_mix(v3_of(a), v3_of(b), (double)i / count), p);
+        if (cutis_handles_voxel_of(grid, p) == CUTIS_HANDLES_NONE) continue;
+        const uint32_t next =
+            node == CUTIS_HANDLES_NONE ? node : cutis_handles_node_next(grid, node, p);
+        node = next != CUTIS_HANDLES_NONE ? next : cutis_handles_node_of(grid, p);
+    }
+    return node;
+}
+
+static size_t block_corner(const cutis_handles_grid *grid, const double *p, int *low)
+{
+    for (int c = 0; c < 3; c++) low[c] = (int)(p[c] - 0.5) - 1;
+    return ((size_t)low[2] * grid->size[1] + (size_t)low[1]) * grid->size[0] + (size_t)low[0];
+}
+
+bool cutis_handles_cut_near(const cutis_handles_grid *grid, const double *point)
+{
+    double p[3];
+    int low[3];
+    if (!grid->sheets) return false;
+    in_voxels(grid, point, p);
+    const size_t corner = block_corner(grid, p, low), x = grid->size[0], y = grid->size[1];
+    for (size_t r = 0; r < 16; r++) {
+        const size_t row = corner + ((r >> 2) * y + (r & 3)) * x;
+        if (memcmp(grid->index + row, grid->sheets->sight + row, 4 * sizeof *grid->index) != 0)
+            return true;
+    }
+    return false;
+}
+
+void cutis_handles_taps_of(const cutis_handles_grid *grid, uint32_t node, const double *point,
+                           handles_taps *out)
+{
+    const int width = (int)grid->size[0], height = (int)grid->size[1];
+    uint32_t at[64], queue[64], steps[64], count = 0;
+    double p[3], w[3][4];
+    int low[3];
+    in_voxels(grid, point, p);
+    block_corner(grid, p, low);
+    for (int c = 0; c < 3; c++) handles_spline(p[c] - 0.5 - (low[c] + 1), w[c]);
+    for (int i = 0; i < 64; i++) at[i] = CUTIS_HANDLES_NONE;
+    const handles_cell own = handles_cell_of(grid->place[node], width, height);
+    at[own.x - low[0] + 4 * (own.y - low[1]) + 16 * (own.z - low[2])] = node;
+    queue[count] = node, steps[count++] = 0;
+    for (uint32_t done = 0; done < count; done++)
+        for (size_t d = 0; d < 6; d++) {
+            const uint32_t m = grid->neighbour[6 * (size_t)queue[done] + d];
+            if (m == CUTIS_HANDLES_NONE) continue;
+            const handles_cell c = handles_cell_of(grid->place[m], width, height);
+            const int x = c.x - low[0], y = c.y - low[1], z = c.z - low[2];
+            if (x < 0 || y < 0 || z < 0 || x > 3 || y > 3 || z > 3) continue;
+            // The first node of a place that is reached stands for it.
+            if (at[x + 4 * y + 16 * z] != CUTIS_HANDLES_NONE) continue;
+            if (steps[done] + 1 >
+                (uint32_t)(abs(c.x - own.x) + abs(c.y - own.y) + abs(c.z - own.z)) + 0)
+                continue;
+            at[x + 4 * y + 16 * z] = m;
+            queue[count] = m, steps[count++] = steps[done] + 1;
+        }
+    out->count = 0;
+    for (int i = 0; i < 64; i++) {
+        if (at[i] == CUTIS_HANDLES_NONE) continue;
+        out->voxel[out->count] = at[i];
+        out->weight[out->count++] = w[0][i & 3] * w[1][i >> 2 & 3] * w[2][i >> 4];
+    }
+}

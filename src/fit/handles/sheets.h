@@ -1,0 +1,59 @@
+/// Sheets: where two sheets of a shape's own surface pass through one voxel, or through two side by
+/// side, with nothing of the body between them, the voxel gets a node for each connected piece of
+/// the inside, and pieces that only touch are not linked. What is called a voxel elsewhere is such
+/// a node; nearly all voxels have one. Invariant: nodes below `regular` are the voxels as they
+/// were; a shape whose surface touches itself nowhere has no others, and all its links.
+#ifndef CUTIS_FIT_HANDLES_SHEETS_H
+#define CUTIS_FIT_HANDLES_SHEETS_H
+
+#include "fit/handles/grid.h"
+#include "kernel/handles.h"
+
+#define CUTIS_HANDLES_LAYERS HANDLES_LAYERS
+
+struct cutis_handles_sheets {
+    cutis_handles_shape shape; ///< borrowed
+    uint32_t *weld;            ///< per vertex
+    int8_t *side;     ///< per triangle: 1 its normal points out, -1 in, 0 it bounds nothing solid
+    uint32_t *solid;  ///< per triangle: its connected piece, a vertex
+    uint32_t regular; ///< voxels
+    uint32_t *first, *triangle; ///< per voxel: the triangles of solids that touch it
+    uint32_t *node;             ///< per such triangle: its node there
+    uint32_t *next;             ///< per node: another one of the same voxel, or NONE
+    uint32_t *sight;            ///< dense: the grid's index, less voxels where something is cut
+    uint32_t *vertex;           ///< per vertex: its node
+    uint32_t cut_count;
+};
+
+/// Split a grid's voxels; its place and neighbour arrays are replaced where something is cut.
+/// @param made whether something is: grid->sheets is set, and voxel_count counts nodes
+cutis_result cutis_handles_sheets_make(cutis_arena *arena, cutis_device *device,
+                                       const cutis_handles_shape *shape, cutis_handles_grid *grid,
+                                       bool *made);
+
+/// How far a point (in voxels from the grid's low corner) is inside some triangles' surface:
+/// positive inside, by the nearest of them. @param nearest the nearest point, or NULL
+double cutis_handles_depth(const cutis_handles_grid *grid, const cutis_handles_sheets *sheets,
+                           const uint32_t *triangles, const uint32_t *nodes, uint32_t count,
+                           uint32_t node, const double *point, double *nearest);
+
+/// The node of a point: of several in its voxel the one that holds it deepest; NONE outside.
+uint32_t cutis_handles_node_of(const cutis_handles_grid *grid, const double *point);
+
+/// The node of a point's voxel that is reached from another within three steps, or NONE.
+uint32_t cutis_handles_node_next(const cutis_handles_grid *grid, uint32_t from,
+                                 const double *point);
+
+/// The node at b, on the straight way from a, which is in `node`: through links where there are
+/// any.
+uint32_t cutis_handles_node_along(const cutis_handles_grid *grid, uint32_t node, const double *a,
+                                  const double *b);
+
+/// Whether the taps of a point look at a voxel where something is cut.
+bool cutis_handles_cut_near(const cutis_handles_grid *grid, const double *point);
+
+/// Taps of a point that lies in a node: those that it reaches by links inside the block.
+void cutis_handles_taps_of(const cutis_handles_grid *grid, uint32_t node, const double *point,
+                           handles_taps *out);
+
+#endif
