@@ -55,7 +55,7 @@ if command -v bash >/dev/null; then
     case $program in /*) ;; *) program=$PWD/$program ;; esac
     "$CUTIS" synth arm --size low -q -o "$T/my files/arm.glb"
     file="$T/my\\ files/arm.glb"
-    completes "reduce's methods are its own" "poisson geometric smooth klargest" cutis reduce x --method ""
+    completes "reduce's methods are its own" "default geometric smooth klargest poisson moments" cutis reduce x --method ""
     completes "skeleton's frames" "bone world" cutis skeleton x --frames ""
     completes "are not deform's" "" cutis deform x --frames ""
     completes "--clip offers the file's clips" "bend twist raise" "$program" deform "$file" --clip ""

@@ -40,7 +40,8 @@ everywhere "weighted sbs" "$T/arm.glb" --clip bend --frames 20:24 --method sbs -
 "$CUTIS" fit "$T/sculpted.glb" --poses examples --shapes "$T/ex/examples.npy" -q -o "$T/fitted.glb"
 settled "fit" "$T/fitted.glb"
 for method in psd wpsd; do everywhere "$method" "$T/fitted.glb" --clip examples --method $method; done
-"$CUTIS" reduce "$T/biped.glb" --influences 2 --poses walk -q -o "$T/reduced.glb" && settled "reduce" "$T/reduced.glb"
+"$CUTIS" reduce "$T/biped.glb" --influences 2 --poses walk --method poisson -q -o "$T/reduced.glb" && settled "reduce" "$T/reduced.glb"
+"$CUTIS" reduce "$T/biped.glb" --influences 2 -q -o "$T/reduced.glb" && settled "reduce by moments" "$T/reduced.glb"
 "$CUTIS" handles "$T/quadruped.glb" --skeleton --voxels 48 -q -o "$T/bound.glb" && settled "handles --skeleton" "$T/bound.glb"
 
 # The other deformers: a cage of eight controls, handles with virtual ones, blending patches.
