@@ -193,7 +193,8 @@ static int check_body(cli_app *app, const cutis_synth_options *o)
         if (option_given(app, family[i]))
             return app_usage(app, "--%s is for family", cli_options[family[i]].name);
     if (o->unrigged && (option_given(app, OPTION_WEIGHTS) || option_given(app, OPTION_INFLUENCES)))
-        return app_usage(app, "--unrigged writes no weights: --weights and --influences say nothing");
+        return app_usage(app,
+                         "--unrigged writes no weights: --weights and --influences say nothing");
     return EXIT_GOOD;
 }
 

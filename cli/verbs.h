@@ -79,7 +79,8 @@ typedef enum option_kind {
     X(VERTICES, "vertices", 0, COUNT, "N", 0, 1, 64000000,                                         \
       "exactly N vertices (each body says what it can have)")                                      \
     X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \
-    X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0, "random numbers (crowd, family, poses)") \
+    X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0,                                       \
+      "random numbers (crowd, family, poses)")                                                     \
     X(KIND, "kind", 0, CHOICE, "KIND", "human quadruped bird octopus insect bear hand fish", 0, 0, \
       "family: what kind of body (default human)")                                                 \
     X(REST_POSE, "pose", 0, CHOICE, "POSE", "auto a t sitting bent", 0, 0,                         \

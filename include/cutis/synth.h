@@ -67,7 +67,8 @@ typedef struct cutis_synth_options {
     cutis_family_kind kind;
     cutis_family_pose pose;
     cutis_family_scan scan;
-    bool unrigged; ///< the bare mesh: the same vertices and triangles without parts, joints, weights
+    bool
+        unrigged; ///< the bare mesh: the same vertices and triangles without parts, joints, weights
 } cutis_synth_options;
 
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (a vertex count the body cannot have; the error says

@@ -7,18 +7,17 @@
 #include "synth/remesh.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
     VERTICES_DEFAULT = 8000,
-    VERTICES_MIN = 2000,   ///< fewer cannot carry the thinnest limbs
+    VERTICES_MIN = 2000,    ///< fewer cannot carry the thinnest limbs
     VERTICES_MAX = 4000000, ///< as of the other bodies
     DRAWS = 48,
     POSE_DRAWS = 12, ///< new poses for the same body, before it is a new body
 };
 /// mm: of the grid, and around the body.
-static const double CELL = 5, MARGIN = 40;
+static const double CELL = 7, MARGIN = 40;
 /// Streams: what the seed says of pose and scan; proportions; poses.
 static const uint64_t STREAM_CHOICE = 1, STREAM_BODY = 1 << 16, STREAM_POSE = 1 << 24;
 
@@ -233,7 +232,6 @@ cutis_result cutis_synth_family_build(cutis_arena *arena, const cutis_synth_opti
     cutis_result result = CUTIS_INTERNAL;
     for (int n = 0; n < DRAWS && result == CUTIS_INTERNAL; n++) {
         draw_body(f, &o, n);
-        if(getenv("FDBG"))fprintf(stderr,"draw %d\n",n);
         result = make_truth(arena, f, &o, out, &surface, &parts, &weights);
     }
     if (result != CUTIS_OK) return result;

@@ -27,12 +27,12 @@ static void quadruped_trunk(family *f, quadruped *q, int torso)
 
 static void quadruped_ears(family *f, const quadruped *q, int p, vec3 skull, double r)
 {
-    double length = draw(f, 0.9, 2.2) * r, out = draw(f, 0.5, 1.4);
+    double length = draw(f, 0.45, 1.35) * r, out = draw(f, 0.4, 1.6);
     for (int side = 1; side >= -1; side -= 2) {
         vec3 low = v3_add(skull, at(side, 0.55 * r, 0.6 * r, -0.3 * r));
         vec3 to = v3_unit(v3(side * out, 1, -0.2));
         f->place--;
-        flat(f, q->head, p, low, 0.36 * r, v3_mad(low, length, to), 0.24 * r + 4, 14, 0.62,
+        flat(f, q->head, p, low, 0.42 * r, v3_mad(low, length, to), 0.3 * r + 2, 14, 0.62,
              v3(0, 0.2, 1));
     }
 }
@@ -49,10 +49,13 @@ static void quadruped_head(family *f, quadruped *q, int neck_part, int head_part
     for (int i = 0, up = q->chest; i < q->neck_count; i++) {
         double t = (i + 1.0) / q->neck_count, s = (double)i / q->neck_count;
         vec3 b = along(a, length / q->neck_count, q->neck_up + (i ? 8 : 0));
-        q->necks[i] = up = bone(f, q->neck_count == 1 ? "neck" : i ? "neck2" : "neck1", 0, up,
-                                i ? a : from, 0.8 * thick);
-        cone(f, up, neck_part, i ? a : from, thick + (1 - s) * 0.2 * r + s * (thin - thick), b,
-             thick + t * (thin - thick), i ? 14 : 45);
+        q->necks[i] = up = bone(f,
+                                q->neck_count == 1 ? "neck"
+                                : i                ? "neck2"
+                                                   : "neck1",
+                                0, up, i ? a : from, 0.8 * thick);
+        cone(f, up, neck_part, i ? a : v3_mix(from, a, 0.6),
+             thick + s * (thin - thick) + (i ? 0 : 12), b, thick + t * (thin - thick), i ? 14 : 45);
         a = b;
     }
     q->head = bone(f, "head", 0, q->necks[q->neck_count - 1], a, 0.7 * thin);
@@ -107,8 +110,7 @@ static void quadruped_leg(family *f, quadruped *q, int hind, int side, double be
 
 static void pose_neck(family *f, const quadruped *q, vec3 by)
 {
-    for (int i = 0; i < q->neck_count; i++)
-        turn(f, q->necks[i], v3_scale(by, 1.0 / q->neck_count));
+    for (int i = 0; i < q->neck_count; i++) turn(f, q->necks[i], v3_scale(by, 1.0 / q->neck_count));
 }
 
 static void sit_quadruped(family *f, const quadruped *q, bool tail)
@@ -184,10 +186,10 @@ static void bird_head(family *f, bird *b, int head_part, int torso)
     limb(f);
     for (int i = 0, parent = b->chest; i < b->neck_count; i++) {
         vec3 c = along(a, neck / b->neck_count, up + (i ? 10 : 0)), start = i ? a : from;
-        b->necks[i] = parent = bone(f, longer ? (i ? "neck2" : "neck1") : "neck", 0, parent, start,
-                                    thin);
-        cone(f, parent, neck_part, start, i ? 1.1 * thin : 0.6 * r, c, thin * (i ? 1 : 1.1),
-             i ? 10 : 35);
+        b->necks[i] = parent =
+            bone(f, longer ? (i ? "neck2" : "neck1") : "neck", 0, parent, start, thin);
+        cone(f, parent, neck_part, i ? a : v3_mix(from, a, 0.6), i ? 1.1 * thin : 0.46 * r, c,
+             thin * (i ? 1 : 1.1), i ? 10 : 40);
         a = c;
     }
     b->head = bone(f, "head", 0, b->necks[b->neck_count - 1], a, thin);
@@ -207,11 +209,12 @@ static void bird_wing(family *f, bird *b, int side, const double *lengths, doubl
     double width = chord;
     limb(f);
     for (int i = 0; i < 3; i++) {
-        double l = lengths[i] + (i ? 0 : 0.5 * b->r), next = chord * (i == 2 ? 0.42 : 0.9 - 0.1 * i);
+        double l = lengths[i] + (i ? 0 : 0.5 * b->r),
+               next = chord * (i == 2 ? 0.42 : 0.9 - 0.1 * i);
         double back = i == 0 ? 0.12 : i == 1 ? -0.05 - 0.3 * sweep : -0.2 - sweep;
         vec3 c = v3_mad(a, l, v3_unit(v3(side, 0.02, back)));
         b->wings[side < 0][i] = up = bone(f, names[i], side, up, a, 0.5 * width + 10);
-        flat(f, up, p, a, width, c, next, i ? 10 : 25, 0.25, v3(0, 1, 0));
+        flat(f, up, p, a, width, c, next, i ? 10 : 25, 0.33, v3(0, 1, 0));
         a = c, width = next;
     }
 }
@@ -278,7 +281,7 @@ void cutis_family_bird(family *f)
     int tail = part(f, "tail", 0);
     b.tail = bone(f, "tail", 0, b.hips, rump, 45);
     limb(f);
-    flat(f, b.tail, tail, rump, 56, along(rump, draw(f, 150, 330), 180), draw(f, 58, 100), 25, 0.3,
+    flat(f, b.tail, tail, rump, 56, along(rump, draw(f, 150, 330), 180), draw(f, 58, 100), 25, 0.36,
          v3(0, 1, 0));
     for (int side = 1; side >= -1; side -= 2) bird_wing(f, &b, side, lengths, chord, sweep);
     for (int side = 1; side >= -1; side -= 2) bird_leg(f, &b, side, shin, r, toes);
@@ -329,8 +332,8 @@ static void fish_fins(family *f, fish *b)
     double z = draw(f, -0.02, 0.1) * l, lean = draw(f, 0.1, 0.2) * l;
     int p = part(f, "dorsal", 0), fin = bone(f, "dorsal", 0, b->body, v3(0, 0.8 * h, z), 36);
     limb(f);
-    flat(f, fin, p, v3(0, 0.82 * h, z), 1.25 * r, v3(0, 0.9 * h + tall, z - lean), 0.8 * r, 18, 0.34,
-         v3(1, 0, 0));
+    flat(f, fin, p, v3(0, 0.82 * h, z), 1.25 * r, v3(0, 0.9 * h + tall, z - lean), 0.8 * r, 18,
+         0.34, v3(1, 0, 0));
     if (draw(f, 0, 1) < 0.6) {
         p = part(f, "anal", 0);
         fin = bone(f, "anal", 0, b->spine[0], v3(0, -0.6 * h, -0.2 * l), 30);

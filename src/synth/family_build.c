@@ -36,11 +36,9 @@ int cutis_family_part(family *f, const char *name, int side)
 int cutis_family_bone(family *f, const char *name, int side, int parent, vec3 pivot, double blend)
 {
     family_bone *bone = &f->bones[f->bone_count];
-    *bone = (family_bone){ .parent = parent,
-                           .side = side,
-                           .pivot = pivot,
-                           .blend = blend,
-                           .turn = { 0, 0, 0, 1 } };
+    *bone = (family_bone){
+        .parent = parent, .side = side, .pivot = pivot, .blend = blend, .turn = { 0, 0, 0, 1 }
+    };
     sided_name(bone->name, name, side);
     return f->bone_count++;
 }
@@ -158,7 +156,7 @@ bool cutis_family_is_clear(const family *f, const shape *s)
             if (may_touch(&f->flesh[i], &f->flesh[j])) continue;
             bool cone = f->rows[j].kind == SYNTH_CONE;
             if (!cone && f->rows[i].kind != SYNTH_CONE) continue;
-            if (!keeps_clear(f, s, cone ? j : i, cone ? i : j)) {if(getenv("FDBG"))fprintf(stderr,"%s(limb %d place %d) x %s(limb %d place %d)\n",f->bones[f->flesh[i].bone].name,f->flesh[i].limb,f->flesh[i].place,f->bones[f->flesh[j].bone].name,f->flesh[j].limb,f->flesh[j].place); return false;}
+            if (!keeps_clear(f, s, cone ? j : i, cone ? i : j)) return false;
         }
     }
     return true;

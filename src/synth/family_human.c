@@ -10,10 +10,10 @@ typedef struct human {
 
 static void draw_human(family *f, human *h)
 {
-    h->size = draw(f, 0.8, 1.06);
-    h->thick = fat(f, 0.8, 1.5);
-    h->arm = fat(f, 0.88, 1.3) * h->size;
-    h->leg = fat(f, 0.86, 1.32) * h->size;
+    h->size = draw(f, 0.74, 1.08);
+    h->thick = fat(f, 0.76, 1.62);
+    h->arm = fat(f, 0.86, 1.4) * h->size;
+    h->leg = fat(f, 0.82, 1.4) * h->size;
     h->shin = draw(f, 370, 460) * h->size;
     h->thigh = draw(f, 380, 470) * h->size;
     h->torso = draw(f, 470, 580) * h->size;
@@ -21,7 +21,7 @@ static void draw_human(family *f, human *h)
     h->fore = draw(f, 230, 285) * h->size;
     h->shoulder = draw(f, 155, 200) * h->size + 14 * h->thick;
     h->hip_x = draw(f, 78, 100) * h->size + 10 * h->thick;
-    h->head = draw(f, 98, 120) * (0.5 + 0.5 * h->size);
+    h->head = draw(f, 98, 122) * (0.65 + 0.35 * h->size);
     h->neck = draw(f, 70, 115) * h->size;
     h->ankle = 78 * h->size;
     h->hip = h->ankle + h->shin + h->thigh;
@@ -35,7 +35,7 @@ static void draw_human(family *f, human *h)
 
 static void human_trunk(family *f, human *h, int head, int torso)
 {
-    double s = h->size, t = h->thick, r = h->head, belly = draw(f, 0, 40) * (t - 0.7);
+    double s = h->size, t = h->thick, r = h->head, belly = draw(f, 0, 60) * (t - 0.7);
     double fold = h->neck * 0.45;
     h->hips = bone(f, "hips", 0, -1, v3(0, h->hips_y, 0), 90);
     h->spine = bone(f, "spine", 0, h->hips, v3(0, h->spine_y, 0), 90 * s);
@@ -61,22 +61,22 @@ static void human_trunk(family *f, human *h, int head, int torso)
 
 static void human_hand(family *f, const human *h, int side, int b, int p, double x)
 {
-    double y = h->arm_y, s = h->size, length = 0.62 * h->fore, width = 37 * s;
+    double y = h->arm_y, s = h->size, length = 0.62 * h->fore, width = 41 * s;
     vec3 up = v3(0, 1, 0);
-    flat(f, b, p, at(side, x, y, 0), 30 * h->arm, at(side, x + 0.5 * length, y, 4), width, 20, 0.62,
+    flat(f, b, p, at(side, x, y, 0), 30 * h->arm, at(side, x + 0.5 * length, y, 4), width, 20, 0.74,
          up);
     f->place--;
     flat(f, b, p, at(side, x + 0.45 * length, y, 4), width, at(side, x + 0.85 * length, y, 4),
-         0.7 * width, 14, 0.56, up);
+         0.72 * width, 14, 0.7, up);
     f->place--;
-    cone(f, b, p, at(side, x + 0.16 * length, y, 18 * s), 21 * s,
-         at(side, x + 0.48 * length, y - 4, 62 * s), 17 * s, 14);
+    cone(f, b, p, at(side, x + 0.16 * length, y, 18 * s), 23 * s,
+         at(side, x + 0.48 * length, y - 4, 62 * s), 20 * s, 14);
 }
 
 static void human_arm(family *f, human *h, int side, int torso)
 {
-    int i = side < 0, p[3] = { part(f, "upperarm", side), part(f, "forearm", side),
-                               part(f, "hand", side) };
+    int i = side < 0,
+        p[3] = { part(f, "upperarm", side), part(f, "forearm", side), part(f, "hand", side) };
     double x = h->shoulder, y = h->arm_y, r = h->arm, e = x + h->upper, w = e + h->fore;
     h->clavicle[i] = bone(f, "clavicle", side, h->chest, at(side, 0.3 * x, y + 20, -8), 60 * r);
     h->upperarm[i] = bone(f, "upperarm", side, h->clavicle[i], at(side, x, y, 0), 52 * r);
@@ -93,8 +93,8 @@ static void human_arm(family *f, human *h, int side, int torso)
 
 static void human_leg(family *f, human *h, int side)
 {
-    int i = side < 0, p[3] = { part(f, "thigh", side), part(f, "shin", side),
-                               part(f, "foot", side) };
+    int i = side < 0,
+        p[3] = { part(f, "thigh", side), part(f, "shin", side), part(f, "foot", side) };
     double x = h->hip_x, r = h->leg, s = h->size, knee = h->ankle + h->shin;
     h->thighs[i] = bone(f, "thigh", side, h->hips, at(side, x, h->hip, 0), 80 * r);
     h->shins[i] = bone(f, "shin", side, h->thighs[i], at(side, x, knee, 4), 56 * r);
@@ -107,8 +107,8 @@ static void human_leg(family *f, human *h, int side)
     f->place--;
     blob(f, h->shins[i], p[1], at(side, x, knee - 0.3 * h->shin, -18 * r),
          v3(47 * r, 0.34 * h->shin, 44 * r), 30, 0);
-    cone(f, h->foot[i], p[2], at(side, x, h->ankle - 12 * s, -16), 36 * s + 2, at(side, x, 40 * s, -24),
-         38 * s, 20);
+    cone(f, h->foot[i], p[2], at(side, x, h->ankle - 12 * s, -16), 36 * s + 2,
+         at(side, x, 40 * s, -24), 38 * s, 20);
     f->place--;
     flat(f, h->foot[i], p[2], at(side, x, 46 * s, -10), 42 * s,
          at(side, x + 12 * s, 32 * s, 112 * s), 40 * s, 24, 0.75, v3(0, 1, 0));

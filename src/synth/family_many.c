@@ -167,10 +167,11 @@ void cutis_family_insect(family *f)
     b.abdomen[1] = bone(f, "abdomen2", 0, b.abdomen[0], middle, 0.7 * rear);
     blob(f, b.thorax, thorax, v3(0, 0, 0), v3(x, 0.92 * x, z), 30, 0);
     cone(f, b.head, head, v3(0, 8, 0.85 * z), 42, v3(0, 12, way), 46, 20);
-    blob(f, b.head, head, v3(0, 12, way + 0.3 * skull), v3(skull, 0.85 * skull, 0.82 * skull), 20, 0);
+    blob(f, b.head, head, v3(0, 12, way + 0.3 * skull), v3(skull, 0.85 * skull, 0.82 * skull), 20,
+         0);
     cone(f, b.abdomen[0], abdomen, root, waist, v3_mad(root, 60, back), waist + 12, 20);
-    blob(f, b.abdomen[0], abdomen, v3_mad(root, 40 + 0.75 * half, back), v3(rear, 0.92 * rear, half),
-         30, -droop);
+    blob(f, b.abdomen[0], abdomen, v3_mad(root, 40 + 0.75 * half, back),
+         v3(rear, 0.92 * rear, half), 30, -droop);
     blob(f, b.abdomen[1], abdomen, v3_mad(root, 40 + 1.4 * half, back),
          v3(0.8 * rear, 0.75 * rear, 0.75 * half), 60, -droop);
     for (int n = 0; n < 6; n++) {
@@ -196,8 +197,10 @@ static void hand_palm(family *f, const hand *h, int b, int p, double mirror)
 {
     vec3 front = v3(0, 0, 1);
     for (int i = 0; i < 4; i++) {
-        double x = mirror * (1.5 - i) * h->gap, reach = h->palm * (i == 3 ? 0.9 : i == 1 ? 1.02 : 1);
-        flat(f, b, p, v3(0.55 * x, 30, 0), 82, v3(0.96 * x, reach - 30, 0), 0.62 * h->gap, 50, 0.78,
+        double x = mirror * (1.5 - i) * h->gap, reach = h->palm * (i == 3   ? 0.9
+                                                                   : i == 1 ? 1.02
+                                                                            : 1);
+        flat(f, b, p, v3(0.68 * x, 50, 0), 86, v3(0.96 * x, reach - 30, 0), 0.66 * h->gap, 70, 0.8,
              front);
     }
 }
@@ -226,8 +229,9 @@ static void hand_thumb(family *f, hand *h, int b, int palm, double mirror)
 {
     int p = part(f, "thumb", 0);
     double l = 0.42 * h->length, x = 1.5 * h->gap;
-    vec3 a = v3(mirror * 0.6 * x, 90, 20), c = v3_add(a, v3(mirror * (0.55 * x + 60), 0.4 * h->palm, 45));
-    vec3 way = v3_unit(v3(mirror * 0.62, 0.75, 0.2)), d = v3_mad(c, l, way);
+    vec3 a = v3(mirror * 0.6 * x, 90, 20),
+         c = v3_add(a, v3(mirror * (0.55 * x + 60), 0.4 * h->palm, 45));
+    vec3 way = v3_unit(v3(mirror * 0.72, 0.66, 0.2)), d = v3_mad(c, l, way);
     h->fingers[0][0] = bone(f, "thumb1", 0, b, a, 70);
     h->fingers[0][1] = bone(f, "thumb2", 0, h->fingers[0][0], c, 0.95 * h->r);
     h->fingers[0][2] = bone(f, "thumb3", 0, h->fingers[0][1], d, 0.9 * h->r);
@@ -264,7 +268,7 @@ void cutis_family_hand(family *f)
     int palm = part(f, "palm", 0), arm = h.stub > 260 ? part(f, "forearm", 0) : palm;
     int forearm = bone(f, "forearm", 0, -1, v3(0, -0.8 * h.stub, 0), 100);
     int wrist = bone(f, "hand", 0, forearm, v3(0, 0, 0), 90);
-    flat(f, forearm, arm, v3(0, -h.stub, 0), 118 * t, v3(0, -10, 0), 98 * t, 30, 0.8, v3(0, 0, 1));
+    flat(f, forearm, arm, v3(0, -h.stub, 0), 134 * t, v3(0, 0, 0), 116 * t, 50, 0.78, v3(0, 0, 1));
     hand_palm(f, &h, wrist, palm, mirror);
     hand_thumb(f, &h, wrist, palm, mirror);
     for (int i = 1; i < 5; i++) hand_finger(f, &h, wrist, i, mirror);

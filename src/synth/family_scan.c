@@ -60,8 +60,7 @@ static void punch(const scanner *c, uint64_t hole, double diagonal)
     uint32_t t = (uint32_t)(unit(c, STREAM_HOLES, 2 * hole + 1) * s->triangle_count);
     double radius = HOLE_LEAST + (HOLE_MOST - HOLE_LEAST) * unit(c, STREAM_HOLES, 2 * hole + 2);
     vec3 middle = corner(s, 3 * t);
-    vec3 normal =
-        v3_unit(v3_normal(corner(s, 3 * t), corner(s, 3 * t + 1), corner(s, 3 * t + 2)));
+    vec3 normal = v3_unit(v3_normal(corner(s, 3 * t), corner(s, 3 * t + 1), corner(s, 3 * t + 2)));
     for (uint32_t i = 0; i < s->triangle_count; i++) {
         vec3 a = corner(s, 3 * i), b = corner(s, 3 * i + 1), e = corner(s, 3 * i + 2);
         if (v3_distance(a, middle) > radius * diagonal) continue;
@@ -181,8 +180,7 @@ static cutis_result reorder_triangles(cutis_arena *arena, const scanner *c, cons
         uint32_t t = order[i], turn = (uint32_t)(unit(c, STREAM_CORNERS, i) * 3);
         if (c->dead[t]) continue;
         for (uint32_t k = 0; k < 3; k++)
-            triangles[3 * (size_t)kept + k] =
-                place[s->triangles[3 * (size_t)t + (k + turn) % 3]];
+            triangles[3 * (size_t)kept + k] = place[s->triangles[3 * (size_t)t + (k + turn) % 3]];
         parts[kept++] = labels[t];
     }
     s->triangle_count = kept;

@@ -1,6 +1,6 @@
 /// One model with bodies of the family side by side, a row a kind, for the gallery's picture:
-/// pictures_family OUT.glb FIRST_SEED COUNT [KIND]. Every body is scaled to the same size and turned
-/// a little; its parts are the mesh's, so `cutis render --show parts` paints the truth.
+/// pictures_family OUT.glb FIRST_SEED COUNT [KIND]. Every body is scaled to the same size and
+/// turned a little; its parts are the mesh's, so `cutis render --show parts` paints the truth.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,17 +40,17 @@ static void bounds(const cutis_primitive *p, float low[3], float high[3])
 static void add(sheet *s, cutis_family_kind kind, uint64_t seed, uint32_t column, uint32_t row)
 {
     uint32_t i = s->count++;
-    cutis_synth_options options = { .body = CUTIS_BODY_FAMILY,
-                                    .kind = kind,
-                                    .seed = seed,
-                                    .vertex_count = VERTICES };
+    cutis_synth_options options = {
+        .body = CUTIS_BODY_FAMILY, .kind = kind, .seed = seed, .vertex_count = VERTICES
+    };
     check(s, cutis_synth_create(s->context, &options, &s->bodies[i]));
     s->meshes[i] = cutis_model_get(s->bodies[i])->meshes[0];
     float low[3], high[3], most = 0;
     bounds(s->meshes[i].primitives, low, high);
     for (int k = 0; k < 3; k++) most = high[k] - low[k] > most ? high[k] - low[k] : most;
     float scale = 0.9f / most;
-    snprintf(s->names[i], sizeof s->names[i], "%s_%u", cutis_family_kind_name(kind), (unsigned)seed);
+    snprintf(s->names[i], sizeof s->names[i], "%s_%u", cutis_family_kind_name(kind),
+             (unsigned)seed);
     s->nodes[i] = (cutis_node){ .name = s->names[i],
                                 .parent = CUTIS_NONE,
                                 .rest = cutis_transform_identity(),
@@ -78,10 +78,9 @@ int main(int argc, char **argv)
             for (int k = 0; k < CUTIS_FAMILY_KIND_COUNT; k++)
                 add(&s, (cutis_family_kind)k, first + i, (uint32_t)k, (uint32_t)i);
     }
-    cutis_model_data data = { .node_count = s.count,
-                              .mesh_count = s.count,
-                              .nodes = s.nodes,
-                              .meshes = s.meshes };
+    cutis_model_data data = {
+        .node_count = s.count, .mesh_count = s.count, .nodes = s.nodes, .meshes = s.meshes
+    };
     static cutis_primitive bare[BODY_MAX];
     for (uint32_t i = 0; i < s.count; i++) {
         bare[i] = s.meshes[i].primitives[0];
