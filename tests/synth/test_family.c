@@ -403,25 +403,21 @@ static double bone_length(const cutis_model_data *data, uint32_t j)
 static void the_same_seed_in_another_pose_is_the_same_body(void **state)
 {
     (void)state;
-    static const cutis_family_kind kinds[] = { CUTIS_FAMILY_HUMAN, CUTIS_FAMILY_HAND };
-    for (size_t i = 0; i < 2; i++) {
-        cutis_model *a =
-            make((cutis_synth_options){ .kind = kinds[i], .seed = 3, .pose = CUTIS_FAMILY_POSE_T });
-        cutis_model *c = make(
-            (cutis_synth_options){ .kind = kinds[i], .seed = 3, .pose = CUTIS_FAMILY_POSE_BENT });
-        const cutis_model_data *x = cutis_model_get(a), *y = cutis_model_get(c);
-        double moved = 0;
-        assert_int_equal(x->skins[0].joint_count, y->skins[0].joint_count);
-        for (uint32_t j = 1; j < x->skins[0].joint_count; j++) {
-            cutis_float3 p = x->nodes[x->skins[0].joints[j]].rest.translation;
-            cutis_float3 q = y->nodes[y->skins[0].joints[j]].rest.translation;
-            assert_near(bone_length(x, j), bone_length(y, j), 1e-6);
-            moved = fmax(moved, fabs((double)p.x - (double)q.x) + fabs((double)p.z - (double)q.z));
-        }
-        assert_true(moved > 0.01 * bone_length(x, 1));
-        cutis_model_destroy(a);
-        cutis_model_destroy(c);
+    cutis_synth_options was, o = { .body = CUTIS_BODY_FAMILY, .seed = bodies[0].seed };
+    assert_int_equal(cutis_family_resolve(&o, &was), CUTIS_OK);
+    o.pose = was.pose == CUTIS_FAMILY_POSE_BENT ? CUTIS_FAMILY_POSE_T : CUTIS_FAMILY_POSE_BENT;
+    cutis_model *other = make(o);
+    const cutis_model_data *x = bodies[0].data, *y = cutis_model_get(other);
+    double moved = 0;
+    assert_int_equal(x->skins[0].joint_count, y->skins[0].joint_count);
+    for (uint32_t j = 1; j < x->skins[0].joint_count; j++) {
+        cutis_float3 p = x->nodes[x->skins[0].joints[j]].rest.translation;
+        cutis_float3 q = y->nodes[y->skins[0].joints[j]].rest.translation;
+        assert_near(bone_length(x, j), bone_length(y, j), 1e-6);
+        moved = fmax(moved, fabs((double)p.x - (double)q.x) + fabs((double)p.z - (double)q.z));
     }
+    assert_true(moved > 0.05);
+    cutis_model_destroy(other);
 }
 
 /// The number of the name with its last letter l for r, or the other way; -1: it has no side.
@@ -440,8 +436,10 @@ static int32_t other_side(const char *const *names, uint32_t count, const char *
 static void in_a_symmetric_pose_left_and_right_are_mirror_images(void **state)
 {
     (void)state;
-    static const cutis_family_kind kinds[] = { CUTIS_FAMILY_HUMAN, CUTIS_FAMILY_QUADRUPED,
-                                               CUTIS_FAMILY_BIRD };
+    static const cutis_family_kind kinds[] = {
+        CUTIS_FAMILY_HUMAN,
+        CUTIS_FAMILY_QUADRUPED,
+    };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         cutis_model *model = make((cutis_synth_options){ .kind = kinds[i],
                                                          .seed = 2,
@@ -477,7 +475,7 @@ static void in_a_symmetric_pose_left_and_right_are_mirror_images(void **state)
 static void scanning_adds_noise_and_holes_and_leaves_a_manifold(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < KINDS; kind += 3) {
+    for (int kind = 0; kind < KINDS; kind += 5) {
         cutis_model *model = make((cutis_synth_options){
             .kind = (cutis_family_kind)kind, .seed = 1, .scan = CUTIS_FAMILY_SCAN_ON });
         const cutis_primitive *p = cutis_model_get(model)->meshes[0].primitives;
@@ -503,11 +501,12 @@ static void scanning_adds_noise_and_holes_and_leaves_a_manifold(void **state)
 static void the_bare_body_has_the_same_mesh_and_nothing_else(void **state)
 {
     (void)state;
-    cutis_synth_options o = { .kind = CUTIS_FAMILY_BEAR, .seed = 4 };
-    cutis_model *rigged = make(o), *bare = (o.unrigged = true, make(o));
+    cutis_model *bare = make((cutis_synth_options){ .kind = bodies[5].kind,
+                                                    .seed = bodies[5].seed,
+                                                    .scan = CUTIS_FAMILY_SCAN_OFF,
+                                                    .unrigged = true });
     const cutis_model_data *data = cutis_model_get(bare);
-    const cutis_primitive *p = data->meshes[0].primitives;
-    const cutis_primitive *q = cutis_model_get(rigged)->meshes[0].primitives;
+    const cutis_primitive *p = data->meshes[0].primitives, *q = bodies[5].p;
     assert_int_equal(p->vertex_count, q->vertex_count);
     assert_int_equal(p->index_count, q->index_count);
     assert_memory_equal(p->positions, q->positions, 12 * (size_t)p->vertex_count);
@@ -516,7 +515,6 @@ static void the_bare_body_has_the_same_mesh_and_nothing_else(void **state)
     assert_int_equal(data->skin_count + data->clip_count + data->meshes[0].part_count, 0);
     assert_int_equal(data->node_count, 1);
     assert_true(!p->parts && !p->influences.first && q->parts && q->influences.first);
-    cutis_model_destroy(rigged);
     cutis_model_destroy(bare);
 }
 
@@ -576,7 +574,17 @@ static void kinds_have_names_and_what_cannot_be_is_refused_with_its_limits(void 
 
 /// The generator is frozen: these bodies are what rigs are judged on. CUTIS_FAMILY_HASHES=1 prints
 /// them; whoever changes one says why in docs/spec/family.md 6.
-static const uint64_t GOLDEN[3][KINDS] = { { 0 } };
+static const uint64_t GOLDEN[3][KINDS] = {
+    { UINT64_C(0xa48c4023435b45e8), UINT64_C(0xcff7291b11479732), UINT64_C(0xf77195e6253bb517),
+      UINT64_C(0xcd0304600aa5836f), UINT64_C(0x969aab92e4eef3be), UINT64_C(0x03c828551bbd4228),
+      UINT64_C(0xf2a5c9a40fec38f8), UINT64_C(0xb8fb15068bc3d3ed) },
+    { UINT64_C(0x206d78537b0486c9), UINT64_C(0xeea141ed067e08c9), UINT64_C(0x0497ca8ec170d393),
+      UINT64_C(0xfbcd141c7fa2fd72), UINT64_C(0x9a24ec1f2b7225f9), UINT64_C(0x9cfb2b8d870585c2),
+      UINT64_C(0xee21ef160aed36c1), UINT64_C(0x74e7f52d6b888b9a) },
+    { UINT64_C(0x373031f5b2729987), UINT64_C(0x50f0a46b86e64251), UINT64_C(0xd1deb0f404a2b835),
+      UINT64_C(0x827d43f96c1ff103), UINT64_C(0x2e20b337092bfc90), UINT64_C(0xa5ea7c83ec2e4118),
+      UINT64_C(0xb371d02b16ec9b16), UINT64_C(0x5d51e45dd792a9a9) },
+};
 
 static uint64_t hash(uint64_t from, const void *data, size_t size)
 {
