@@ -146,9 +146,8 @@ int app_limit_influences(cli_app *app, const char *path, cutis_model **model)
 {
     cutis_model *limited = NULL;
     if (!option_given(app, OPTION_INFLUENCES)) return EXIT_GOOD;
-    cutis_result result =
-        cutis_weights_limit(*model, option_count(app, OPTION_INFLUENCES, 0), &limited);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path,
+                   cutis_weights_limit(*model, option_count(app, OPTION_INFLUENCES, 0), &limited)));
     cutis_model_destroy(*model);
     *model = limited;
     return EXIT_GOOD;
@@ -186,8 +185,7 @@ int app_device_options(cli_app *app, cutis_device_options *out)
 int app_open_device(cli_app *app, cutis_device **out)
 {
     cutis_device_options options;
-    int status = app_device_options(app, &options);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_device_options(app, &options));
     cutis_result result = cutis_device_create(app->context, &options, out);
     if (result == CUTIS_OK) return EXIT_GOOD;
     const char *name = option_text(app, OPTION_DEVICE);

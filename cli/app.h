@@ -9,9 +9,17 @@
 #include <cutis/io.h>
 
 #include "json_out.h"
+#include "own.h"
 #include "verbs.h"
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+/// Return what failed, an exit status or a cutis_result: 0 is success in both.
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        const __auto_type tried = (call);                                                          \
+        if (tried != 0) return tried;                                                              \
+    } while (0)
 
 #define APP_OPERANDS 3
 
@@ -70,10 +78,11 @@ int app_stopped(cli_app *app);
 int app_usage(cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Analyzers look at one file at a time, and must know that these are never 0.
 #if defined __clang_analyzer__ || defined CUTIS_ANALYZER
-#define app_fail(app, file, result) (app_fail(app, file, result), 1)
-#define app_fail_text(...)          (app_fail_text(__VA_ARGS__), 1)
-#define app_stopped(app)            (app_stopped(app), 1)
-#define app_usage(...)              (app_usage(__VA_ARGS__), 2)
+#define app_fail(app, file, result)   (app_fail(app, file, result), 1)
+#define app_result(app, file, result) ((result) == CUTIS_OK ? 0 : 1)
+#define app_fail_text(...)            (app_fail_text(__VA_ARGS__), 1)
+#define app_stopped(app)              (app_stopped(app), 1)
+#define app_usage(...)                (app_usage(__VA_ARGS__), 2)
 #endif
 /// One line on stderr that is worth knowing; silent with --quiet.
 void app_note(cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));

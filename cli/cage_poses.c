@@ -32,8 +32,7 @@ static int read_array(cli_app *app, const char *path, const cutis_cage *cage, ca
 {
     const size_t pose = 3 * (size_t)cage->control_count;
     cutis_array array = { 0 };
-    cutis_result result = cutis_array_read(app->context, path, &array);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path, cutis_array_read(app->context, path, &array)));
     const uint64_t total = array_size(&array);
     int status = EXIT_GOOD;
     float *to = NULL;
@@ -95,46 +94,33 @@ static int read_clip(cli_app *app, const char *path, const cutis_model *model,
                      const rest_shape *shape, const cutis_cage *cage, double fps, cage_poses *out)
 {
     const uint32_t frames = clip_frame_count(model, 0, fps), n = cage->control_count;
-    uint32_t *vertex = calloc(n, sizeof *vertex);
-    cutis_device *device = NULL;
-    play p = { 0 };
+    OWN_MEMORY uint32_t *vertex = calloc(n, sizeof *vertex);
+    OWN(cutis_device) *device = NULL;
+    ENDS_BY(play_close) play p = { 0 };
     float *to = NULL;
-    int status = vertex ? match_controls(app, path, shape, cage, vertex)
-                        : app_fail_text(app, "%s: not enough memory", path);
-    if (status == EXIT_GOOD) status = add_poses(app, cage, frames, out, &to);
-    if (status == EXIT_GOOD)
-        status =
-            app_result(app, path,
-                       cutis_device_create(app->context,
-                                           &(cutis_device_options){ .thread_count = 1 }, &device));
-    if (status == EXIT_GOOD)
-        status = play_open(app, path, model, device, &(play_options){ .clip = 0, .batch = 1 }, &p);
-    for (uint32_t f = 0; f < frames && status == EXIT_GOOD; f++) {
-        cutis_result result = play_frames(&p, f, 1, fps);
-        if (result != CUTIS_OK) status = app_fail(app, path, result);
-        for (uint32_t c = 0; c < n && status == EXIT_GOOD; c++)
+    if (!vertex) return app_fail_text(app, "%s: not enough memory", path);
+    TRY(match_controls(app, path, shape, cage, vertex));
+    TRY(add_poses(app, cage, frames, out, &to));
+    const cutis_device_options one = { .thread_count = 1 };
+    TRY(app_result(app, path, cutis_device_create(app->context, &one, &device)));
+    TRY(play_open(app, path, model, device, &(play_options){ .clip = 0, .batch = 1 }, &p));
+    for (uint32_t f = 0; f < frames; f++) {
+        TRY(app_result(app, path, play_frames(&p, f, 1, fps)));
+        for (uint32_t c = 0; c < n; c++)
             memcpy(to + 3 * ((size_t)f * n + c), p.positions + 3 * (size_t)vertex[c], 12);
     }
-    if (p.binding) play_close(&p);
-    cutis_device_destroy(device);
-    free(vertex);
-    return status;
+    return EXIT_GOOD;
 }
 
 static int read_model(cli_app *app, const char *path, const cutis_cage *cage, double fps,
                       cage_poses *out)
 {
-    cutis_model *model = NULL;
-    rest_shape shape = { 0 };
-    int status = app_read_model(app, path, &model);
-    if (status == EXIT_GOOD) status = rest_shape_make(app, path, model, &shape);
-    if (status == EXIT_GOOD)
-        status = cutis_model_get(model)->clip_count
-                     ? read_clip(app, path, model, &shape, cage, fps, out)
-                     : read_mesh(app, path, &shape, cage, out);
-    rest_shape_release(&shape);
-    cutis_model_destroy(model);
-    return status;
+    OWN(cutis_model) *model = NULL;
+    ENDS_BY(rest_shape_release) rest_shape shape = { 0 };
+    TRY(app_read_model(app, path, &model));
+    TRY(rest_shape_make(app, path, model, &shape));
+    return cutis_model_get(model)->clip_count ? read_clip(app, path, model, &shape, cage, fps, out)
+                                              : read_mesh(app, path, &shape, cage, out);
 }
 
 int cage_poses_read(cli_app *app, const char *list, const cutis_cage *cage, double fps,

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int add_plots(cli_app *app, html_page *page, const compare_job *job)
 {
@@ -18,22 +17,21 @@ static int add_plots(cli_app *app, html_page *page, const compare_job *job)
         { "Mean curvature", "RMS, 1/m", COMPARE_CURVATURE },
         { "Edge stretch", "RMS of log length / rest", COMPARE_STRETCH },
     };
-    int status = EXIT_GOOD;
     html_markup(page, "<h2>Over time</h2>\n<div class=\"grid\">\n");
-    for (size_t i = 0; i < sizeof plots / sizeof *plots && status == EXIT_GOOD; i++) {
+    for (size_t i = 0; i < sizeof plots / sizeof *plots; i++) {
         cutis_series series[PICTURE_METHODS];
         for (uint32_t s = 0; s < job->shot_count; s++)
             series[s] = (cutis_series){ picture_method_name(&job->shots[s]), job->frame_count,
                                         job->times, job->series[s].columns[plots[i].column] };
-        status = html_plot(app, page,
-                           (cutis_plot){ .title = plots[i].title,
-                                         .x_title = "seconds",
-                                         .y_title = plots[i].unit,
-                                         .series = series,
-                                         .series_count = job->shot_count });
+        TRY(html_plot(app, page,
+                      (cutis_plot){ .title = plots[i].title,
+                                    .x_title = "seconds",
+                                    .y_title = plots[i].unit,
+                                    .series = series,
+                                    .series_count = job->shot_count }));
     }
     html_markup(page, "</div>\n");
-    return status;
+    return EXIT_GOOD;
 }
 
 static void add_table(html_page *page, const compare_job *job)
@@ -105,9 +103,8 @@ static int add_worst_frames(cli_app *app, html_page *page, compare_job *job)
         if (seen) continue;
         if (!app_progress(app, "drawing", (double)s / job->shot_count)) return app_stopped(app);
         html_markup(page, "<p>Worst for <b>%s</b>:</p>\n", picture_method_title(&job->shots[s]));
-        int status = add_sheet(app, page, job, frame, false);
-        if (status == EXIT_GOOD) status = add_sheet(app, page, job, frame, true);
-        if (status != EXIT_GOOD) return status;
+        TRY(add_sheet(app, page, job, frame, false));
+        TRY(add_sheet(app, page, job, frame, true));
     }
     return EXIT_GOOD;
 }

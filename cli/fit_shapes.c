@@ -22,35 +22,30 @@ static int no_memory(cli_app *app)
 
 static int add_shape(cli_app *app, const char *path, uint32_t pose_count, raw_shapes *raw)
 {
-    cutis_model *shape = NULL;
+    OWN(cutis_model) *shape = NULL;
     if (raw->count == pose_count)
         return app_fail_text(app, "%s: more shapes than the clip has poses (%u)", path, pose_count);
-    int status = app_read_model(app, path, &shape);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_read_model(app, path, &shape));
     uint32_t vertices = cutis_model_vertex_count(shape);
     if (raw->count == 0) {
         raw->vertex_count = vertices;
         raw->positions = calloc((size_t)pose_count * vertices + 1, 3 * sizeof *raw->positions);
     }
-    if (!raw->positions)
-        status = no_memory(app);
-    else if (vertices != raw->vertex_count)
-        status = app_fail_text(app, "%s: pose %u: %u vertices, the shape before it has %u", path,
-                               raw->count, vertices, raw->vertex_count);
-    else
-        cutis_model_file_positions(shape,
-                                   raw->positions + 3 * (size_t)raw->count++ * raw->vertex_count);
+    if (!raw->positions) return no_memory(app);
+    if (vertices != raw->vertex_count)
+        return app_fail_text(app, "%s: pose %u: %u vertices, the shape before it has %u", path,
+                             raw->count, vertices, raw->vertex_count);
+    cutis_model_file_positions(shape,
+                               raw->positions + 3 * (size_t)raw->count++ * raw->vertex_count);
     raw->file = path;
-    cutis_model_destroy(shape);
-    return status;
+    return EXIT_GOOD;
 }
 
 static int read_array(cli_app *app, const char *path, uint32_t pose_count, uint32_t vertices,
                       raw_shapes *raw)
 {
     cutis_array array = { 0 };
-    cutis_result result = cutis_array_read(app->context, path, &array);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path, cutis_array_read(app->context, path, &array)));
     int status = EXIT_GOOD;
     if (array.dimension_count != 3 || array.dimensions[0] != pose_count ||
         array.dimensions[1] < 1 || array.dimensions[1] > UINT32_MAX || array.dimensions[2] != 3) {
@@ -81,8 +76,7 @@ static int read_word(cli_app *app, char *word, uint32_t pose_count, raw_shapes *
         char *next = entry + span + (entry[span] == ',');
         if (span == 0) return app_usage(app, "--shapes: an empty name");
         entry[span] = 0;
-        int status = add_shape(app, entry, pose_count, raw);
-        if (status != EXIT_GOOD) return status;
+        TRY(add_shape(app, entry, pose_count, raw));
         entry = next;
     }
     return EXIT_GOOD;
@@ -117,25 +111,19 @@ static int match(cli_app *app, const char *path, const cutis_model *model,
                  const cutis_transform *poses, const raw_shapes *raw, float **out)
 {
     const size_t vertices = cutis_model_vertex_count(model);
-    rest_shape rest;
-    int status = rest_shape_make(app, path, model, &rest);
-    if (status != EXIT_GOOD) return status;
-    uint32_t *map = malloc((vertices + 1) * sizeof *map);
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
+    TRY(rest_shape_make(app, path, model, &rest));
+    OWN_MEMORY uint32_t *map = malloc((vertices + 1) * sizeof *map);
     *out = malloc((raw->count * vertices + 1) * 3 * sizeof **out);
-    if (map && *out) {
-        cutis_result result = cutis_poses_match(app->context, (uint32_t)vertices, rest.positions,
-                                                raw->vertex_count, rest_of(model, poses, raw), map);
-        if (result != CUTIS_OK) status = app_fail(app, raw->file, result);
-        for (size_t i = 0; i < raw->count * vertices && status == EXIT_GOOD; i++)
-            memcpy(*out + 3 * i,
-                   raw->positions + 3 * (i / vertices * raw->vertex_count + map[i % vertices]),
-                   3 * sizeof **out);
-    } else {
-        status = no_memory(app);
-    }
-    free(map);
-    rest_shape_release(&rest);
-    return status;
+    if (!map || !*out) return no_memory(app);
+    TRY(app_result(app, raw->file,
+                   cutis_poses_match(app->context, (uint32_t)vertices, rest.positions,
+                                     raw->vertex_count, rest_of(model, poses, raw), map)));
+    for (size_t i = 0; i < raw->count * vertices; i++)
+        memcpy(*out + 3 * i,
+               raw->positions + 3 * (i / vertices * raw->vertex_count + map[i % vertices]),
+               3 * sizeof **out);
+    return EXIT_GOOD;
 }
 
 int fit_shapes_read(cli_app *app, const char *path, const cutis_model *model, uint32_t pose_count,

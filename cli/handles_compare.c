@@ -61,60 +61,51 @@ static double compare_weights(const cutis_model *a, const cutis_model *b)
 static int compare_clip(cli_app *app, handles_job *job, int32_t clip, double *square,
                         uint64_t *values)
 {
-    play old = { 0 }, new = { 0 };
+    ENDS_BY(play_close) play old = { 0 }, new = { 0 };
     const play_options options = { .clip = clip, .batch = 1 };
-    int status = play_open(app, job->path, job->model, job->device, &options, &old);
-    if (status != EXIT_GOOD) return status;
-    status = play_open(app, job->path, job->result, job->device, &options, &new);
+    TRY(play_open(app, job->path, job->model, job->device, &options, &old));
+    TRY(play_open(app, job->path, job->result, job->device, &options, &new));
     double fps = 30;
     uint32_t frames = clip_frame_count(job->model, clip, fps);
     if (frames > FRAMES_MAX) fps *= (double)FRAMES_MAX / frames, frames = FRAMES_MAX;
-    for (uint32_t i = 0; i < frames && status == EXIT_GOOD; i++) {
-        cutis_result result = play_frames(&old, i, 1, fps);
-        if (result == CUTIS_OK) result = play_frames(&new, i, 1, fps);
-        if (result != CUTIS_OK) status = app_fail(app, job->path, result);
-        for (size_t k = 0; k < 3 * (size_t)old.vertex_count && status == EXIT_GOOD; k++)
+    for (uint32_t i = 0; i < frames; i++) {
+        TRY(app_result(app, job->path, play_frames(&old, i, 1, fps)));
+        TRY(app_result(app, job->path, play_frames(&new, i, 1, fps)));
+        for (size_t k = 0; k < 3 * (size_t)old.vertex_count; k++)
             *square += pow((double)old.positions[k] - new.positions[k], 2);
         *values += old.vertex_count;
     }
-    play_close(&old);
-    if (new.binding) play_close(&new);
-    return status;
+    return EXIT_GOOD;
 }
 
 static int time_update(cli_app *app, handles_job *job)
 {
-    play frame = { 0 };
+    ENDS_BY(play_close) play frame = { 0 };
     const play_options options = { .clip = CUTIS_NONE, .batch = 1 };
-    int status = play_open(app, job->output, job->result, job->device, &options, &frame);
-    if (status != EXIT_GOOD) return status;
+    TRY(play_open(app, job->output, job->result, job->device, &options, &frame));
     job->update = INFINITY;
-    for (int i = 0; i < UPDATE_REPEATS && status == EXIT_GOOD; i++) {
+    for (int i = 0; i < UPDATE_REPEATS; i++) {
         double start = app_seconds();
-        cutis_result result = play_frames(&frame, 0, 1, 30);
+        TRY(app_result(app, job->output, play_frames(&frame, 0, 1, 30)));
         job->update = fmin(job->update, app_seconds() - start);
-        if (result != CUTIS_OK) status = app_fail(app, job->output, result);
     }
-    play_close(&frame);
-    return status;
+    return EXIT_GOOD;
 }
 
 int handles_compare(cli_app *app, handles_job *job)
 {
-    int status = time_update(app, job);
-    if (status != EXIT_GOOD || job->file || !has_weights(job->model)) return status;
+    TRY(time_update(app, job));
+    if (job->file || !has_weights(job->model)) return EXIT_GOOD;
     job->compared = true;
     job->weight_difference = compare_weights(job->model, job->result);
-    rest_shape rest;
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
     double square = 0;
     uint64_t values = 0;
-    status = rest_shape_make(app, job->path, job->model, &rest);
-    if (status != EXIT_GOOD) return status;
+    TRY(rest_shape_make(app, job->path, job->model, &rest));
     cutis_surface surface = rest_shape_surface(&rest, rest.positions);
     double diagonal = cutis_surface_diagonal(&surface);
-    for (uint32_t c = 0; c < cutis_model_get(job->model)->clip_count && status == EXIT_GOOD; c++)
-        status = compare_clip(app, job, (int32_t)c, &square, &values);
+    for (uint32_t c = 0; c < cutis_model_get(job->model)->clip_count; c++)
+        TRY(compare_clip(app, job, (int32_t)c, &square, &values));
     job->position_difference = values ? 100 * sqrt(square / (double)values) / diagonal : NAN;
-    rest_shape_release(&rest);
-    return status;
+    return EXIT_GOOD;
 }

@@ -40,8 +40,7 @@ static cutis_result draw_sheet(const handles_job *job, sheet *s, cutis_image *ou
 {
     const cutis_model_data *data = cutis_model_get(job->result);
     uint32_t nodes[TILES_MAX], count = find_joints(job->result, s->values, nodes);
-    cutis_result result = CUTIS_OK;
-    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         picture_joint_weights(job->result, nodes[i], s->values);
         const cutis_scene_surface surface = {
             .surface = rest_shape_surface(&s->rest, s->rest.positions),
@@ -52,14 +51,12 @@ static cutis_result draw_sheet(const handles_job *job, sheet *s, cutis_image *ou
         const cutis_scene scene = { .surface_count = 1,
                                     .surfaces = &surface,
                                     .camera = { .yaw = 25, .pitch = 10 } };
-        result = cutis_renderer_draw(s->renderer, &scene, TILE_WIDTH, TILE_HEIGHT, &s->images[i]);
+        TRY(cutis_renderer_draw(s->renderer, &scene, TILE_WIDTH, TILE_HEIGHT, &s->images[i]));
         s->tiles[i] = (cutis_tile){ .image = &s->images[i], .title = data->nodes[nodes[i]].name };
     }
     const cutis_legend legend = { CUTIS_COLORMAP_WEIGHT, 0, 1, "weight" };
-    if (result == CUTIS_OK)
-        result = cutis_sheet_create(cutis_model_context(job->result), s->tiles, count, 0, NULL,
-                                    &legend, false, out);
-    return result;
+    return cutis_sheet_create(cutis_model_context(job->result), s->tiles, count, 0, NULL, &legend,
+                              false, out);
 }
 
 int handles_picture(cli_app *app, const handles_job *job, const char *path)

@@ -141,8 +141,7 @@ cutis_result html_put_picture(cutis_context *context, html_page *page, const cut
 {
     void *data = NULL;
     size_t size = 0;
-    cutis_result result = cutis_image_encode_png(context, image, &data, &size);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_image_encode_png(context, image, &data, &size));
     html_markup(page, "<figure>");
     html_image(page, "image/png", data, size, text);
     html_between(page, "<figcaption>", text, "</figcaption></figure>\n");
@@ -155,8 +154,7 @@ cutis_result html_put_plot(cutis_context *context, html_page *page, cutis_plot p
     void *data = NULL;
     size_t size = 0;
     plot.width = 720, plot.height = 400; // two stand side by side on a wide page
-    cutis_result result = cutis_plot_svg(context, &plot, &data, &size);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_plot_svg(context, &plot, &data, &size));
     html_image(page, "image/svg+xml", data, size, plot.title);
     cutis_memory_free(context, data, size);
     return CUTIS_OK;

@@ -109,27 +109,17 @@ void measure_parts_release(measure_parts *parts)
 int measure_facts_make(cli_app *app, const char *path, const cutis_surface *rest,
                        const cutis_surface *surface, const measure_parts *parts, measure_facts *out)
 {
-    uint32_t *weld = malloc(((size_t)rest->vertex_count + 1) * sizeof *weld);
-    *out = (measure_facts){ 0 };
-    out->curvature = calloc(parts->count, sizeof *out->curvature);
-    if (!weld || !out->curvature) {
-        free(weld);
-        measure_facts_release(out);
-        return app_fail_text(app, "not enough memory");
-    }
-    cutis_result result =
-        cutis_weld_positions(app->context, rest->vertex_count, rest->positions, weld);
-    if (result == CUTIS_OK)
-        result = cutis_surface_manifold(app->context, surface, weld, &out->manifold);
-    if (result == CUTIS_OK)
-        result = cutis_surface_crossings(app->context, surface, weld, NULL, &out->crossings);
-    if (result == CUTIS_OK)
-        result = cutis_surface_bend(app->context, surface, weld, parts->of, parts->count,
-                                    out->curvature, NULL);
-    free(weld);
-    if (result == CUTIS_OK) return EXIT_GOOD;
-    measure_facts_release(out);
-    return app_fail(app, path, result);
+    OWN_MEMORY uint32_t *weld = malloc(((size_t)rest->vertex_count + 1) * sizeof *weld);
+    *out = (measure_facts){ .curvature = calloc(parts->count, sizeof *out->curvature) };
+    if (!weld || !out->curvature) return app_fail_text(app, "not enough memory");
+    TRY(app_result(app, path,
+                   cutis_weld_positions(app->context, rest->vertex_count, rest->positions, weld)));
+    TRY(app_result(app, path, cutis_surface_manifold(app->context, surface, weld, &out->manifold)));
+    TRY(app_result(app, path,
+                   cutis_surface_crossings(app->context, surface, weld, NULL, &out->crossings)));
+    return app_result(app, path,
+                      cutis_surface_bend(app->context, surface, weld, parts->of, parts->count,
+                                         out->curvature, NULL));
 }
 
 void measure_facts_release(measure_facts *facts)
@@ -185,26 +175,21 @@ bool measure_wants_pose(const cli_app *app)
 int measure_pose(cli_app *app, const char *path, cutis_model **model, float **positions)
 {
     play_options options = { .batch = 1, .pose_file = option_text(app, OPTION_POSE) };
-    cutis_device *device = NULL;
-    play p;
+    OWN(cutis_device) *device = NULL;
+    ENDS_BY(play_close) play p = { 0 };
     options.bind.method = (cutis_method)option_choice(app, OPTION_METHOD);
     options.bind.weighted_centres = option_given(app, OPTION_WEIGHTED);
     if (options.bind.weighted_centres && options.bind.method != CUTIS_METHOD_SBS)
         return app_usage(app, "--weighted is for --method sbs");
-    int status = clip_find(app, path, model, &options.clip);
-    if (status == EXIT_GOOD) status = app_open_device(app, &device);
-    if (status == EXIT_GOOD) status = play_open(app, path, *model, device, &options, &p);
-    if (status == EXIT_GOOD) {
-        double time = option_number(app, OPTION_TIME, 0);
-        if (!option_given(app, OPTION_TIME))
-            status = clip_peak(app, path, *model, device, options.clip, &time);
-        // Frame 1 at 1 / t frames a second is time t; frame 0 is time 0.
-        cutis_result result = play_frames(&p, time > 0, 1, time > 0 ? 1 / time : 1);
-        if (status == EXIT_GOOD && result != CUTIS_OK) status = app_fail(app, path, result);
-        *positions = p.positions; // taken over
-        p.positions = NULL;
-        play_close(&p);
-    }
-    cutis_device_destroy(device);
-    return status;
+    TRY(clip_find(app, path, model, &options.clip));
+    TRY(app_open_device(app, &device));
+    TRY(play_open(app, path, *model, device, &options, &p));
+    double time = option_number(app, OPTION_TIME, 0);
+    if (!option_given(app, OPTION_TIME))
+        TRY(clip_peak(app, path, *model, device, options.clip, &time));
+    // Frame 1 at 1 / t frames a second is time t; frame 0 is time 0.
+    TRY(app_result(app, path, play_frames(&p, time > 0, 1, time > 0 ? 1 / time : 1)));
+    *positions = p.positions; // taken over
+    p.positions = NULL;
+    return EXIT_GOOD;
 }

@@ -2,7 +2,6 @@
 #include "patches.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static bool allocate(patch_play *p)
 {

@@ -41,8 +41,7 @@ static int check_options(cli_app *app)
 
 static int check_output(cli_app *app, patch_job *job)
 {
-    int status = app_output(app, NULL, &job->output);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_output(app, NULL, &job->output));
     job->local = option_choice(app, OPTION_TRIANGULATE) == 1;
     job->fixed = option_given(app, OPTION_FIXED);
     if (job->local && job->fixed)
@@ -90,8 +89,8 @@ static int open_fixed(cli_app *app, patch_job *job)
     if (!job->positions || !job->normals || !job->weld)
         return app_fail_text(app, "%s: not enough memory", job->path);
     cutis_model_file_positions(job->model, job->positions);
-    cutis_result result = cutis_weld_positions(app->context, count, job->positions, job->weld);
-    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    TRY(app_result(app, job->path,
+                   cutis_weld_positions(app->context, count, job->positions, job->weld)));
     sink_options options = { .path = job->output,
                              .first = job->first,
                              .frame_count = job->end - job->first,
@@ -101,27 +100,22 @@ static int open_fixed(cli_app *app, patch_job *job)
 
 static int prepare(cli_app *app, patch_job *job)
 {
-    int status = check_options(app);
-    if (status == EXIT_GOOD) status = check_output(app, job);
+    TRY(check_options(app));
+    TRY(check_output(app, job));
     job->fps = option_number(app, OPTION_FPS, 30.0);
-    if (status == EXIT_GOOD) status = app_read_model(app, job->path, &job->model);
-    if (status == EXIT_GOOD) status = clip_find(app, job->path, &job->model, &job->clip);
-    if (status == EXIT_GOOD) status = deform_check_motion(app, job->model, job->clip != CUTIS_NONE);
-    if (status == EXIT_GOOD)
-        status =
-            deform_frame_range(app, job->path, clip_frame_count(job->model, job->clip, job->fps),
-                               &job->first, &job->end);
-    if (status == EXIT_GOOD && job->baked && job->end - job->first > SINK_MORPH_FRAMES)
-        status =
-            app_fail_text(app, "%s: %u frames are too many for glTF (at most %d); use --frames",
-                          job->output, job->end - job->first, SINK_MORPH_FRAMES);
-    if (status == EXIT_GOOD) status = app_open_device(app, &job->device);
+    TRY(app_read_model(app, job->path, &job->model));
+    TRY(clip_find(app, job->path, &job->model, &job->clip));
+    TRY(deform_check_motion(app, job->model, job->clip != CUTIS_NONE));
+    TRY(deform_frame_range(app, job->path, clip_frame_count(job->model, job->clip, job->fps),
+                           &job->first, &job->end));
+    if (job->baked && job->end - job->first > SINK_MORPH_FRAMES)
+        return app_fail_text(app, "%s: %u frames are too many for glTF (at most %d); use --frames",
+                             job->output, job->end - job->first, SINK_MORPH_FRAMES);
+    TRY(app_open_device(app, &job->device));
     const play_options options = { .clip = job->clip,
                                    .pose_file = option_text(app, OPTION_POSE),
                                    .bind = patch_options(app) };
-    if (status == EXIT_GOOD)
-        status = patch_play_open(app, job->path, job->model, job->device, &options, &job->play);
-    if (status != EXIT_GOOD) return status;
+    TRY(patch_play_open(app, job->path, job->model, job->device, &options, &job->play));
     job->rest_volume = job->play.info.volume;
     job->frames = calloc(job->end - job->first, sizeof *job->frames);
     if (!job->frames || !name_parts(job))
@@ -235,22 +229,19 @@ static int add_fixed(cli_app *app, patch_job *job)
     uint32_t count = cutis_model_vertex_count(job->model);
     cutis_poses poses = { .kind = CUTIS_POSE_LOCAL, .local = p->transforms };
     uint64_t triangles = cutis_model_triangle_count(job->model);
-    uint32_t *indices = calloc((size_t)triangles + 1, 3 * sizeof *indices);
+    OWN_MEMORY uint32_t *indices = calloc((size_t)triangles + 1, 3 * sizeof *indices);
     if (!indices) return app_fail_text(app, "%s: not enough memory", job->path);
     cutis_model_triangles(job->model, indices);
-    cutis_result result = cutis_deform(
-        p->patches, &poses, 1, &(cutis_outputs){ .topology.rest_positions.data = job->positions });
+    const cutis_outputs outputs = { .topology.rest_positions.data = job->positions };
+    TRY(app_result(app, job->path, cutis_deform(p->patches, &poses, 1, &outputs)));
     cutis_surface surface = { .vertex_count = count,
                               .positions = job->positions,
                               .triangle_count = triangles,
                               .indices = indices };
-    if (result == CUTIS_OK)
-        result = cutis_surface_normals(app->context, &surface, job->weld, job->normals);
-    if (result == CUTIS_OK)
-        note_extreme(100.0 * (cutis_surface_volume(&surface) / job->rest_volume - 1.0),
-                     &job->fixed_variation);
-    free(indices);
-    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    TRY(app_result(app, job->path,
+                   cutis_surface_normals(app->context, &surface, job->weld, job->normals)));
+    note_extreme(100.0 * (cutis_surface_volume(&surface) / job->rest_volume - 1.0),
+                 &job->fixed_variation);
     return sink_add(job->sink, job->positions, job->normals);
 }
 
@@ -259,14 +250,12 @@ static cutis_result triangulate_local(cli_app *app, patch_job *job)
 {
     patch_play *p = &job->play;
     cutis_manifold manifold;
-    cutis_result result =
-        cutis_patches_local(app->context, &p->info, p->positions, p->normals, p->indices, p->labels,
-                            p->info.triangle_capacity, p->counts);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_patches_local(app->context, &p->info, p->positions, p->normals, p->indices, p->labels,
+                            p->info.triangle_capacity, p->counts));
     for (uint32_t t = 0; t < p->counts[1]; t++)
         if (p->labels[t] >= p->info.part_count) p->origins[t] = UINT32_MAX;
     cutis_surface surface = patch_play_surface(p);
-    result = cutis_surface_manifold(app->context, &surface, NULL, &manifold);
+    cutis_result result = cutis_surface_manifold(app->context, &surface, NULL, &manifold);
     if (result == CUTIS_OK && manifold.boundary_edges > job->open_edges)
         job->open_edges = manifold.boundary_edges;
     return result;
@@ -275,9 +264,8 @@ static cutis_result triangulate_local(cli_app *app, patch_job *job)
 static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
 {
     patch_play *p = &job->play;
-    cutis_result result = patch_play_frame(p, frame / job->fps);
-    if (result == CUTIS_OK && job->local) result = triangulate_local(app, job);
-    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    TRY(app_result(app, job->path, patch_play_frame(p, frame / job->fps)));
+    if (job->local) TRY(app_result(app, job->path, triangulate_local(app, job)));
     cutis_surface surface = patch_play_surface(p);
     note_extreme(100.0 * (cutis_surface_volume(&surface) / job->rest_volume - 1.0),
                  &job->variation);
@@ -289,17 +277,16 @@ static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
     if (job->baked) return EXIT_GOOD;
     char path[4096];
     sink_frame_path(job->output, job->end - job->first, frame, path, sizeof path);
-    int status = write_model(app, job, kept, 1, path);
+    TRY(write_model(app, job, kept, 1, path));
     patch_look_release(kept);
-    if (status == EXIT_GOOD) job->written++;
-    return status;
+    job->written++;
+    return EXIT_GOOD;
 }
 
 static int run_frames(cli_app *app, patch_job *job)
 {
     for (uint32_t f = job->first; f < job->end; f++) {
-        int status = add_frame(app, job, f);
-        if (status != EXIT_GOOD) return status;
+        TRY(add_frame(app, job, f));
         if (!app_progress(app, "patching", (f + 1.0 - job->first) / (job->end - job->first)))
             return app_stopped(app);
     }

@@ -87,14 +87,12 @@ static cutis_result measure_frame(plot_job *job, bool linear, double *volume, do
                                   double *patch)
 {
     const patch_play *p = &job->patched;
-    cutis_result result =
-        linear ? play_deform(&job->linear, 1) : patch_play_frame(&job->patched, 0);
-    if (result != CUTIS_OK) return result;
+    TRY(linear ? play_deform(&job->linear, 1) : patch_play_frame(&job->patched, 0));
     const cutis_surface surface =
         linear ? rest_shape_surface(&job->rest, job->linear.positions) : patch_play_surface(p);
-    result = cutis_surface_bend(job->app->context, &surface, linear ? job->weld : NULL,
-                                linear ? job->parts : p->labels,
-                                p->info.part_count + p->info.joint_count, job->medians, NULL);
+    cutis_result result = cutis_surface_bend(
+        job->app->context, &surface, linear ? job->weld : NULL, linear ? job->parts : p->labels,
+        p->info.part_count + p->info.joint_count, job->medians, NULL);
     *volume = cutis_surface_volume(&surface);
     *parts = 0.5 * (job->medians[job->joint.parent] + job->medians[job->joint.child]);
     *patch = linear ? NAN : job->medians[p->info.part_count + job->joint_index];
@@ -128,10 +126,8 @@ static int open_model(plot_job *job)
     const cutis_patches_info *info = &job->patched.info;
     const uint32_t count = cutis_model_vertex_count(job->model);
     const play_options options = { .clip = CUTIS_NONE, .batch = 1 };
-    int status = rest_shape_make(job->app, job->path, job->model, &job->rest);
-    if (status == EXIT_GOOD)
-        status = play_open(job->app, job->path, job->model, job->device, &options, &job->linear);
-    if (status != EXIT_GOOD) return status;
+    TRY(rest_shape_make(job->app, job->path, job->model, &job->rest));
+    TRY(play_open(job->app, job->path, job->model, job->device, &options, &job->linear));
     uint32_t *part = job->parts = memory_take(&job->memory, job->rest.triangle_count, sizeof *part);
     job->weld = memory_take(&job->memory, count, sizeof *job->weld);
     job->medians =
@@ -213,8 +209,7 @@ static int write_plots(plot_job *job, const char *output)
                             .x_title = "bend, degrees",
                             .series_count = k == 2 ? WAYS - 1 : WAYS,
                             .series = series };
-        cutis_result result = cutis_plot_write(job->app->context, &plot, path);
-        if (result != CUTIS_OK) return app_fail(job->app, path, result);
+        TRY(app_result(job->app, path, cutis_plot_write(job->app->context, &plot, path)));
         app_say(job->app, "%s\n", path);
     }
     return EXIT_GOOD;

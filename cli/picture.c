@@ -8,8 +8,7 @@
 
 #include "play.h"
 
-// Words
-// --------------------------------------------------------------------------------------------
+// Words -----------------------------------------------------------------------------------------
 
 const char *picture_method_name(const picture_shot *shot)
 {
@@ -50,8 +49,7 @@ int picture_methods(cli_app *app, picture_shot *shots, uint32_t *count)
         size_t length = strcspn(at, ",");
         if (*count == PICTURE_METHODS)
             return app_usage(app, "--methods: at most %d", PICTURE_METHODS);
-        int status = parse_method(app, at, length, &shots[(*count)++]);
-        if (status != EXIT_GOOD) return status;
+        TRY(parse_method(app, at, length, &shots[(*count)++]));
         at += length;
         if (!*at) return EXIT_GOOD;
     }
@@ -120,8 +118,7 @@ static int parse_show(cli_app *app, const char *text, picture_show *out)
     for (const char *at; text && (at = next_entry(&text, ",", &length));) {
         char entry[1024];
         snprintf(entry, sizeof entry, "%.*s", (int)(length < 1023 ? length : 1023), at);
-        int status = parse_show_entry(app, entry, out);
-        if (status != EXIT_GOOD) return status;
+        TRY(parse_show_entry(app, entry, out));
     }
     int painted = out->parts + out->curvature + (out->joint[0] != 0) + (out->reference[0] != 0);
     return painted > 1
@@ -130,8 +127,7 @@ static int parse_show(cli_app *app, const char *text, picture_show *out)
                : EXIT_GOOD;
 }
 
-// The stage
-// ----------------------------------------------------------------------------------------
+// The stage -------------------------------------------------------------------------------------
 
 /// Colours of all vertices: vertex colours, else the material's base colour, else clay.
 static void fill_colors(const cutis_model *model, float *colors)
@@ -162,18 +158,16 @@ static void fill_colors(const cutis_model *model, float *colors)
 static int open_parts(picture_stage *stage)
 {
     cli_app *app = stage->app;
-    int status = app_read_model(app, stage->path, &stage->model);
-    if (status == EXIT_GOOD) status = clip_find(app, stage->path, &stage->model, &stage->clip);
-    if (status == EXIT_GOOD) status = app_open_device(app, &stage->device);
-    if (status == EXIT_GOOD) status = rest_shape_make(app, stage->path, stage->model, &stage->rest);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_read_model(app, stage->path, &stage->model));
+    TRY(clip_find(app, stage->path, &stage->model, &stage->clip));
+    TRY(app_open_device(app, &stage->device));
+    TRY(rest_shape_make(app, stage->path, stage->model, &stage->rest));
     if (stage->rest.triangle_count == 0)
         return app_fail_text(app, "%s: it has no triangles to draw", stage->path);
     if (stage->show.handles && !cutis_model_get(stage->model)->handles)
         return app_fail_text(app, "%s: it has no handles to show (cutis handles makes them)",
                              stage->path);
-    status = picture_open_cage(stage);
-    if (status != EXIT_GOOD) return status;
+    TRY(picture_open_cage(stage));
     cutis_surface surface = rest_shape_surface(&stage->rest, stage->rest.positions);
     stage->diagonal = cutis_surface_diagonal(&surface);
     stage->colors = malloc(16 * (size_t)stage->rest.vertex_count);
@@ -221,12 +215,10 @@ int picture_bind(picture_stage *stage, picture_shot *shot)
         .control_frames = stage->cage.count,
         .bind = { .method = shot->method, .weighted_centres = shot->weighted, .normals = true }
     };
-    int status = EXIT_GOOD;
     if (picture_is_patched(shot)) {
         options.bind.method = CUTIS_METHOD_LBS;
-        status = picture_patches_open(stage, shot);
+        TRY(picture_patches_open(stage, shot));
     }
-    if (status != EXIT_GOOD) return status;
     return play_open(stage->app, stage->path, stage->model, stage->device, &options, &shot->play);
 }
 
@@ -235,13 +227,11 @@ int picture_pose(picture_stage *stage, picture_shot *shot, double seconds)
     play *p = &shot->play;
     if (p->sampler) cutis_sampler_sample(p->sampler, (float)seconds, p->transforms, p->morphs);
     if (p->controls) picture_pose_cage(p, seconds);
-    cutis_result result = play_deform(p, 1);
-    if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
+    TRY(app_result(stage->app, stage->path, play_deform(p, 1)));
     return picture_is_patched(shot) ? picture_patches_pose(stage, shot, seconds) : EXIT_GOOD;
 }
 
-// Painting
-// -----------------------------------------------------------------------------------------
+// Painting --------------------------------------------------------------------------------------
 
 void picture_joint_weights(const cutis_model *model, uint32_t node, float *values)
 {
@@ -266,8 +256,8 @@ void picture_joint_weights(const cutis_model *model, uint32_t node, float *value
 static int paint_weights(picture_stage *stage, picture_paint *out)
 {
     uint32_t node = 0;
-    cutis_result result = cutis_model_find_joint(stage->model, stage->show.joint, &node);
-    if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
+    TRY(app_result(stage->app, stage->path,
+                   cutis_model_find_joint(stage->model, stage->show.joint, &node)));
     picture_joint_weights(stage->model, node, out->values);
     out->legend = (cutis_legend){ .map = CUTIS_COLORMAP_WEIGHT, .low = 0, .high = 1 };
     snprintf(out->title, sizeof out->title, "weight of %s", stage->show.joint);
@@ -297,9 +287,9 @@ static int paint_curvature(picture_stage *stage, const picture_shot *shot, pictu
 {
     cutis_curvature summary;
     cutis_surface surface = rest_shape_surface(&stage->rest, shot->play.positions);
-    cutis_result result = cutis_surface_curvature(stage->app->context, &surface,
-                                                  stage->rest.positions, out->values, &summary);
-    if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
+    TRY(app_result(stage->app, stage->path,
+                   cutis_surface_curvature(stage->app->context, &surface, stage->rest.positions,
+                                           out->values, &summary)));
     // A few sharp vertices would bleach the rest: the range is twice the RMS.
     double range = fmax(2 * summary.mean_rms, 1e-12);
     out->legend = (cutis_legend){ .map = CUTIS_COLORMAP_DIVERGING, .low = -range, .high = range };
@@ -333,8 +323,7 @@ void picture_paint_release(picture_paint *paint)
     *paint = (picture_paint){ 0 };
 }
 
-// Drawing
-// ------------------------------------------------------------------------------------------
+// Drawing ---------------------------------------------------------------------------------------
 
 /// One line per joint whose nearest joint above it is a joint too. Returns how many; `lines` may be
 /// NULL to count.

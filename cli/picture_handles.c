@@ -2,7 +2,6 @@
 /// dots where their real ones carry them.
 #include "picture.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static const uint32_t REAL = 0xff8c1aff, VIRTUAL = 0x2a78b8c0;

@@ -20,8 +20,7 @@ int picture_patches_open(picture_stage *stage, picture_shot *shot)
 int picture_patches_pose(picture_stage *stage, picture_shot *shot, double seconds)
 {
     patch_play *p = &shot->patch;
-    cutis_result result = patch_play_frame(p, seconds);
-    if (result != CUTIS_OK) return app_fail(stage->app, stage->path, result);
+    TRY(app_result(stage->app, stage->path, patch_play_frame(p, seconds)));
     const cutis_surface surface = patch_play_surface(p);
     shot->play.bounds[0] = cutis_surface_bounds(&surface);
     return EXIT_GOOD;

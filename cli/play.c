@@ -33,10 +33,7 @@ static bool allocate(play *p, bool normals)
 static cutis_result set_still_pose(play *p, const char *pose_file)
 {
     cutis_pose_rest(p->model, p->transforms, p->morphs);
-    if (pose_file) {
-        cutis_result result = cutis_pose_read(p->model, pose_file, p->transforms);
-        if (result != CUTIS_OK) return result;
-    }
+    if (pose_file) { TRY(cutis_pose_read(p->model, pose_file, p->transforms)); }
     for (uint32_t i = 1; i < p->batch; i++) {
         memcpy(p->transforms + (size_t)i * p->node_count, p->transforms,
                p->node_count * sizeof *p->transforms);
@@ -157,14 +154,12 @@ int clip_find_text(cli_app *app, const char *path, const char *text, cutis_model
     uint32_t index = 0;
     if (find_file(path, text, file, sizeof file)) {
         cutis_model *extended = NULL;
-        cutis_result result = cutis_model_read_clip(*model, file, &extended);
-        if (result != CUTIS_OK) return app_fail(app, file, result);
+        TRY(app_result(app, file, cutis_model_read_clip(*model, file, &extended)));
         cutis_model_destroy(*model);
         *model = extended;
         index = cutis_model_get(extended)->clip_count - 1;
     } else {
-        cutis_result result = cutis_model_find_clip(*model, text, &index);
-        if (result != CUTIS_OK) return app_fail(app, path, result);
+        TRY(app_result(app, path, cutis_model_find_clip(*model, text, &index)));
     }
     *clip = (int32_t)index;
     return EXIT_GOOD;
@@ -205,25 +200,21 @@ int clip_peak(cli_app *app, const char *path, const cutis_model *model, cutis_de
 {
     enum { FPS = 30, MOST = 64 };
     const play_options options = { .clip = clip, .batch = 1 };
-    rest_shape rest;
-    play p;
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
+    ENDS_BY(play_close) play p = { 0 };
     *seconds = 0;
     if (clip == CUTIS_NONE) return EXIT_GOOD;
-    int status = rest_shape_make(app, path, model, &rest);
-    if (status != EXIT_GOOD) return status;
-    status = play_open(app, path, model, device, &options, &p);
+    TRY(rest_shape_make(app, path, model, &rest));
+    TRY(play_open(app, path, model, device, &options, &p));
     const uint32_t frames = clip_frame_count(model, clip, FPS),
                    step = frames > MOST ? (frames + MOST - 1) / MOST : 1;
     double most = 1e-6; // what does not deform is shown in its middle
     *seconds = 0.5 * cutis_model_get(model)->clips[clip].duration;
-    const bool opened = status == EXIT_GOOD;
-    for (uint32_t f = 0; f < frames && status == EXIT_GOOD; f += step) {
-        status = app_result(app, path, play_frames(&p, f, 1, FPS));
-        const double stretch = status == EXIT_GOOD ? edge_stretch(&rest, p.positions) : 0;
+    for (uint32_t f = 0; f < frames; f += step) {
+        TRY(app_result(app, path, play_frames(&p, f, 1, FPS)));
+        const double stretch = edge_stretch(&rest, p.positions);
         if (stretch > 1.01 * most) // of peaks that are alike, the first
             most = stretch, *seconds = (double)f / FPS;
     }
-    if (opened) play_close(&p);
-    rest_shape_release(&rest);
-    return status;
+    return EXIT_GOOD;
 }

@@ -61,24 +61,22 @@ static uint32_t worst_pose(const cutis_reduce_report *r)
 static cutis_result pose_body(const reduce_job *job, const cutis_model *model,
                               const cutis_transform *pose, reduce_bodies *bodies, int tile)
 {
-    cutis_binding *binding = NULL;
+    OWN(cutis_binding) *binding = NULL;
     cutis_context *context = cutis_model_context(model);
     cutis_surface surface = { bodies->vertex_count, bodies->triangle_count, bodies->positions[tile],
                               bodies->indices };
     cutis_poses poses = { .kind = CUTIS_POSE_LOCAL, .local = pose };
     cutis_outputs outputs = { .positions.data = bodies->positions[tile] };
-    cutis_result result = cutis_bind(job->device, model, NULL, &binding);
-    if (result == CUTIS_OK) result = cutis_deform(binding, &poses, 1, &outputs);
-    if (result == CUTIS_OK)
-        result = cutis_surface_normals(context, &surface, bodies->weld, bodies->normals[tile]);
-    cutis_binding_destroy(binding);
-    for (uint32_t v = 0; v < bodies->vertex_count && result == CUTIS_OK; v++) {
+    TRY(cutis_bind(job->device, model, NULL, &binding));
+    TRY(cutis_deform(binding, &poses, 1, &outputs));
+    TRY(cutis_surface_normals(context, &surface, bodies->weld, bodies->normals[tile]));
+    for (uint32_t v = 0; v < bodies->vertex_count; v++) {
         const float *a = bodies->normals[0] + 3 * (size_t)v,
                     *b = bodies->normals[tile] + 3 * (size_t)v;
         double dot = (double)a[0] * b[0] + (double)a[1] * b[1] + (double)a[2] * b[2];
         bodies->deviation[tile][v] = (float)acos(fmax(-1, fmin(1, dot)));
     }
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result make_bodies(const reduce_job *job, const cutis_transform *pose,
@@ -97,14 +95,11 @@ static cutis_result make_bodies(const reduce_job *job, const cutis_transform *po
     if (out->memory.failed) return CUTIS_OUT_OF_MEMORY;
     cutis_model_triangles(job->model, out->indices);
     cutis_model_file_positions(job->model, out->positions[0]);
-    cutis_result result =
-        cutis_weld_positions(context, (uint32_t)count, out->positions[0], out->weld);
-    if (result == CUTIS_OK)
-        result = cutis_weights_limit(job->model, job->options.influences, &out->largest);
+    TRY(cutis_weld_positions(context, (uint32_t)count, out->positions[0], out->weld));
+    TRY(cutis_weights_limit(job->model, job->options.influences, &out->largest));
     const cutis_model *models[TILES] = { job->model, out->largest, job->reduced };
-    for (int t = 0; t < TILES && result == CUTIS_OK; t++)
-        result = pose_body(job, models[t], pose, out, t);
-    return result;
+    for (int t = 0; t < TILES; t++) TRY(pose_body(job, models[t], pose, out, t));
+    return CUTIS_OK;
 }
 
 static int ascending(const void *a, const void *b)
@@ -157,34 +152,33 @@ static int add_sheet(cli_app *app, html_page *page, const reduce_job *job,
     return app_result(app, "report", result);
 }
 
+static void bodies_end(reduce_bodies *bodies)
+{
+    cutis_model_destroy(bodies->largest);
+    memory_release(&bodies->memory);
+}
+
 static int add_pictures(cli_app *app, html_page *page, const reduce_job *job)
 {
     const cutis_reduce_report *r = job->reduction;
     if (r->example_count + r->held_out_count == 0) return EXIT_GOOD;
     uint32_t pose = worst_pose(r);
-    reduce_bodies bodies = { 0 };
-    cutis_renderer *renderer = NULL;
+    ENDS_BY(bodies_end) reduce_bodies bodies = { 0 };
+    OWN(cutis_renderer) *renderer = NULL;
     char text[256], where[160] = "an automatic pose";
     if (r->poses[pose].clip != CUTIS_NONE)
         snprintf(where, sizeof where, "clip %d at %.2f s", r->poses[pose].clip,
                  r->poses[pose].seconds);
-    cutis_result result = make_bodies(
-        job, r->transforms + (size_t)pose * cutis_model_get(job->model)->node_count, &bodies);
-    if (result == CUTIS_OK) result = cutis_renderer_create(app->context, &renderer);
-    int status = app_result(app, "report", result);
-    if (status == EXIT_GOOD) {
-        html_markup(page, "<h2>The pose that k-largest does worst in</h2>\n");
-        snprintf(text, sizeof text, "%s pose: %s. %u influences against all of them",
-                 pose < r->example_count ? "Example" : "Held-out", where, job->options.influences);
-        status = add_sheet(app, page, job, &bodies, renderer, false, text);
-    }
-    if (status == EXIT_GOOD)
-        status = add_sheet(app, page, job, &bodies, renderer, true,
-                           "Angle between the normals and those of the original weights");
-    cutis_renderer_destroy(renderer);
-    cutis_model_destroy(bodies.largest);
-    memory_release(&bodies.memory);
-    return status;
+    const cutis_transform *worst =
+        r->transforms + (size_t)pose * cutis_model_get(job->model)->node_count;
+    TRY(app_result(app, "report", make_bodies(job, worst, &bodies)));
+    TRY(app_result(app, "report", cutis_renderer_create(app->context, &renderer)));
+    html_markup(page, "<h2>The pose that k-largest does worst in</h2>\n");
+    snprintf(text, sizeof text, "%s pose: %s. %u influences against all of them",
+             pose < r->example_count ? "Example" : "Held-out", where, job->options.influences);
+    TRY(add_sheet(app, page, job, &bodies, renderer, false, text));
+    return add_sheet(app, page, job, &bodies, renderer, true,
+                     "Angle between the normals and those of the original weights");
 }
 
 static int add_frame_plots(cli_app *app, html_page *page, const cutis_reduce_report *r)
@@ -206,11 +200,11 @@ static int add_frame_plots(cli_app *app, html_page *page, const cutis_reduce_rep
                         .series_count = r->row_count,
                         .series = normal,
                         .from_zero = true };
-    int status = html_plot(app, page, plot);
+    TRY(html_plot(app, page, plot));
     plot.title = "Position error", plot.y_title = "RMS, % of the diagonal", plot.series = position;
-    if (status == EXIT_GOOD) status = html_plot(app, page, plot);
+    TRY(html_plot(app, page, plot));
     html_markup(page, "</div>\n");
-    return status;
+    return EXIT_GOOD;
 }
 
 static int add_other_plots(cli_app *app, html_page *page, const reduce_job *job)
@@ -230,25 +224,25 @@ static int add_other_plots(cli_app *app, html_page *page, const reduce_job *job)
     cutis_series curve = { cutis_reduce_method_name(row->method), row->curve_count, NULL,
                            row->curve };
     html_markup(page, "<h2>Influences and energy</h2>\n<div class=\"grid\">\n");
-    int status = html_plot(app, page,
-                           (cutis_plot){ .kind = CUTIS_PLOT_BARS,
-                                         .title = "Vertices by number of influences",
-                                         .x_title = "influences",
-                                         .y_title = "vertices",
-                                         .series_count = 2,
-                                         .series = bars,
-                                         .x_labels = labels,
-                                         .from_zero = true });
-    if (status == EXIT_GOOD && row->curve_count > 1)
-        status = html_plot(app, page,
-                           (cutis_plot){ .title = "Energy per sweep",
-                                         .x_title = "sweep",
-                                         .y_title = "energy",
-                                         .series_count = 1,
-                                         .series = &curve,
-                                         .from_zero = true });
+    TRY(html_plot(app, page,
+                  (cutis_plot){ .kind = CUTIS_PLOT_BARS,
+                                .title = "Vertices by number of influences",
+                                .x_title = "influences",
+                                .y_title = "vertices",
+                                .series_count = 2,
+                                .series = bars,
+                                .x_labels = labels,
+                                .from_zero = true }));
+    if (row->curve_count > 1)
+        TRY(html_plot(app, page,
+                      (cutis_plot){ .title = "Energy per sweep",
+                                    .x_title = "sweep",
+                                    .y_title = "energy",
+                                    .series_count = 1,
+                                    .series = &curve,
+                                    .from_zero = true }));
     html_markup(page, "</div>\n");
-    return status;
+    return EXIT_GOOD;
 }
 
 int reduce_report(cli_app *app, reduce_job *job, const char *report)

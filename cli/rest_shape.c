@@ -54,21 +54,15 @@ static void settle_instance(const cutis_instance *instance, const float *file, r
 
 static int node_rest(cli_app *app, const char *path, const cutis_model *model, rest_shape *shape)
 {
-    cutis_device *device = NULL;
-    play p;
-    cutis_result result = cutis_device_create(app->context, NULL, &device);
-    if (result != CUTIS_OK) return app_fail(app, "cpu", result);
-    play_options options = { .clip = CUTIS_NONE, .batch = 1 };
-    int status = play_open(app, path, model, device, &options, &p);
-    if (status == EXIT_GOOD) {
-        result = play_frames(&p, 0, 1, 30.0);
-        if (result != CUTIS_OK) status = app_fail(app, path, result);
-        shape->positions = p.positions; // taken over
-        p.positions = NULL;
-        play_close(&p);
-    }
-    cutis_device_destroy(device);
-    return status;
+    OWN(cutis_device) *device = NULL;
+    ENDS_BY(play_close) play p = { 0 };
+    TRY(app_result(app, "cpu", cutis_device_create(app->context, NULL, &device)));
+    const play_options options = { .clip = CUTIS_NONE, .batch = 1 };
+    TRY(play_open(app, path, model, device, &options, &p));
+    TRY(app_result(app, path, play_frames(&p, 0, 1, 30.0)));
+    shape->positions = p.positions; // taken over
+    p.positions = NULL;
+    return EXIT_GOOD;
 }
 
 int rest_shape_make(cli_app *app, const char *path, const cutis_model *model, rest_shape *out)

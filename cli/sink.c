@@ -149,16 +149,13 @@ static void unit_normals(float *normals, uint32_t count)
 static int write_mesh(frame_sink *sink, float *frames, uint32_t frame_count, const char *path)
 {
     size_t plane = 3 * (size_t)sink->vertex_count;
-    cutis_model *model = NULL;
+    OWN(cutis_model) *model = NULL;
     for (uint32_t f = 0; f < frame_count; f++)
         unit_normals(frames + 2 * plane * f + plane, sink->vertex_count);
     for (uint32_t f = 1; f < frame_count; f++)
         for (size_t i = 0; i < 2 * plane; i++) frames[2 * plane * f + i] -= frames[i];
-    cutis_result result = make_model(sink, frames, frame_count, &model);
-    int status = result == CUTIS_OK ? app_write_model(sink->app, model, path)
-                                    : app_fail(sink->app, path, result);
-    cutis_model_destroy(model);
-    return status;
+    TRY(app_result(sink->app, path, make_model(sink, frames, frame_count, &model)));
+    return app_write_model(sink->app, model, path);
 }
 
 void sink_frame_path(const char *path, uint32_t frame_count, uint32_t frame, char *out,

@@ -26,16 +26,14 @@ static int read_learning(cli_app *app, cage_job *job, const cutis_cage *cage, op
 {
     const char *examples = option_text(app, examples_id), *held_out = option_text(app, held_out_id);
     const double fps = option_number(app, OPTION_FPS, 30);
-    int status = EXIT_GOOD;
     if (examples && strcmp(examples, "auto") != 0)
-        status = cage_poses_read(app, examples, cage, fps, &job->examples);
-    if (status == EXIT_GOOD && held_out)
-        status = cage_poses_read(app, held_out, cage, fps, &job->held_out);
+        TRY(cage_poses_read(app, examples, cage, fps, &job->examples));
+    if (held_out) TRY(cage_poses_read(app, held_out, cage, fps, &job->held_out));
     job->options.examples = job->examples.values;
     job->options.example_count = job->examples.count;
     job->options.held_out = job->held_out.values;
     job->options.held_out_count = job->held_out.count;
-    return status;
+    return EXIT_GOOD;
 }
 
 static int read_reduction(cli_app *app, cage_job *job)
@@ -59,8 +57,7 @@ static int read_options(cli_app *app, cage_job *job)
     o->coordinates = (cutis_coordinates)option_choice(app, OPTION_COORDINATES);
     o->resolution = option_count(app, OPTION_RESOLUTION, 0);
     o->influences = option_count(app, OPTION_INFLUENCES, 0);
-    int status = read_reduction(app, job);
-    if (status != EXIT_GOOD) return status;
+    TRY(read_reduction(app, job));
     job->cage_path = option_text(app, OPTION_CAGE);
     if (!job->cage_path) return app_usage(app, "--cage FILE is missing: the mesh around the model");
     if (o->resolution && o->coordinates != CUTIS_COORDINATES_HARMONIC)
@@ -81,8 +78,7 @@ static int read_options(cli_app *app, cage_job *job)
 static int read_cage(cli_app *app, cage_job *job)
 {
     cutis_model *model = NULL;
-    int status = app_read_model(app, job->cage_path, &model);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_read_model(app, job->cage_path, &model));
     cutis_result result = cutis_cage_create(model, &job->cage);
     cutis_model_destroy(model);
     return app_result(app, job->cage_path, result);
@@ -108,8 +104,7 @@ static int make_skin(cli_app *app, cage_job *job)
 {
     const char *list = option_text(app, OPTION_CAGE_POSES);
     const double fps = option_number(app, OPTION_FPS, 30);
-    int status = list ? cage_poses_read(app, list, job->cage, fps, &job->frames) : EXIT_GOOD;
-    if (status != EXIT_GOOD) return status;
+    if (list) TRY(cage_poses_read(app, list, job->cage, fps, &job->frames));
     return app_result(app, job->path,
                       cutis_cage_to_skin(job->bound, job->frames.values, job->frames.count,
                                          (float)fps, &job->written, &job->skin));
@@ -196,24 +191,19 @@ static void close_job(cage_job *job)
 
 int verb_cage(cli_app *app)
 {
-    cage_job job = { .path = app->operands[0] };
-    int status = app_output(app, ".glb .gltf", &job.output); // others hold no cage
-    if (status == EXIT_GOOD) status = read_options(app, &job);
-    if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
-    if (status == EXIT_GOOD) status = read_cage(app, &job);
-    if (status == EXIT_GOOD)
-        status = read_learning(app, &job, job.cage, OPTION_CAGE_EXAMPLES, OPTION_CAGE_HELD_OUT);
-    if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
-    if (status == EXIT_GOOD) status = bind_model(app, &job);
-    if (status == EXIT_GOOD && option_given(app, OPTION_AS_SKIN)) status = make_skin(app, &job);
-    if (status == EXIT_GOOD)
-        status = app_write_model(app, job.written ? job.written : job.bound, job.output);
-    if (status == EXIT_GOOD) {
-        say_result(app, &job);
-        if (app->json) emit_result(&job);
-    }
-    close_job(&job);
-    return status;
+    ENDS_BY(close_job) cage_job job = { .path = app->operands[0] };
+    TRY(app_output(app, ".glb .gltf", &job.output)); // others hold no cage
+    TRY(read_options(app, &job));
+    TRY(app_read_model(app, job.path, &job.model));
+    TRY(read_cage(app, &job));
+    TRY(read_learning(app, &job, job.cage, OPTION_CAGE_EXAMPLES, OPTION_CAGE_HELD_OUT));
+    TRY(app_open_device(app, &job.device));
+    TRY(bind_model(app, &job));
+    if (option_given(app, OPTION_AS_SKIN)) TRY(make_skin(app, &job));
+    TRY(app_write_model(app, job.written ? job.written : job.bound, job.output));
+    say_result(app, &job);
+    if (app->json) emit_result(&job);
+    return EXIT_GOOD;
 }
 
 // Of a model that has its cage ------------------------------------------------------------------
@@ -230,27 +220,19 @@ static void emit_reduced(const cage_job *job)
 int cage_reduce(cli_app *app, const char *path, const char *output, const cutis_model *model,
                 cutis_device *device)
 {
-    cage_job job = { .path = path, .output = output };
-    int status = read_reduction(app, &job);
+    ENDS_BY(close_job) cage_job job = { .path = path, .output = output };
+    TRY(read_reduction(app, &job));
     job.options.influences = option_count(app, OPTION_INFLUENCES, 8);
-    if (status == EXIT_GOOD)
-        status =
-            read_learning(app, &job, cutis_model_get(model)->cage, OPTION_POSES, OPTION_HELD_OUT);
-    if (status == EXIT_GOOD) {
-        cutis_result result =
-            cutis_cage_reduce(model, device, &job.options, &job.bound, &job.report);
-        app_progress_done(app);
-        if (result != CUTIS_OK) status = app_fail(app, path, result);
-    }
-    if (status == EXIT_GOOD) status = app_write_model(app, job.bound, output);
-    if (status == EXIT_GOOD) {
-        app_say(app, "%s: the cage's weights, %u a vertex at most; %ju vertices had more\n",
-                // A reduction that succeeds has a report.
-                // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
-                output, job.options.influences, job.report->reduced_count);
-        say_rows(app, job.report);
-        if (app->json) emit_reduced(&job);
-    }
-    close_job(&job);
-    return status;
+    TRY(read_learning(app, &job, cutis_model_get(model)->cage, OPTION_POSES, OPTION_HELD_OUT));
+    TRY(app_result(app, path,
+                   cutis_cage_reduce(model, device, &job.options, &job.bound, &job.report)));
+    app_progress_done(app);
+    TRY(app_write_model(app, job.bound, output));
+    app_say(app, "%s: the cage's weights, %u a vertex at most; %ju vertices had more\n",
+            // A reduction that succeeds has a report.
+            // NOLINTNEXTLINE(clang-analyzer-core.NullDereference)
+            output, job.options.influences, job.report->reduced_count);
+    say_rows(app, job.report);
+    if (app->json) emit_reduced(&job);
+    return EXIT_GOOD;
 }

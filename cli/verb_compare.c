@@ -19,8 +19,8 @@ static int read_reference(cli_app *app, compare_job *job)
     job->reference_frame = malloc(plane * sizeof(float));
     if (!job->reference_frame) return app_fail_text(app, "not enough memory");
     if (!job->reference_path) return EXIT_GOOD;
-    cutis_result result = cutis_array_read(app->context, job->reference_path, &job->reference);
-    if (result != CUTIS_OK) return app_fail(app, job->reference_path, result);
+    TRY(app_result(app, job->reference_path,
+                   cutis_array_read(app->context, job->reference_path, &job->reference)));
     const uint64_t total = array_size(&job->reference);
     if (total != (uint64_t)plane * job->frame_count)
         return app_fail_text(app, "%s: %ju numbers; %u frames of %u vertices want %ju",
@@ -51,8 +51,7 @@ int compare_pose(compare_job *job, uint32_t frame)
 {
     size_t plane = 3 * (size_t)job->stage.rest.vertex_count;
     for (uint32_t s = 0; s < job->shot_count; s++) {
-        int status = picture_pose(&job->stage, &job->shots[s], frame / job->fps);
-        if (status != EXIT_GOOD) return status;
+        TRY(picture_pose(&job->stage, &job->shots[s], frame / job->fps));
     }
     const float *from =
         job->reference_path ? job->reference.values + frame * plane : job->shots[0].play.positions;
@@ -113,8 +112,7 @@ uint32_t compare_worst_frame(const compare_job *job, uint32_t shot)
     return worst;
 }
 
-// Printing
-// -----------------------------------------------------------------------------------------
+// Printing --------------------------------------------------------------------------------------
 
 static double rms(const double *values, uint32_t count)
 {
@@ -205,14 +203,13 @@ int verb_compare(cli_app *app)
 {
     compare_job job = { .fps = option_number(app, OPTION_FPS, 30),
                         .report = option_text(app, OPTION_REPORT) };
-    int status = picture_methods(app, job.shots, &job.shot_count);
-    for (uint32_t i = 0; i < job.shot_count && status == EXIT_GOOD; i++)
+    TRY(picture_methods(app, job.shots, &job.shot_count));
+    for (uint32_t i = 0; i < job.shot_count; i++)
         if (picture_is_patched(&job.shots[i]))
-            status = app_usage(app, "patches have vertices of their own, which compare with none; "
-                                    "render draws them beside others, measure measures them");
-    if (status == EXIT_GOOD && job.shot_count < 2 && !option_given(app, OPTION_REFERENCE))
-        status = app_usage(app, "want --methods A,B,... or a --reference");
-    if (status == EXIT_GOOD && job.report)
-        status = app_check_output_as(app, "--report", job.report, ".html");
-    return status == EXIT_GOOD ? run_job(app, &job) : status;
+            return app_usage(app, "patches have vertices of their own, which compare with none; "
+                                  "render draws them beside others, measure measures them");
+    if (job.shot_count < 2 && !option_given(app, OPTION_REFERENCE))
+        return app_usage(app, "want --methods A,B,... or a --reference");
+    if (job.report) TRY(app_check_output_as(app, "--report", job.report, ".html"));
+    return run_job(app, &job);
 }

@@ -6,7 +6,6 @@
 #include "rest_shape.h"
 #include "sink.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,9 +85,7 @@ static int set_frames(cli_app *app, deform_job *job)
 {
     uint32_t whole =
         job->cage.count ? job->cage.count : clip_frame_count(job->model, job->clip, job->fps);
-    int status =
-        deform_check_motion(app, job->model, job->cage.count > 0 || job->clip != CUTIS_NONE);
-    if (status != EXIT_GOOD) return status;
+    TRY(deform_check_motion(app, job->model, job->cage.count > 0 || job->clip != CUTIS_NONE));
     return deform_frame_range(app, job->path, whole, &job->first, &job->end);
 }
 
@@ -98,8 +95,7 @@ static int read_blend(cli_app *app, deform_job *job, cutis_method method)
     if (!path) return EXIT_GOOD;
     if (method == CUTIS_METHOD_LBS || method == CUTIS_METHOD_RIGID)
         return app_usage(app, "--blend mixes lbs with sbs, dqs or cor: name one with --method");
-    cutis_result result = cutis_array_read(app->context, path, &job->blend);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path, cutis_array_read(app->context, path, &job->blend)));
     const uint64_t count = array_size(&job->blend);
     if (count != cutis_model_vertex_count(job->model))
         return app_fail_text(app, "%s: %ju numbers for %u vertices", path, count,
@@ -125,14 +121,13 @@ static int read_cage_poses(cli_app *app, deform_job *job, cutis_method method)
 
 static int check_outputs(cli_app *app, deform_job *job)
 {
-    int status = app_output(app, NULL, &job->output);
+    TRY(app_output(app, NULL, &job->output));
     job->normals_path = option_text(app, OPTION_NORMALS);
-    if (status != EXIT_GOOD) return status;
     if (!sink_is_array(job->output) && !sink_is_mesh(job->output))
         return app_usage(app, "-o %s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
                          job->output);
-    status = app_check_writing(app, job->output);
-    if (status != EXIT_GOOD || !job->normals_path) return status;
+    TRY(app_check_writing(app, job->output));
+    if (!job->normals_path) return EXIT_GOOD;
     if (!sink_is_array(job->normals_path))
         return app_usage(app, "--normals %s: want a name that ends in .npy or .pc2",
                          job->normals_path);
@@ -147,16 +142,15 @@ static int prepare(cli_app *app, deform_job *job)
     if (option_given(app, OPTION_WEIGHTED) && method != CUTIS_METHOD_SBS)
         return app_usage(app, "--weighted is for --method sbs");
     cutis_device_options device; // a wrong --device should not wait for a large file to be read
-    int status = app_device_options(app, &device);
-    if (status == EXIT_GOOD) status = check_outputs(app, job);
+    TRY(app_device_options(app, &device));
+    TRY(check_outputs(app, job));
     job->fps = option_number(app, OPTION_FPS, 30.0);
-    if (status == EXIT_GOOD) status = app_read_model(app, job->path, &job->model);
-    if (status == EXIT_GOOD) status = clip_find(app, job->path, &job->model, &job->clip);
-    if (status == EXIT_GOOD) status = read_cage_poses(app, job, method);
-    if (status == EXIT_GOOD) status = set_frames(app, job);
-    if (status == EXIT_GOOD) status = read_blend(app, job, method);
-    if (status == EXIT_GOOD) status = app_open_device(app, &job->device);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_read_model(app, job->path, &job->model));
+    TRY(clip_find(app, job->path, &job->model, &job->clip));
+    TRY(read_cage_poses(app, job, method));
+    TRY(set_frames(app, job));
+    TRY(read_blend(app, job, method));
+    TRY(app_open_device(app, &job->device));
     uint32_t frames = job->end - job->first;
     play_options options = {
         .clip = job->clip,
@@ -181,8 +175,8 @@ static int open_sinks(cli_app *app, deform_job *job)
                              .first = job->first,
                              .frame_count = job->end - job->first,
                              .fps = job->fps };
-    int status = sink_open(app, job->model, &options, &job->sink);
-    if (status != EXIT_GOOD || !job->normals_path) return status;
+    TRY(sink_open(app, job->model, &options, &job->sink));
+    if (!job->normals_path) return EXIT_GOOD;
     options.path = job->normals_path;
     return sink_open(app, job->model, &options, &job->normals_sink);
 }
@@ -193,17 +187,14 @@ static int run_frames(cli_app *app, deform_job *job)
     size_t plane = 3 * (size_t)p->vertex_count;
     for (uint32_t f = job->first; f < job->end;) {
         uint32_t count = job->end - f < p->batch ? job->end - f : p->batch;
-        cutis_result result = play_frames(p, f, count, job->fps);
-        if (result != CUTIS_OK) return app_fail(app, job->path, result);
+        TRY(app_result(app, job->path, play_frames(p, f, count, job->fps)));
         for (uint32_t i = 0; i < count; i++) {
             const float *positions = p->positions + plane * i;
             const float *normals = p->normals ? p->normals + plane * i : NULL;
             if (f == job->first && i == 0) job->bounds = p->bounds[0];
             bounds_add(&job->bounds, p->bounds[i]);
-            int status = sink_add(job->sink, positions, normals);
-            if (status == EXIT_GOOD && job->normals_sink)
-                status = sink_add(job->normals_sink, normals, NULL);
-            if (status != EXIT_GOOD) return status;
+            TRY(sink_add(job->sink, positions, normals));
+            if (job->normals_sink) TRY(sink_add(job->normals_sink, normals, NULL));
         }
         f += count;
         if (!app_progress(app, "deforming", (double)(f - job->first) / (job->end - job->first)))

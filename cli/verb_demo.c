@@ -54,9 +54,9 @@ typedef struct demo {
     demo_result results[METHODS];
 } demo;
 
-static int failed(demo *d, cutis_result result)
+static int check(demo *d, cutis_result result)
 {
-    return app_fail(d->app, "demo", result);
+    return app_result(d->app, "demo", result);
 }
 
 static void demo_path(const demo *d, const char *name, char *out, size_t capacity)
@@ -69,8 +69,7 @@ static int open_clip(demo *d, const char *name, cutis_bind_options bind, play *o
                      uint32_t *frame_count)
 {
     uint32_t clip = 0;
-    cutis_result result = cutis_model_find_clip(d->model, name, &clip);
-    if (result != CUTIS_OK) return failed(d, result);
+    TRY(check(d, cutis_model_find_clip(d->model, name, &clip)));
     const play_options options = { .clip = (int32_t)clip, .batch = 1, .bind = bind };
     *frame_count = clip_frame_count(d->model, options.clip, FPS);
     return play_open(d->app, "demo", d->model, d->device, &options, out);
@@ -81,13 +80,11 @@ static int find_peaks(demo *d)
 {
     for (int c = 0; c < CLIP_COUNT; c++) {
         uint32_t count;
-        play p;
-        int status = open_clip(d, clip_names[c], (cutis_bind_options){ 0 }, &p, &count);
-        if (status != EXIT_GOOD) return status;
+        ENDS_BY(play_close) play p = { 0 };
+        TRY(open_clip(d, clip_names[c], (cutis_bind_options){ 0 }, &p, &count));
         double most = -1.0;
-        cutis_result result = CUTIS_OK;
-        for (uint32_t f = 0; f < count && result == CUTIS_OK; f++) {
-            result = play_frames(&p, f, 1, FPS);
+        for (uint32_t f = 0; f < count; f++) {
+            TRY(check(d, play_frames(&p, f, 1, FPS)));
             cutis_surface surface = rest_shape_surface(&d->rest, p.positions);
             double change = fabs(cutis_surface_volume(&surface) - d->rest_volume);
             if (change > most) {
@@ -95,8 +92,6 @@ static int find_peaks(demo *d)
                 d->shown_frame[c] = f;
             }
         }
-        play_close(&p);
-        if (result != CUTIS_OK) return failed(d, result);
     }
     return EXIT_GOOD;
 }
@@ -120,26 +115,21 @@ static int show_clip(demo *d, int method, int clip)
 {
     demo_result *r = &d->results[method];
     cutis_bind_options bind = methods[method].bind;
+    cutis_curvature curvature;
     uint32_t count;
-    play p;
+    ENDS_BY(play_close) play p = { 0 };
     bind.normals = true;
-    int status = open_clip(d, clip_names[clip], bind, &p, &count);
-    if (status != EXIT_GOOD) return status;
+    TRY(open_clip(d, clip_names[clip], bind, &p, &count));
     cutis_surface surface = rest_shape_surface(&d->rest, p.positions);
-    cutis_result result = play_frames(&p, d->shown_frame[clip], 1, FPS);
-    if (result == CUTIS_OK) {
-        cutis_curvature curvature;
-        r->variation[clip] =
-            100.0 * (cutis_surface_volume(&surface) - d->rest_volume) / d->rest_volume;
-        result =
-            cutis_surface_curvature(d->app->context, &surface, d->rest.positions, NULL, &curvature);
-        r->stretch[clip] = curvature.edge_stretch_rms;
-    }
-    status = result == CUTIS_OK ? write_frame(d, method, clip, &p) : failed(d, result);
+    TRY(check(d, play_frames(&p, d->shown_frame[clip], 1, FPS)));
+    r->variation[clip] = 100.0 * (cutis_surface_volume(&surface) - d->rest_volume) / d->rest_volume;
+    TRY(check(d, cutis_surface_curvature(d->app->context, &surface, d->rest.positions, NULL,
+                                         &curvature)));
+    r->stretch[clip] = curvature.edge_stretch_rms;
+    TRY(write_frame(d, method, clip, &p));
     r->shown[clip] = p.positions; // kept for the differences
     p.positions = NULL;
-    play_close(&p);
-    return status;
+    return EXIT_GOOD;
 }
 
 static int time_method(demo *d, int method)
@@ -148,20 +138,17 @@ static int time_method(demo *d, int method)
     cutis_device *devices[2] = { d->one_core, d->device };
     for (int k = 0; k < 2; k++) {
         cutis_bind_options bind = methods[method].bind;
-        bench_skin skin;
+        ENDS_BY(bench_skin_close) bench_skin skin = { 0 };
         double seconds = 0.0, plain = 0.0;
         bind.normals = true;
-        cutis_result result = bench_skin_open(devices[k], d->model, &bind, 1, &skin);
-        if (result != CUTIS_OK) return failed(d, result);
-        result = bench_skin_time(&skin, 0.25, &seconds);
-        if (result == CUTIS_OK && method == METHOD_LBS && k == 0) {
-            result = bench_plain_time(d->model, skin.palette, true, 0.25, &plain);
+        TRY(check(d, bench_skin_open(devices[k], d->model, &bind, 1, &skin)));
+        TRY(check(d, bench_skin_time(&skin, 0.25, &seconds)));
+        if (method == METHOD_LBS && k == 0) {
+            TRY(check(d, bench_plain_time(d->model, skin.palette, true, 0.25, &plain)));
             d->plain_ns = 1e9 * plain / skin.info.vertex_count;
         }
         if (k == 0) r->ns = 1e9 * seconds / skin.info.vertex_count;
         if (k == 1) r->characters = 1.0 / (60.0 * seconds);
-        bench_skin_close(&skin);
-        if (result != CUTIS_OK) return failed(d, result);
     }
     return EXIT_GOOD;
 }
@@ -173,12 +160,10 @@ static int compare_methods(demo *d)
         demo_result *r = &d->results[m];
         for (int c = 0; c < CLIP_COUNT; c++) {
             cutis_difference lbs, dqs;
-            cutis_result result = cutis_surface_compare(d->app->context, &rest, r->shown[c],
-                                                        d->results[METHOD_LBS].shown[c], &lbs);
-            if (result == CUTIS_OK)
-                result = cutis_surface_compare(d->app->context, &rest, r->shown[c],
-                                               d->results[METHOD_DQS].shown[c], &dqs);
-            if (result != CUTIS_OK) return failed(d, result);
+            TRY(check(d, cutis_surface_compare(d->app->context, &rest, r->shown[c],
+                                               d->results[METHOD_LBS].shown[c], &lbs)));
+            TRY(check(d, cutis_surface_compare(d->app->context, &rest, r->shown[c],
+                                               d->results[METHOD_DQS].shown[c], &dqs)));
             r->from_lbs = fmax(r->from_lbs, lbs.position_rms);
             r->from_dqs = fmax(r->from_dqs, dqs.position_rms);
         }
@@ -193,22 +178,19 @@ static int write_walk(demo *d)
     char path[4096];
     frame_sink *sink = NULL;
     uint32_t count;
-    play p;
+    ENDS_BY(play_close) play p = { 0 };
     demo_path(d, "walk_dqs.npy", path, sizeof path);
-    int status =
-        open_clip(d, "walk", (cutis_bind_options){ .method = CUTIS_METHOD_DQS }, &p, &count);
-    if (status != EXIT_GOOD) return status;
-    status = sink_open(d->app, d->model,
-                       &(sink_options){ .path = path, .frame_count = count, .fps = FPS }, &sink);
+    TRY(open_clip(d, "walk", (cutis_bind_options){ .method = CUTIS_METHOD_DQS }, &p, &count));
+    int status = sink_open(
+        d->app, d->model, &(sink_options){ .path = path, .frame_count = count, .fps = FPS }, &sink);
     for (uint32_t f = 0; f < count && status == EXIT_GOOD; f++) {
-        cutis_result result = play_frames(&p, f, 1, FPS);
-        status = result == CUTIS_OK ? sink_add(sink, p.positions, NULL) : failed(d, result);
+        status = check(d, play_frames(&p, f, 1, FPS));
+        if (status == EXIT_GOOD) status = sink_add(sink, p.positions, NULL);
     }
     if (status == EXIT_GOOD)
         status = sink_finish(sink);
     else
         sink_drop(sink);
-    play_close(&p);
     return status;
 }
 
@@ -239,19 +221,15 @@ static void write_results(const demo *d, FILE *file)
 
 static int save_results(demo *d)
 {
-    char path[4096], *text = NULL;
+    char path[4096];
+    OWN_MEMORY char *text = NULL;
     size_t size = 0;
     demo_path(d, "demo.json", path, sizeof path);
     FILE *memory = open_memstream(&text, &size);
     if (!memory) return app_fail_text(d->app, "%s: not enough memory", path);
     write_results(d, memory);
-    int status = EXIT_GOOD;
-    if (fclose(memory) != 0)
-        status = app_fail_text(d->app, "%s: not enough memory", path);
-    else
-        status = app_result(d->app, path, cutis_file_write(d->app->context, path, text, size));
-    free(text);
-    return status;
+    if (fclose(memory) != 0) return app_fail_text(d->app, "%s: not enough memory", path);
+    return app_result(d->app, path, cutis_file_write(d->app->context, path, text, size));
 }
 
 static void print_table(const demo *d)
@@ -319,18 +297,15 @@ static int prepare(demo *d)
     cutis_synth_options options = { .body = CUTIS_BODY_BIPED,
                                     .vertex_count = option_count(d->app, OPTION_VERTICES, 0) };
     double start = app_seconds();
-    int status = app_open_device(d->app, &d->device);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_open_device(d->app, &d->device));
     cutis_device_options one = { .thread_count = 1 };
     app_device_options(d->app, &one);
     one.thread_count = one.kind == CUTIS_DEVICE_CPU ? 1 : 0;
-    cutis_result result = cutis_device_create(d->app->context, &one, &d->one_core);
-    if (result == CUTIS_OK) result = cutis_synth_create(d->app->context, &options, &d->model);
+    TRY(check(d, cutis_device_create(d->app->context, &one, &d->one_core)));
+    TRY(check(d, cutis_synth_create(d->app->context, &options, &d->model)));
     d->made_in = app_seconds() - start;
-    if (result != CUTIS_OK) return failed(d, result);
-    status = app_make_folder(d->app, d->folder); // what fails before leaves none
-    if (status == EXIT_GOOD) status = rest_shape_make(d->app, "demo", d->model, &d->rest);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_make_folder(d->app, d->folder)); // what fails before leaves none
+    TRY(rest_shape_make(d->app, "demo", d->model, &d->rest));
     cutis_surface rest = rest_shape_surface(&d->rest, d->rest.positions);
     d->rest_volume = cutis_surface_volume(&rest);
     demo_path(d, "biped.glb", path, sizeof path);

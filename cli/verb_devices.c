@@ -39,8 +39,7 @@ int verb_devices(cli_app *app)
 {
     static cutis_device_info infos[DEVICES_MAX];
     uint32_t count = 0;
-    cutis_result result = cutis_device_list(app->context, DEVICES_MAX, infos, &count);
-    if (result != CUTIS_OK) return app_fail(app, NULL, result);
+    TRY(app_result(app, NULL, cutis_device_list(app->context, DEVICES_MAX, infos, &count)));
     if (count > DEVICES_MAX) count = DEVICES_MAX;
     if (app->json) print_json(infos, count);
     for (uint32_t i = 0; i < count; i++) print_text(app, &infos[i]);

@@ -67,8 +67,8 @@ static int sample_poses(cli_app *app, fit_job *job)
     cutis_sampler *sampler = NULL;
     job->poses = calloc(job->count * nodes, sizeof *job->poses);
     if (!job->poses) return no_memory(app);
-    cutis_result result = cutis_sampler_create(job->model, (uint32_t)job->clip, &sampler);
-    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    TRY(app_result(app, job->path,
+                   cutis_sampler_create(job->model, (uint32_t)job->clip, &sampler)));
     for (uint32_t k = 0; k < job->count; k++)
         cutis_sampler_sample(sampler, job->times[k], job->poses + k * nodes, NULL);
     cutis_sampler_destroy(sampler);
@@ -87,16 +87,15 @@ static int read_locks(cli_app *app, fit_job *job)
     for (const char *entry; names && (entry = next_entry(&names, ",", &span));) {
         char name[256];
         snprintf(name, sizeof name, "%.*s", (int)(span < 255 ? span : 255), entry);
-        cutis_result result = cutis_model_find_joint(
-            job->model, name, &job->keep_joints[job->options.keep_joint_count]);
-        if (result != CUTIS_OK) return app_fail(app, job->path, result);
+        TRY(app_result(app, job->path,
+                       cutis_model_find_joint(job->model, name,
+                                              &job->keep_joints[job->options.keep_joint_count])));
         job->options.keep_joint_count++;
     }
     job->options.keep_joints = job->keep_joints;
     if (!path) return EXIT_GOOD;
     cutis_array array = { 0 };
-    cutis_result result = cutis_array_read(app->context, path, &array);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path, cutis_array_read(app->context, path, &array)));
     int status = EXIT_GOOD;
     job->keep_vertices = calloc(vertices + (size_t)1, 1);
     if (array.dimension_count != 1 || array.dimensions[0] != vertices)
@@ -145,34 +144,32 @@ static int read_options(cli_app *app, fit_job *job)
 static int play_method(cli_app *app, fit_job *job, int m, float *out)
 {
     const size_t vertices = cutis_model_vertex_count(job->fitted);
-    cutis_binding *binding = NULL;
+    OWN(cutis_binding) *binding = NULL;
     cutis_bind_options options = { .method = PLAYED[m] };
     job->residual[m] = calloc(job->count, sizeof **job->residual);
     if (!job->residual[m]) return no_memory(app);
-    cutis_result result = cutis_bind(job->device, job->fitted, &options, &binding);
+    TRY(app_result(app, job->path, cutis_bind(job->device, job->fitted, &options, &binding)));
     const size_t nodes = cutis_model_get(job->fitted)->node_count;
-    for (uint32_t k = 0; k < job->count && result == CUTIS_OK; k++) {
+    for (uint32_t k = 0; k < job->count; k++) {
         const float *shape = job->shapes + 3 * k * vertices;
         double sum = 0;
-        result = cutis_deform(binding, &(cutis_poses){ .local = job->poses + k * nodes }, 1,
-                              &(cutis_outputs){ .positions = { .data = out } });
+        TRY(app_result(app, job->path,
+                       cutis_deform(binding, &(cutis_poses){ .local = job->poses + k * nodes }, 1,
+                                    &(cutis_outputs){ .positions = { .data = out } })));
         for (size_t i = 0; i < 3 * vertices; i++)
             sum += ((double)out[i] - shape[i]) * ((double)out[i] - shape[i]);
         job->residual[m][k] = sqrt(sum / (double)vertices);
     }
-    cutis_binding_destroy(binding);
-    return app_result(app, job->path, result);
+    return EXIT_GOOD;
 }
 
 static int play_examples(cli_app *app, fit_job *job)
 {
-    int status = EXIT_GOOD;
-    float *out = calloc(cutis_model_vertex_count(job->fitted), 3 * sizeof *out);
+    OWN_MEMORY float *out = calloc(cutis_model_vertex_count(job->fitted), 3 * sizeof *out);
     if (!out) return no_memory(app);
-    for (int m = 0; m < 3 && status == EXIT_GOOD; m++)
-        if (job->played[m]) status = play_method(app, job, m, out);
-    free(out);
-    return status;
+    for (int m = 0; m < 3; m++)
+        if (job->played[m]) TRY(play_method(app, job, m, out));
+    return EXIT_GOOD;
 }
 
 static int fit_model(cli_app *app, fit_job *job)
@@ -266,35 +263,34 @@ static void emit_result(const fit_job *job)
     emit_end(&json);
 }
 
+static void close_job(fit_job *job)
+{
+    for (int m = 0; m < 3; m++) free(job->residual[m]);
+    free(job->keep_vertices);
+    free(job->keep_joints);
+    free(job->shapes);
+    free(job->poses);
+    free(job->times);
+    cutis_pose_fit_report_destroy(job->fit);
+    cutis_model_destroy(job->fitted);
+    cutis_device_destroy(job->device);
+    cutis_model_destroy(job->model);
+}
+
 int verb_fit(cli_app *app)
 {
-    fit_job job = { .path = app->operands[0] };
-    int status = app_output(app, ".glb .gltf", &job.output);
-    if (status == EXIT_GOOD) status = read_options(app, &job);
-    if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
-    if (status == EXIT_GOOD)
-        status = clip_find_text(app, job.path, option_text(app, OPTION_FIT_POSES), &job.model,
-                                &job.clip);
-    if (status == EXIT_GOOD) status = find_keys(app, &job);
-    if (status == EXIT_GOOD) status = sample_poses(app, &job);
-    if (status == EXIT_GOOD)
-        status = fit_shapes_read(app, job.path, job.model, job.count, job.poses, &job.shapes);
-    if (status == EXIT_GOOD) status = read_locks(app, &job);
-    if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
-    if (status == EXIT_GOOD) status = fit_model(app, &job);
-    if (status == EXIT_GOOD) {
-        say_result(app, &job);
-        if (app->json) emit_result(&job);
-    }
-    for (int m = 0; m < 3; m++) free(job.residual[m]);
-    free(job.keep_vertices);
-    free(job.keep_joints);
-    free(job.shapes);
-    free(job.poses);
-    free(job.times);
-    cutis_pose_fit_report_destroy(job.fit);
-    cutis_model_destroy(job.fitted);
-    cutis_device_destroy(job.device);
-    cutis_model_destroy(job.model);
-    return status;
+    ENDS_BY(close_job) fit_job job = { .path = app->operands[0] };
+    TRY(app_output(app, ".glb .gltf", &job.output));
+    TRY(read_options(app, &job));
+    TRY(app_read_model(app, job.path, &job.model));
+    TRY(clip_find_text(app, job.path, option_text(app, OPTION_FIT_POSES), &job.model, &job.clip));
+    TRY(find_keys(app, &job));
+    TRY(sample_poses(app, &job));
+    TRY(fit_shapes_read(app, job.path, job.model, job.count, job.poses, &job.shapes));
+    TRY(read_locks(app, &job));
+    TRY(app_open_device(app, &job.device));
+    TRY(fit_model(app, &job));
+    say_result(app, &job);
+    if (app->json) emit_result(&job);
+    return EXIT_GOOD;
 }

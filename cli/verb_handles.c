@@ -2,7 +2,6 @@
 /// of it succeeded.
 #include "handles.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,9 +175,9 @@ static int bind_model(cli_app *app, handles_job *job)
 static int write_result(cli_app *app, handles_job *job)
 {
     const char *picture = option_text(app, OPTION_WEIGHTS_PICTURE);
-    int status = handles_compare(app, job);
-    if (status == EXIT_GOOD && picture) status = handles_picture(app, job, picture);
-    return status == EXIT_GOOD ? app_write_model(app, job->result, job->output) : status;
+    TRY(handles_compare(app, job));
+    if (picture) TRY(handles_picture(app, job, picture));
+    return app_write_model(app, job->result, job->output);
 }
 
 int verb_handles(cli_app *app)

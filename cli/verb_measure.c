@@ -42,8 +42,7 @@ typedef struct measurement {
 
 static int load_array(cli_app *app, shapes *out)
 {
-    cutis_result result = cutis_array_read(app->context, out->path, &out->array);
-    if (result != CUTIS_OK) return app_fail(app, out->path, result);
+    TRY(app_result(app, out->path, cutis_array_read(app->context, out->path, &out->array)));
     const cutis_array *a = &out->array;
     const uint64_t *d = a->dimensions;
     bool flat = a->dimension_count == 2 && d[1] == 3;
@@ -61,24 +60,20 @@ static int load_array(cli_app *app, shapes *out)
 
 static int load_model(cli_app *app, const char *path, rest_shape *out)
 {
-    cutis_model *model = NULL;
-    int status = app_read_model(app, path, &model);
-    if (status == EXIT_GOOD) status = rest_shape_make(app, path, model, out);
-    cutis_model_destroy(model);
-    return status;
+    OWN(cutis_model) *model = NULL;
+    TRY(app_read_model(app, path, &model));
+    return rest_shape_make(app, path, model, out);
 }
 
 // The model that gives the triangles: its rest, its parts, and the pose that is asked for.
 static int load_main(cli_app *app, const char *path, measurement *m)
 {
-    cutis_model *model = NULL;
-    int status = app_read_model(app, path, &model);
-    if (status == EXIT_GOOD) status = rest_shape_make(app, path, model, &m->rest);
-    if (status == EXIT_GOOD) status = measure_parts_make(app, model, &m->parts);
-    if (status == EXIT_GOOD && measure_wants_pose(app))
-        status = measure_pose(app, path, &model, &m->posed);
-    cutis_model_destroy(model);
-    if (status != EXIT_GOOD || !m->posed) return status;
+    OWN(cutis_model) *model = NULL;
+    TRY(app_read_model(app, path, &model));
+    TRY(rest_shape_make(app, path, model, &m->rest));
+    TRY(measure_parts_make(app, model, &m->parts));
+    if (measure_wants_pose(app)) TRY(measure_pose(app, path, &model, &m->posed));
+    if (!m->posed) return EXIT_GOOD;
     m->result = (shapes){
         .path = path, .frame_count = 1, .vertex_count = m->rest.vertex_count, .values = m->posed
     };
@@ -109,14 +104,12 @@ static int load(cli_app *app, measurement *m)
                          app->operands[0]);
     if (measure_wants_pose(app) && (!model || next < app->operand_count))
         return app_usage(app, "--clip, --pose and --method are for a model alone");
-    int status = model ? load_main(app, model, m) : EXIT_GOOD;
+    if (model) TRY(load_main(app, model, m));
     m->has_result = next < app->operand_count || m->posed;
-    if (status == EXIT_GOOD && next < app->operand_count)
-        status = load_shapes(app, app->operands[next++], &m->result);
+    if (next < app->operand_count) TRY(load_shapes(app, app->operands[next++], &m->result));
     m->has_reference = next < app->operand_count;
-    if (status == EXIT_GOOD && m->has_reference)
-        status = load_shapes(app, app->operands[next++], &m->reference);
-    return status;
+    if (m->has_reference) TRY(load_shapes(app, app->operands[next++], &m->reference));
+    return EXIT_GOOD;
 }
 
 // Fill the gaps: no model: rest is the reference's first frame; no result: rest itself; no
@@ -191,8 +184,7 @@ static int measure_all(cli_app *app, measurement *m)
     if (result != CUTIS_OK) return app_fail(app, m->result.path, result);
     if (m->rest.triangle_count > 0) {
         cutis_surface surface = rest_shape_surface(&m->rest, m->result.values + plane * m->extreme);
-        int status = measure_facts_make(app, m->result.path, &rest, &surface, &m->parts, &m->facts);
-        if (status != EXIT_GOOD) return status;
+        TRY(measure_facts_make(app, m->result.path, &rest, &surface, &m->parts, &m->facts));
     }
     m->total.volume = m->rows[m->extreme].volume;
     m->total.variation = m->rows[m->extreme].variation;

@@ -17,8 +17,8 @@ static int parse_clips(cli_app *app, const char *text, const cutis_model *model,
                              CLIPS_MAX);
         memcpy(name, entry, span);
         name[span] = 0;
-        cutis_result result = cutis_model_find_clip(model, name, &out->clips[out->count]);
-        if (result != CUTIS_OK) return app_fail(app, app->operands[0], result);
+        TRY(app_result(app, app->operands[0],
+                       cutis_model_find_clip(model, name, &out->clips[out->count])));
         out->count++;
     }
     return out->count ? EXIT_GOOD : app_usage(app, "no clips are named");
@@ -38,14 +38,13 @@ static int read_options(cli_app *app, reduce_job *job)
     o->repair = option_given(app, OPTION_FIX);
     o->compare = option_given(app, OPTION_COMPARE);
     o->automatic = poses && strcmp(poses, "auto") == 0;
-    int status = EXIT_GOOD;
     if (held_out && o->automatic)
         return app_usage(app, "--held-out goes with clips; automatic poses bring their own");
-    if (poses && !o->automatic) status = parse_clips(app, poses, job->model, learn);
-    if (status == EXIT_GOOD && held_out) status = parse_clips(app, held_out, job->model, judge);
+    if (poses && !o->automatic) TRY(parse_clips(app, poses, job->model, learn));
+    if (held_out) TRY(parse_clips(app, held_out, job->model, judge));
     if (learn->count) o->clips = learn->clips, o->clip_count = learn->count;
     if (judge->count) o->held_out_clips = judge->clips, o->held_out_clip_count = judge->count;
-    return status;
+    return EXIT_GOOD;
 }
 
 void reduce_say_rows(const cli_app *app, const cutis_reduce_row *rows, uint32_t count)
@@ -119,12 +118,11 @@ static void emit_result(const reduce_job *job)
 
 static int write_result(cli_app *app, reduce_job *job)
 {
-    cutis_result result = cutis_weights_summarize(job->model, &job->before);
-    if (result == CUTIS_OK) result = cutis_weights_summarize(job->reduced, &job->after);
-    if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    TRY(app_result(app, job->path, cutis_weights_summarize(job->model, &job->before)));
+    TRY(app_result(app, job->path, cutis_weights_summarize(job->reduced, &job->after)));
     const char *report = option_text(app, OPTION_REPORT);
-    int status = report ? reduce_report(app, job, report) : EXIT_GOOD;
-    return status == EXIT_GOOD ? app_write_model(app, job->reduced, job->output) : status;
+    if (report) TRY(reduce_report(app, job, report));
+    return app_write_model(app, job->reduced, job->output);
 }
 
 // A cage's weights are meant where there is no skin, or where signed ones are asked for.
@@ -142,8 +140,7 @@ static int reduce_model(cli_app *app, reduce_job *job)
 {
     if (option_given(app, OPTION_SIGNED) && !cutis_model_get(job->model)->cage)
         return app_usage(app, "--signed is for cages; weights of a skin are never negative");
-    int status = read_options(app, job);
-    if (status != EXIT_GOOD) return status;
+    TRY(read_options(app, job));
     cutis_result result = cutis_weights_reduce(job->model, job->device, &job->options,
                                                &job->reduced, &job->reduction);
     app_progress_done(app);
@@ -159,26 +156,26 @@ static int reduce_model(cli_app *app, reduce_job *job)
     return write_result(app, job);
 }
 
+static void close_job(reduce_job *job)
+{
+    cutis_reduce_report_destroy(job->reduction);
+    cutis_model_destroy(job->reduced);
+    cutis_device_destroy(job->device);
+    cutis_model_destroy(job->model);
+}
+
 int verb_reduce(cli_app *app)
 {
-    reduce_job job = { .path = app->operands[0] };
+    ENDS_BY(close_job) reduce_job job = { .path = app->operands[0] };
     const char *report = option_text(app, OPTION_REPORT);
-    int status = app_output(app, ".glb .gltf", &job.output); // others hold no weights
-    if (status == EXIT_GOOD && report)
-        status = app_check_output_as(app, "--report", report, ".html");
-    if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
-    if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
-    const bool cage = status == EXIT_GOOD && means_cage(app, job.model);
-    if (status == EXIT_GOOD)
-        status = cage ? cage_reduce(app, job.path, job.output, job.model, job.device)
-                      : reduce_model(app, &job);
-    if (status == EXIT_GOOD && !cage) {
-        say_result(app, &job);
-        if (app->json) emit_result(&job);
-    }
-    cutis_reduce_report_destroy(job.reduction);
-    cutis_model_destroy(job.reduced);
-    cutis_device_destroy(job.device);
-    cutis_model_destroy(job.model);
-    return status;
+    TRY(app_output(app, ".glb .gltf", &job.output)); // others hold no weights
+    if (report) TRY(app_check_output_as(app, "--report", report, ".html"));
+    TRY(app_read_model(app, job.path, &job.model));
+    TRY(app_open_device(app, &job.device));
+    if (means_cage(app, job.model))
+        return cage_reduce(app, job.path, job.output, job.model, job.device);
+    TRY(reduce_model(app, &job));
+    say_result(app, &job);
+    if (app->json) emit_result(&job);
+    return EXIT_GOOD;
 }

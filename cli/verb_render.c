@@ -18,8 +18,7 @@ typedef struct render_job {
 static int read_reference(cli_app *app, render_job *job, const char *path)
 {
     cutis_array array = { 0 };
-    cutis_result result = cutis_array_read(app->context, path, &array);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path, cutis_array_read(app->context, path, &array)));
     size_t plane = 3 * (size_t)job->stage.rest.vertex_count;
     const uint64_t total = array_size(&array), frames = plane ? total / plane : 0;
     int status = EXIT_GOOD;
@@ -58,8 +57,7 @@ static int focus_joint(cli_app *app, render_job *job, const char *name)
 {
     uint32_t node = 0;
     const play *p = &job->shots[0].play;
-    cutis_result result = cutis_model_find_joint(job->stage.model, name, &node);
-    if (result != CUTIS_OK) return app_fail(app, job->stage.path, result);
+    TRY(app_result(app, job->stage.path, cutis_model_find_joint(job->stage.model, name, &node)));
     cutis_mat34 *world = malloc(p->node_count * sizeof *world);
     if (!world) return app_fail_text(app, "not enough memory");
     cutis_pose_world(job->stage.model, p->transforms, world);
@@ -83,13 +81,12 @@ static void frame_shots(render_job *job)
 
 static int bind_shots(cli_app *app, render_job *job)
 {
-    int status = EXIT_GOOD;
-    for (uint32_t i = 0; i < job->shot_count && status == EXIT_GOOD; i++) {
+    for (uint32_t i = 0; i < job->shot_count; i++) {
         if (!app_progress(app, "binding", (double)i / job->shot_count)) return app_stopped(app);
-        status = picture_bind(&job->stage, &job->shots[i]);
-        if (status == EXIT_GOOD) status = picture_pose(&job->stage, &job->shots[i], job->seconds);
+        TRY(picture_bind(&job->stage, &job->shots[i]));
+        TRY(picture_pose(&job->stage, &job->shots[i], job->seconds));
     }
-    return status;
+    return EXIT_GOOD;
 }
 
 /// Every tile of a sheet shares one range, or colours could not be compared.
@@ -118,15 +115,14 @@ static void caption(const render_job *job, const picture_shot *shot, char *out, 
 
 static int draw_tiles(cli_app *app, render_job *job, picture_paint *paints, cutis_image *images)
 {
-    int status = EXIT_GOOD;
-    for (uint32_t i = 0; i < job->shot_count && status == EXIT_GOOD; i++)
-        status = picture_paint_shot(&job->stage, &job->shots[i], job->reference, &paints[i]);
-    if (status == EXIT_GOOD) share_range(paints, job->shot_count);
-    for (uint32_t i = 0; i < job->shot_count && status == EXIT_GOOD; i++) {
+    for (uint32_t i = 0; i < job->shot_count; i++)
+        TRY(picture_paint_shot(&job->stage, &job->shots[i], job->reference, &paints[i]));
+    share_range(paints, job->shot_count);
+    for (uint32_t i = 0; i < job->shot_count; i++) {
         if (!app_progress(app, "drawing", (double)i / job->shot_count)) return app_stopped(app);
-        status = picture_draw(&job->stage, &job->shots[i], &paints[i], &images[i]);
+        TRY(picture_draw(&job->stage, &job->shots[i], &paints[i], &images[i]));
     }
-    return status;
+    return EXIT_GOOD;
 }
 
 static int draw_picture(cli_app *app, render_job *job, cutis_image *out)
@@ -170,8 +166,7 @@ static int write_pictures(cli_app *app, render_job *job)
         else
             snprintf(path, sizeof path, "%s", job->output);
         job->stage.camera.yaw = yaw + 360.0 * i / turns;
-        int status = draw_picture(app, job, &image);
-        if (status != EXIT_GOOD) return status;
+        TRY(draw_picture(app, job, &image));
         cutis_result result = cutis_image_write_png(app->context, &image, path);
         uint32_t width = image.width, height = image.height;
         cutis_image_destroy(app->context, &image);
@@ -211,15 +206,14 @@ static int run_job(cli_app *app, render_job *job)
 int verb_render(cli_app *app)
 {
     render_job job = { 0 };
-    int status = app_output(app, ".png", &job.output);
-    if (status == EXIT_GOOD) status = picture_methods(app, job.shots, &job.shot_count);
-    if (status == EXIT_GOOD && option_given(app, OPTION_TIME) && !option_given(app, OPTION_CLIP) &&
+    TRY(app_output(app, ".png", &job.output));
+    TRY(picture_methods(app, job.shots, &job.shot_count));
+    if (option_given(app, OPTION_TIME) && !option_given(app, OPTION_CLIP) &&
         !option_given(app, OPTION_CAGE_POSES) && !option_given(app, OPTION_SHOW)) // error:FRAMES
-        status = app_usage(app, "--time goes with --clip or --cage-poses");
+        return app_usage(app, "--time goes with --clip or --cage-poses");
     bool patched = false;
     for (uint32_t i = 0; i < job.shot_count; i++) patched |= picture_is_patched(&job.shots[i]);
-    if (status == EXIT_GOOD && !patched &&
-        (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL)))
-        status = app_usage(app, "--remove and --fill are for the method patches");
-    return status == EXIT_GOOD ? run_job(app, &job) : status;
+    if (!patched && (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL)))
+        return app_usage(app, "--remove and --fill are for the method patches");
+    return run_job(app, &job);
 }

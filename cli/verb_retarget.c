@@ -33,11 +33,10 @@ static int read_options(cli_app *app, request *r)
     r->options.rest = (cutis_retarget_rest)option_choice(app, OPTION_MOTION_REST);
     r->options.feet = (cutis_retarget_feet)option_choice(app, OPTION_FEET);
     r->options.fps = option_number(app, OPTION_FPS, 0);
-    int status = EXIT_GOOD;
-    if (r->map_output) status = app_check_output(app, r->map_output);
-    if (status == EXIT_GOOD && (option_given(app, OPTION_OUTPUT) || !r->map_output))
-        status = app_output(app, ".glb .gltf .bvh", &r->output);
-    return status;
+    if (r->map_output) TRY(app_check_output(app, r->map_output));
+    if (option_given(app, OPTION_OUTPUT) || !r->map_output)
+        TRY(app_output(app, ".glb .gltf .bvh", &r->output));
+    return EXIT_GOOD;
 }
 
 static int find_motion(cli_app *app, request *r)
@@ -70,20 +69,17 @@ static cutis_result write_result(const request *r)
 {
     if (!has_extension(r->output, ".bvh")) return cutis_model_write(r->result, r->output, NULL);
     cutis_model_data data = *cutis_model_get(r->result);
-    cutis_model *only = NULL;
+    OWN(cutis_model) *only = NULL;
     data.clips += data.clip_count - 1;
     data.clip_count = 1;
-    cutis_result result =
-        cutis_model_create(cutis_model_context(r->result), &data, CUTIS_GATE_REFUSE, &only);
-    if (result == CUTIS_OK) result = cutis_model_write(only, r->output, NULL);
-    cutis_model_destroy(only);
-    return result;
+    TRY(cutis_model_create(cutis_model_context(r->result), &data, CUTIS_GATE_REFUSE, &only));
+    return cutis_model_write(only, r->output, NULL);
 }
 
 static int make(cli_app *app, request *r)
 {
-    cutis_result result = cutis_retarget(r->model, r->motion, &r->options, &r->result, &r->report);
-    if (result != CUTIS_OK) return app_fail(app, r->motion_path, result);
+    TRY(app_result(app, r->motion_path,
+                   cutis_retarget(r->model, r->motion, &r->options, &r->result, &r->report)));
     return app_result(app, r->output, write_result(r));
 }
 

@@ -7,9 +7,8 @@
 
 static int read_labels(cli_app *app, skeleton_job *job, const char *path)
 {
-    cutis_result result =
-        cutis_part_labels_read(app->context, path, &job->labels, &job->label_count);
-    if (result != CUTIS_OK) return app_fail(app, path, result);
+    TRY(app_result(app, path,
+                   cutis_part_labels_read(app->context, path, &job->labels, &job->label_count)));
     job->options.source = CUTIS_PART_SOURCE_LABELS;
     job->options.labels = job->labels;
     job->options.label_count = job->label_count;

@@ -93,10 +93,10 @@ static int write_shape(cli_app *app, const cutis_model *model, cutis_device *dev
     cutis_model_data data = *cutis_model_get(model);
     cutis_mesh mesh = data.meshes[0];
     cutis_primitive primitive = mesh.primitives[0];
-    cutis_model *bulged = NULL;
-    play p = { 0 };
+    OWN(cutis_model) *bulged = NULL;
+    ENDS_BY(play_close) play p = { 0 };
     size_t bytes = 3 * sizeof(float) * (size_t)primitive.vertex_count;
-    float *positions = malloc(bytes);
+    OWN_MEMORY float *positions = malloc(bytes);
     if (!positions) return app_fail_text(app, "examples: not enough memory");
     memcpy(positions, primitive.positions, bytes);
     if (examples[index].joint >= 0)
@@ -105,24 +105,15 @@ static int write_shape(cli_app *app, const cutis_model *model, cutis_device *dev
     primitive.positions = positions;
     mesh.primitives = &primitive;
     data.meshes = &mesh;
-    cutis_result result = cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, &bulged);
-    int status = app_result(app, "examples", result);
-    if (status == EXIT_GOOD) {
-        play_options options = { .clip = (int32_t)data.clip_count - 1,
-                                 .batch = 1,
-                                 .bind = { .normals = true } };
-        status = play_open(app, "examples", bulged, device, &options, &p);
-    }
-    if (status == EXIT_GOOD) {
-        result = play_frames(&p, (uint32_t)index, 1, EXAMPLE_FPS);
-        if (result != CUTIS_OK) status = app_fail(app, "examples", result);
-    }
-    for (int k = 0; k < 2 && status == EXIT_GOOD; k++)
-        status = sink_add(sinks[k], p.positions, p.normals);
-    if (p.model) play_close(&p);
-    cutis_model_destroy(bulged);
-    free(positions);
-    return status;
+    TRY(app_result(app, "examples",
+                   cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, &bulged)));
+    const play_options options = { .clip = (int32_t)data.clip_count - 1,
+                                   .batch = 1,
+                                   .bind = { .normals = true } };
+    TRY(play_open(app, "examples", bulged, device, &options, &p));
+    TRY(app_result(app, "examples", play_frames(&p, (uint32_t)index, 1, EXAMPLE_FPS)));
+    for (int k = 0; k < 2; k++) TRY(sink_add(sinks[k], p.positions, p.normals));
+    return EXIT_GOOD;
 }
 
 static int write_shapes(cli_app *app, const cutis_model *model, const uint32_t *nodes,
@@ -161,14 +152,12 @@ static int examples_write(cli_app *app, cutis_model **model, const char *folder)
     const cutis_model_data *data = cutis_model_get(*model);
     uint32_t nodes[JOINT_COUNT];
     cutis_model *extended = NULL;
-    cutis_result result = CUTIS_OK;
     if (data->mesh_count != 1 || data->meshes[0].primitive_count != 1 || data->skin_count != 1 ||
         !data->meshes[0].primitives[0].normals)
         return app_fail_text(app, "examples: the arm is not one skinned mesh; please report it");
-    for (int j = 0; j < JOINT_COUNT && result == CUTIS_OK; j++)
-        result = cutis_model_find_joint(*model, joint_names[j], &nodes[j]);
-    if (result == CUTIS_OK) result = add_clip(app, *model, nodes, &extended);
-    if (result != CUTIS_OK) return app_fail(app, "examples", result);
+    for (int j = 0; j < JOINT_COUNT; j++)
+        TRY(app_result(app, "examples", cutis_model_find_joint(*model, joint_names[j], &nodes[j])));
+    TRY(app_result(app, "examples", add_clip(app, *model, nodes, &extended)));
     cutis_model_destroy(*model);
     *model = extended;
     return write_shapes(app, extended, nodes, folder);
@@ -234,15 +223,12 @@ static int write_labels(cli_app *app, const cutis_model *model, const char *path
 static int write_truth(cli_app *app, const cutis_synth_options *options, const char *path)
 {
     cutis_synth_options rigged = *options;
-    cutis_model *model = NULL;
+    OWN(cutis_model) *model = NULL;
     rigged.unrigged = false;
-    cutis_result result = cutis_synth_create(app->context, &rigged, &model);
+    TRY(app_result(app, app->operands[0], cutis_synth_create(app->context, &rigged, &model)));
     app_progress_done(app);
-    if (result != CUTIS_OK) return app_fail(app, app->operands[0], result);
-    int status = has_extension(path, ".seg") ? write_labels(app, model, path)
-                                             : app_write_model(app, model, path);
-    cutis_model_destroy(model);
-    return status;
+    return has_extension(path, ".seg") ? write_labels(app, model, path)
+                                       : app_write_model(app, model, path);
 }
 
 // What is drawn from the seed, for a program.
@@ -290,21 +276,17 @@ int verb_synth(cli_app *app)
     const char *output, *folder = option_text(app, OPTION_EXAMPLES);
     const char *truth = option_text(app, OPTION_TRUTH);
     cutis_synth_options options;
-    cutis_model *model = NULL;
-    int status = read_options(app, &options);
-    if (status == EXIT_GOOD) status = app_output(app, NULL, &output);
-    if (status == EXIT_GOOD) status = app_check_writing(app, output);
-    if (status == EXIT_GOOD && truth)
-        status = app_check_output_as(app, "--truth", truth, ".glb .gltf .seg");
-    if (status != EXIT_GOOD) return status;
-    cutis_result result = cutis_synth_create(app->context, &options, &model);
+    OWN(cutis_model) *model = NULL;
+    TRY(read_options(app, &options));
+    TRY(app_output(app, NULL, &output));
+    TRY(app_check_writing(app, output));
+    if (truth) TRY(app_check_output_as(app, "--truth", truth, ".glb .gltf .seg"));
+    TRY(app_result(app, app->operands[0], cutis_synth_create(app->context, &options, &model)));
     app_progress_done(app);
-    if (result != CUTIS_OK) return app_fail(app, app->operands[0], result);
-    if (folder) status = examples_write(app, &model, folder);
-    if (status == EXIT_GOOD) status = app_limit_influences(app, app->operands[0], &model);
-    if (status == EXIT_GOOD) status = app_write_model(app, model, output);
-    if (status == EXIT_GOOD && truth) status = write_truth(app, &options, truth);
-    if (status == EXIT_GOOD) report(app, output, &options, model);
-    cutis_model_destroy(model);
-    return status;
+    if (folder) TRY(examples_write(app, &model, folder));
+    TRY(app_limit_influences(app, app->operands[0], &model));
+    TRY(app_write_model(app, model, output));
+    if (truth) TRY(write_truth(app, &options, truth));
+    report(app, output, &options, model);
+    return EXIT_GOOD;
 }

@@ -71,8 +71,7 @@ static int read_page(view *v)
         void *data = NULL;
         size_t size = 0;
         snprintf(path, sizeof path, "%s/%s", folder, PAGE[i].path);
-        cutis_result result = cutis_file_read(v->app->context, path, &data, &size);
-        if (result != CUTIS_OK) return app_fail(v->app, path, result);
+        TRY(app_result(v->app, path, cutis_file_read(v->app->context, path, &data, &size)));
         v->files[v->file_count++] = (page_file){ PAGE[i].path, PAGE[i].type, data, size };
     }
     return EXIT_GOOD;

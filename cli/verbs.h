@@ -4,7 +4,6 @@
 #ifndef CUTIS_CLI_VERBS_H
 #define CUTIS_CLI_VERBS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <cutis/deform.h>

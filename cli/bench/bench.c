@@ -12,16 +12,10 @@ cutis_result bench_best(bench_function function, void *data, double budget, doub
 {
     uint32_t group = 1;
     double best = 0.0;
-    for (int i = 0; i < 2; i++) {
-        cutis_result result = function(data);
-        if (result != CUTIS_OK) return result;
-    }
+    for (int i = 0; i < 2; i++) { TRY(function(data)); }
     const double start = app_seconds();
     for (double now = start, last = start; now - start < budget || best == 0.0; last = now) {
-        for (uint32_t i = 0; i < group; i++) {
-            cutis_result result = function(data);
-            if (result != CUTIS_OK) return result;
-        }
+        for (uint32_t i = 0; i < group; i++) { TRY(function(data)); }
         now = app_seconds();
         double spent = now - last;
         if (spent < GROUP_SECONDS && group < 1u << 30) {
@@ -46,8 +40,7 @@ static cutis_result device_outputs(bench_skin *skin, bool normals)
 {
     uint64_t record = normals ? 24 : 12;
     uint64_t size = record * skin->info.vertex_count * skin->instance_count;
-    cutis_result result = cutis_buffer_create(skin->device, size, &skin->buffer);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_buffer_create(skin->device, size, &skin->buffer));
     skin->outputs.positions = (cutis_stream){ .buffer = skin->buffer, .stride = (uint32_t)record };
     if (normals)
         skin->outputs.normals =
@@ -111,11 +104,10 @@ cutis_result bench_skin_open(cutis_device *device, const cutis_model *model,
 static cutis_result run_skin(void *data)
 {
     bench_skin *skin = data;
-    cutis_result result = CUTIS_OK;
-    for (uint32_t i = 0; i < skin->queued && result == CUTIS_OK; i++)
-        result = cutis_deform(skin->binding, &skin->poses, skin->instance_count, &skin->outputs);
-    if (result == CUTIS_OK && skin->buffer) result = cutis_device_finish(skin->device);
-    return result;
+    for (uint32_t i = 0; i < skin->queued; i++)
+        TRY(cutis_deform(skin->binding, &skin->poses, skin->instance_count, &skin->outputs));
+    if (skin->buffer) TRY(cutis_device_finish(skin->device));
+    return CUTIS_OK;
 }
 
 cutis_result bench_skin_time(bench_skin *skin, double budget, double *seconds)
@@ -138,31 +130,25 @@ void bench_skin_close(bench_skin *skin)
 cutis_result bench_frame_time(cutis_device *device, const cutis_model *model,
                               const cutis_bind_options *options, double budget, double *seconds)
 {
-    bench_skin skin;
-    cutis_result result = bench_skin_open(device, model, options, 1, &skin);
-    if (result != CUTIS_OK) return result;
-    result = bench_skin_time(&skin, budget, seconds);
-    bench_skin_close(&skin);
-    return result;
+    ENDS_BY(bench_skin_close) bench_skin skin = { 0 };
+    TRY(bench_skin_open(device, model, options, 1, &skin));
+    return bench_skin_time(&skin, budget, seconds);
 }
 
 cutis_result bench_deform(cutis_device *device, const cutis_model *model,
                           const cutis_bind_options *options, const cutis_poses *poses,
                           uint32_t count, const cutis_outputs *outputs)
 {
-    cutis_binding *binding = NULL;
-    cutis_result result = cutis_bind(device, model, options, &binding);
-    if (result == CUTIS_OK) result = cutis_deform(binding, poses, count, outputs);
-    cutis_binding_destroy(binding);
-    return result;
+    OWN(cutis_binding) *binding = NULL;
+    TRY(cutis_bind(device, model, options, &binding));
+    return cutis_deform(binding, poses, count, outputs);
 }
 
 cutis_result bench_sample(const cutis_model *model, uint32_t clip, float seconds,
                           cutis_transform *pose)
 {
-    cutis_sampler *sampler = NULL;
-    cutis_result result = cutis_sampler_create(model, clip, &sampler);
-    if (result == CUTIS_OK) cutis_sampler_sample(sampler, seconds, pose, NULL);
-    cutis_sampler_destroy(sampler);
-    return result;
+    OWN(cutis_sampler) *sampler = NULL;
+    TRY(cutis_sampler_create(model, clip, &sampler));
+    cutis_sampler_sample(sampler, seconds, pose, NULL);
+    return CUTIS_OK;
 }

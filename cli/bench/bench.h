@@ -52,8 +52,7 @@ cutis_result bench_sample(const cutis_model *model, uint32_t clip, float seconds
 cutis_result bench_plain_time(const cutis_model *model, const cutis_mat34 *palette,
                               bool unit_normals, double budget, double *seconds);
 
-// Models to measure speed on (bench/body.c)
-// -------------------------------------------------------------
+// Models to measure speed on (bench/body.c) -----------------------------------------------------
 
 #define BENCH_BONES 64
 
@@ -66,8 +65,7 @@ cutis_result bench_body_create(cutis_context *context, uint32_t vertex_count, ui
 /// @param transforms node_count of the model
 void bench_pose(const cutis_model *model, cutis_transform *transforms);
 
-// How fast a GPU can fill memory (bench/fill.c): the floor of any kernel that writes its vertices
-// --------------------
+// How fast a GPU can fill memory, the floor of any kernel that writes its vertices (bench/fill.c)
 
 /// Seconds to fill `buffer` (`size` bytes) with the API's own call: cuMemsetD32Async or
 /// clEnqueueFillBuffer.
@@ -76,7 +74,6 @@ cutis_result bench_fill_time(cutis_device *device, cutis_buffer *buffer, uint64_
                              double budget, double *seconds);
 
 // The machine's own limits, measured in the run they are compared with (bench/machine.c)
-// --------------------
 
 /// Float multiply-adds a second of `thread_count` threads at once; a vector instruction counts as
 /// its lanes.

@@ -117,59 +117,53 @@ static cutis_result measure_rounds(bench *b, subject *s, bench_skin *skin, bool 
     const bool memory = skin->info.vertex_count >= MEMORY_BOUND_VERTICES;
     const int rounds = memory ? MEMORY_ROUNDS : ROUNDS;
     const double budget = b->budget / rounds;
-    cutis_result result = CUTIS_OK;
     *bandwidth = 0.0;
-    for (int round = 0; round < rounds && result == CUTIS_OK; round++) {
+    for (int round = 0; round < rounds; round++) {
         double now = 0.0, plain = 0.0;
         if (stopped(b)) return CUTIS_CANCELLED;
-        result = bench_skin_time(skin, budget, &now);
+        TRY(bench_skin_time(skin, budget, &now));
         if (skin->device_info.kind == CUTIS_DEVICE_CPU)
             *bandwidth = fmax(*bandwidth, refresh_limits(b, skin->device_info.thread_count, memory,
                                                          0.5 * budget));
         *seconds = round == 0 ? now : fmin(*seconds, now);
-        if (result != CUTIS_OK || round >= ROUNDS) continue;
-        result = bench_plain_time(s->model, skin->palette, unit, 0.5 * budget, &plain);
+        if (round >= ROUNDS) continue;
+        TRY(bench_plain_time(s->model, skin->palette, unit, 0.5 * budget, &plain));
         s->plain[unit] = s->plain[unit] > 0.0 ? fmin(s->plain[unit], plain) : plain;
     }
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result measure_row(bench *b, subject *s, cutis_device *device,
                                 const cutis_bind_options *options, uint32_t instances)
 {
-    bench_skin skin;
+    ENDS_BY(bench_skin_close) bench_skin skin = { 0 };
     double seconds, bandwidth;
     if (b->row_count == ROWS_MAX) return CUTIS_OK;
     cutis_bind_options bind = *options;
     bind.normals = true;
-    cutis_result result = bench_skin_open(device, s->model, &bind, instances, &skin);
-    if (result != CUTIS_OK) return result;
-    result = measure_rounds(b, s, &skin, !bind.raw_normals, &seconds, &bandwidth);
-    if (result == CUTIS_OK) {
-        bench_row *row = &b->rows[b->row_count++];
-        *row = (bench_row){ .method = bind.method,
-                            .weighted = bind.weighted_centres,
-                            .raw = bind.raw_normals,
-                            .body = s->body,
-                            .device = skin.device_info.kind,
-                            .isa = skin.device_info.isa,
-                            .threads = skin.device_info.thread_count,
-                            .vertices = skin.info.vertex_count,
-                            .instances = instances,
-                            .bones_per_block = skin.info.bones_per_block,
-                            .bandwidth = bandwidth,
-                            .of_limit = NAN };
-        row->ns = 1e9 * seconds / ((double)row->vertices * instances);
-        double fill = 0.0;
-        uint64_t size = 24 * (uint64_t)row->vertices * instances;
-        if (skin.buffer &&
-            bench_fill_time(device, skin.buffer, size, b->budget, &fill) == CUTIS_OK) {
-            row->of_limit = fill / seconds;
-            row->limit = "fill";
-        }
+    TRY(bench_skin_open(device, s->model, &bind, instances, &skin));
+    TRY(measure_rounds(b, s, &skin, !bind.raw_normals, &seconds, &bandwidth));
+    bench_row *row = &b->rows[b->row_count++];
+    *row = (bench_row){ .method = bind.method,
+                        .weighted = bind.weighted_centres,
+                        .raw = bind.raw_normals,
+                        .body = s->body,
+                        .device = skin.device_info.kind,
+                        .isa = skin.device_info.isa,
+                        .threads = skin.device_info.thread_count,
+                        .vertices = skin.info.vertex_count,
+                        .instances = instances,
+                        .bones_per_block = skin.info.bones_per_block,
+                        .bandwidth = bandwidth,
+                        .of_limit = NAN };
+    row->ns = 1e9 * seconds / ((double)row->vertices * instances);
+    double fill = 0.0;
+    uint64_t size = 24 * (uint64_t)row->vertices * instances;
+    if (skin.buffer && bench_fill_time(device, skin.buffer, size, b->budget, &fill) == CUTIS_OK) {
+        row->of_limit = fill / seconds;
+        row->limit = "fill";
     }
-    bench_skin_close(&skin);
-    return result;
+    return CUTIS_OK;
 }
 
 // All rows of a subject share the best time that plain C had in any of them. Its model goes.
@@ -220,11 +214,10 @@ static cutis_result measure_rows(bench *b, subject *s, cutis_device *device, uin
         { .method = CUTIS_METHOD_DQS }, { .method = CUTIS_METHOD_COR },
     };
     const bool cpu = cutis_device_describe(device).kind == CUTIS_DEVICE_CPU;
-    cutis_result result = CUTIS_OK;
-    for (size_t i = 0; i < (others ? sizeof all / sizeof *all : 2) && result == CUTIS_OK; i++)
+    for (size_t i = 0; i < (others ? sizeof all / sizeof *all : 2); i++)
         if (wants(b, all[i].method) && (cpu || !all[i].weighted_centres))
-            result = measure_row(b, s, device, &all[i], instances);
-    return result;
+            TRY(measure_row(b, s, device, &all[i], instances));
+    return CUTIS_OK;
 }
 
 // What a frame costs before its first vertex: time at few vertices less their share at the slope of
@@ -233,13 +226,12 @@ static cutis_result frame_cost(bench *b, cutis_device *device, cutis_method meth
                                double ns_per_vertex, double *seconds)
 {
     const cutis_bind_options options = { .method = method, .normals = true };
-    cutis_model *model = NULL;
+    OWN(cutis_model) *model = NULL;
     uint32_t vertices = 32 * sets;
-    cutis_result result = bench_body_create(b->app->context, vertices, sets, &model);
-    if (result == CUTIS_OK) result = bench_frame_time(device, model, &options, b->budget, seconds);
+    TRY(bench_body_create(b->app->context, vertices, sets, &model));
+    TRY(bench_frame_time(device, model, &options, b->budget, seconds));
     *seconds -= 1e-9 * ns_per_vertex * vertices;
-    cutis_model_destroy(model);
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result centre_share(bench *b, const subject *biped, cutis_device *device)
@@ -251,15 +243,13 @@ static cutis_result centre_share(bench *b, const subject *biped, cutis_device *d
     cutis_weight_summary weights;
     double with = 0.0, without = 0.0;
     if (!sbs || !lbs) return CUTIS_OK;
-    cutis_result result = cutis_weights_summarize(biped->model, &weights);
+    TRY(cutis_weights_summarize(biped->model, &weights));
     uint32_t sets = weights.bone_set_count < 400 ? weights.bone_set_count : 400;
-    if (result == CUTIS_OK) result = frame_cost(b, device, CUTIS_METHOD_SBS, sets, sbs->ns, &with);
-    if (result == CUTIS_OK)
-        result = frame_cost(b, device, CUTIS_METHOD_LBS, sets, lbs->ns, &without);
-    if (result == CUTIS_OK)
-        add_figure(b, "sbs_centres_share_of_frame", 0,
-                   (with - without) / (1e-9 * sbs->ns * vertices), false, 0.05);
-    return result;
+    TRY(frame_cost(b, device, CUTIS_METHOD_SBS, sets, sbs->ns, &with));
+    TRY(frame_cost(b, device, CUTIS_METHOD_LBS, sets, lbs->ns, &without));
+    add_figure(b, "sbs_centres_share_of_frame", 0, (with - without) / (1e-9 * sbs->ns * vertices),
+               false, 0.05);
+    return CUTIS_OK;
 }
 
 static cutis_result open_cpu(bench *b, cutis_isa isa, uint32_t threads, cutis_device **out)
@@ -290,11 +280,10 @@ static cutis_result sheet_rows(bench *b, uint32_t vertices, bool middle)
         { narrow, false, CUTIS_ISA_AVX2, 1 },
     };
     for (int i = 0; i < 3 && result == CUTIS_OK; i++) {
-        cutis_device *device = NULL;
+        OWN(cutis_device) *device = NULL;
         if (!runs[i].run) continue;
         result = open_cpu(b, runs[i].isa, runs[i].threads, &device);
         if (result == CUTIS_OK) result = measure_rows(b, &s, device, 1, runs[i].others);
-        cutis_device_destroy(device);
     }
     subject_end(b, &s);
     return result;
@@ -303,7 +292,7 @@ static cutis_result sheet_rows(bench *b, uint32_t vertices, bool middle)
 static cutis_result biped_rows(bench *b)
 {
     cutis_model *model = NULL;
-    cutis_device *device = NULL;
+    OWN(cutis_device) *device = NULL;
     cutis_device_options wanted;
     app_device_options(b->app, &wanted);
     cutis_synth_options options = { .body = CUTIS_BODY_BIPED, .size = CUTIS_BODY_SIZE_HIGH };
@@ -313,7 +302,6 @@ static cutis_result biped_rows(bench *b)
         result = open_cpu(b, wanted.isa, wanted.thread_count ? wanted.thread_count : 1, &device);
     if (result == CUTIS_OK) result = measure_rows(b, &s, device, 1, true);
     if (result == CUTIS_OK) result = centre_share(b, &s, device);
-    cutis_device_destroy(device);
     subject_end(b, &s);
     return result;
 }
@@ -455,19 +443,17 @@ static cutis_result measure_cpu(bench *b)
 {
     uint32_t sizes[4], count = choose_sizes(b->app, sizes);
     const bool filtered = option_given(b->app, OPTION_VERTICES);
-    cutis_result result = CUTIS_OK;
     for (int i = 0; i < 2; i++) {
         refresh_limits(b, i ? b->all_threads : 1, false, 0.2 * b->budget);
         refresh_limits(b, i ? b->all_threads : 1, true, 0.2 * b->budget);
     }
-    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++)
-        result = sheet_rows(b, sizes[i], sizes[i] == 46036 || filtered);
-    if (result == CUTIS_OK && !filtered && !option_given(b->app, OPTION_QUICK))
-        result = biped_rows(b);
+    for (uint32_t i = 0; i < count; i++)
+        TRY(sheet_rows(b, sizes[i], sizes[i] == 46036 || filtered));
+    if (!filtered && !option_given(b->app, OPTION_QUICK)) TRY(biped_rows(b));
     for (uint32_t i = 0; i < b->row_count; i++) set_limit(b, &b->rows[i]);
     for (uint32_t i = 0; i < count; i++) lbs_figures(b, sizes[i]);
     method_figures(b, filtered ? sizes[0] : 46036);
-    return result;
+    return CUTIS_OK;
 }
 
 static bool is_timed(int method)
@@ -478,44 +464,35 @@ static bool is_timed(int method)
 
 static int bench_blend(cli_app *app)
 {
-    bench *b = calloc(1, sizeof *b);
-    cutis_device *device = NULL;
+    OWN_MEMORY bench *b = calloc(1, sizeof *b);
+    OWN(cutis_device) *device = NULL;
+    cutis_device *cpu = NULL;
     cutis_device_options wanted;
-    int status = app_device_options(app, &wanted);
     if (!b) return app_fail_text(app, "bench: not enough memory");
-    if (status == EXIT_GOOD && option_given(app, OPTION_VERTICES) &&
-        option_count(app, OPTION_VERTICES, 0) < 64)
-        status = app_usage(app, "--vertices: want at least 64");
-    if (status == EXIT_GOOD && !is_timed(option_choice(app, OPTION_METHOD)))
-        status = app_usage(app, "--method %s: blend times lbs, sbs, dqs and cor",
-                           option_text(app, OPTION_METHOD));
-    if (status == EXIT_GOOD) status = app_open_device(app, &device);
-    if (status == EXIT_GOOD) {
-        cutis_result result = CUTIS_OK;
-        cutis_device *cpu = NULL;
-        b->app = app;
-        b->budget = option_given(app, OPTION_QUICK) ? 0.06 : 0.6;
-        result = open_cpu(b, wanted.isa, 0, &cpu);
-        if (result == CUTIS_OK) {
-            b->machine = cutis_device_describe(cpu);
-            b->gpu = cutis_device_describe(device);
-            b->all_threads = b->machine.thread_count;
-            cutis_device_destroy(cpu);
-            result = wanted.kind == CUTIS_DEVICE_CPU
-                         ? measure_cpu(b)
-                         : gpu_rows(b, device, option_count(app, OPTION_VERTICES, 46036));
-        }
-        app_progress_done(app);
-        if (result != CUTIS_OK)
-            status = app_fail(app, "bench blend", result);
-        else if (app->json)
-            print_json(b);
-        else
-            print_text(b);
-    }
-    cutis_device_destroy(device);
-    free(b);
-    return status;
+    TRY(app_device_options(app, &wanted));
+    if (option_given(app, OPTION_VERTICES) && option_count(app, OPTION_VERTICES, 0) < 64)
+        return app_usage(app, "--vertices: want at least 64");
+    if (!is_timed(option_choice(app, OPTION_METHOD)))
+        return app_usage(app, "--method %s: blend times lbs, sbs, dqs and cor",
+                         option_text(app, OPTION_METHOD));
+    TRY(app_open_device(app, &device));
+    b->app = app;
+    b->budget = option_given(app, OPTION_QUICK) ? 0.06 : 0.6;
+    TRY(app_result(app, "bench blend", open_cpu(b, wanted.isa, 0, &cpu)));
+    b->machine = cutis_device_describe(cpu);
+    b->gpu = cutis_device_describe(device);
+    b->all_threads = b->machine.thread_count;
+    cutis_device_destroy(cpu);
+    TRY(app_result(app, "bench blend",
+                   wanted.kind == CUTIS_DEVICE_CPU
+                       ? measure_cpu(b)
+                       : gpu_rows(b, device, option_count(app, OPTION_VERTICES, 46036))));
+    app_progress_done(app);
+    if (app->json)
+        print_json(b);
+    else
+        print_text(b);
+    return EXIT_GOOD;
 }
 
 #define TAKES(id) ((option_set)1 << OPTION_##id)

@@ -133,12 +133,17 @@ static bool allocate(parts *p, size_t count)
     return !p->memory.failed;
 }
 
+static void release(parts **p)
+{
+    if (*p) memory_release(&(*p)->memory);
+    free(*p);
+}
+
 cutis_result bench_body_create(cutis_context *context, uint32_t vertex_count, uint32_t set_count,
                                cutis_model **out)
 {
-    cutis_result result = CUTIS_OUT_OF_MEMORY;
-    parts *p = calloc(1, sizeof *p);
-    if (!p || vertex_count < 3 || !allocate(p, vertex_count)) goto done;
+    ENDS_BY(release) parts *p = calloc(1, sizeof *p);
+    if (!p || vertex_count < 3 || !allocate(p, vertex_count)) return CUTIS_OUT_OF_MEMORY;
     fill_skeleton(p);
     fill_clips(p);
     fill_vertices(p, vertex_count, set_count);
@@ -168,9 +173,5 @@ cutis_result bench_body_create(cutis_context *context, uint32_t vertex_count, ui
                               .meshes = &mesh,
                               .skins = &skin,
                               .clips = clips };
-    result = cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out);
-done:
-    if (p) memory_release(&p->memory);
-    free(p);
-    return result;
+    return cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out);
 }

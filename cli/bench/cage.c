@@ -121,21 +121,17 @@ static void keep_largest(cage_bench *b, uint32_t count)
 static cutis_result time_frames(cage_bench *b, const cutis_model *model, uint32_t instances,
                                 double *seconds)
 {
-    bench_skin skin;
     const cutis_bind_options options = { .method = CUTIS_METHOD_CAGE, .normals = true };
-    cutis_float3 *poses = malloc((size_t)instances * CONTROLS * sizeof *poses);
+    OWN_MEMORY cutis_float3 *poses = malloc((size_t)instances * CONTROLS * sizeof *poses);
+    ENDS_BY(bench_skin_close) bench_skin skin = { 0 };
     if (!poses) return CUTIS_OUT_OF_MEMORY;
     cutis_cage_automatic_poses(b->cage, 1, instances, &poses->x);
-    cutis_result result = bench_skin_open(b->device, model, &options, instances, &skin);
-    if (result == CUTIS_OK) {
-        skin.poses = (cutis_poses){ .kind = CUTIS_POSE_CONTROLS, .controls = poses };
-        skin.queued = 1;
-        result = bench_skin_time(&skin, b->budget, seconds);
-        bench_skin_close(&skin);
-    }
+    TRY(bench_skin_open(b->device, model, &options, instances, &skin));
+    skin.poses = (cutis_poses){ .kind = CUTIS_POSE_CONTROLS, .controls = poses };
+    skin.queued = 1;
+    TRY(bench_skin_time(&skin, b->budget, seconds));
     *seconds /= instances;
-    free(poses);
-    return result;
+    return CUTIS_OK;
 }
 
 static void report_row(cage_bench *b, const char *what, uint32_t weights, double seconds,
@@ -157,44 +153,39 @@ static void report_row(cage_bench *b, const char *what, uint32_t weights, double
 
 static cutis_result run_deforms(cage_bench *b)
 {
-    cutis_result result = CUTIS_OK;
     uint32_t batch = option_count(b->app, OPTION_INSTANCES, b->gpu ? CHUNKED : 1);
-    for (int few = 0; few < 2 && result == CUTIS_OK; few++) {
-        cutis_model *model = NULL;
+    for (int few = 0; few < 2; few++) {
+        OWN(cutis_model) *model = NULL;
         cutis_cage cage = *b->cage;
         double seconds = 0;
         keep_largest(b, few ? FEW : CONTROLS);
         const cutis_cage_mesh mesh = { b->body.vertex_count, b->first, b->controls, b->kept };
         cage.mesh_count = 1, cage.meshes = &mesh;
-        result = bench_ball_model(b->app->context, &b->body, &cage, &model);
-        if (result == CUTIS_OK) result = time_frames(b, model, few ? batch : 1, &seconds);
-        if (result == CUTIS_OK)
-            report_row(b, "deform", few ? FEW : CONTROLS, seconds,
-                       !few     ? PAPER_FULL
-                       : b->gpu ? PAPER_GPU
-                                : PAPER_FEW,
-                       few && b->gpu ? "GTX 280" : "i7 920");
-        cutis_model_destroy(model);
+        TRY(bench_ball_model(b->app->context, &b->body, &cage, &model));
+        TRY(time_frames(b, model, few ? batch : 1, &seconds));
+        report_row(b, "deform", few ? FEW : CONTROLS, seconds,
+                   !few     ? PAPER_FULL
+                   : b->gpu ? PAPER_GPU
+                            : PAPER_FEW,
+                   few && b->gpu ? "GTX 280" : "i7 920");
     }
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result run_all(cage_bench *b)
 {
-    cutis_model *model = NULL;
+    OWN(cutis_model) *model = NULL;
     double best = INFINITY;
-    cutis_result result = bench_ball_model(b->app->context, &b->around, NULL, &model);
-    if (result == CUTIS_OK) result = cutis_cage_create(model, &b->cage);
-    cutis_model_destroy(model);
+    TRY(bench_ball_model(b->app->context, &b->around, NULL, &model));
+    TRY(cutis_cage_create(model, &b->cage));
     // The first call of a GPU compiles; a CPU's takes long enough to be told once.
-    for (int i = 0; i < (b->gpu ? 5 : 1) && result == CUTIS_OK; i++) {
+    for (int i = 0; i < (b->gpu ? 5 : 1); i++) {
         double start = app_seconds();
-        result = cutis_cage_coordinates(b->app->context, b->device, b->cage, b->points,
-                                        b->body.vertex_count, NULL, b->weights, NULL);
+        TRY(cutis_cage_coordinates(b->app->context, b->device, b->cage, b->points,
+                                   b->body.vertex_count, NULL, b->weights, NULL));
         best = fmin(best, app_seconds() - start);
     }
     app_progress_done(b->app);
-    if (result != CUTIS_OK) return result;
     app_say(b->app, "%u vertices, %u triangles, %u controls, %s\n\n", b->body.vertex_count,
             b->body.triangle_count, CONTROLS,
             cutis_device_kind_name(cutis_device_describe(b->device).kind));
@@ -243,18 +234,16 @@ cutis_result bench_cage_measure(cli_app *app, cutis_device *device, uint32_t ver
 int bench_cage(cli_app *app)
 {
     const bool quick = option_given(app, OPTION_QUICK);
+    OWN(cutis_device) *device = NULL;
+    ENDS_BY(cage_bench_close)
     cage_bench b = { .app = app, .budget = quick ? 0.2 : 2, .json = { .file = stdout } };
     // 702,538 triangles, or the number asked for as nearly as rings and segments allow.
     const uint32_t vertices = option_count(app, OPTION_VERTICES, quick ? 20000 : 351271);
-    int status = app_open_device(app, &b.device);
-    if (status == EXIT_GOOD) {
-        b.gpu = cutis_device_describe(b.device).kind != CUTIS_DEVICE_CPU;
-        if (app->json) emit(&b.json, "{ rows [");
-        cutis_result result = allocate(&b, vertices) ? run_all(&b) : CUTIS_OUT_OF_MEMORY;
-        if (app->json) emit(&b.json, "] }");
-        if (result != CUTIS_OK) status = app_fail(app, "bench cage", result);
-    }
-    cage_bench_close(&b);
-    cutis_device_destroy(b.device);
-    return status;
+    TRY(app_open_device(app, &device));
+    b.device = device;
+    b.gpu = cutis_device_describe(device).kind != CUTIS_DEVICE_CPU;
+    if (app->json) emit(&b.json, "{ rows [");
+    cutis_result result = allocate(&b, vertices) ? run_all(&b) : CUTIS_OUT_OF_MEMORY;
+    if (app->json) emit(&b.json, "] }");
+    return app_result(app, "bench cage", result);
 }

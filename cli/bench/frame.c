@@ -31,14 +31,13 @@ static cutis_result deform_next(frame_work *w)
 static cutis_result frame_group(void *data)
 {
     frame_work *w = data;
-    cutis_result result = CUTIS_OK;
     const uint32_t ahead = w->finish ? 1 : cutis_live_ahead(w->live);
     for (uint32_t done = 0; done < GROUP_FRAMES; done += ahead) {
-        for (uint32_t i = 0; i < ahead && result == CUTIS_OK; i++) result = deform_next(w);
-        for (uint32_t i = 1; i <= ahead && result == CUTIS_OK; i++)
-            result = cutis_live_draw(w->live, &w->camera, w->finish || (done + i == GROUP_FRAMES));
+        for (uint32_t i = 0; i < ahead; i++) TRY(deform_next(w));
+        for (uint32_t i = 1; i <= ahead; i++)
+            TRY(cutis_live_draw(w->live, &w->camera, w->finish || (done + i == GROUP_FRAMES)));
     }
-    return result;
+    return CUTIS_OK;
 }
 
 typedef struct frame_row {
@@ -52,48 +51,43 @@ typedef struct frame_row {
 static cutis_result measure_body(cli_app *app, cutis_device *device, cutis_renderer *renderer,
                                  const cutis_model *model, double budget, frame_row *row)
 {
-    frame_work w = { 0 };
-    cutis_binding *binding = NULL;
+    OWN(cutis_binding) *binding = NULL;
+    OWN(cutis_sampler) *sampler = NULL;
+    OWN(cutis_live) *live = NULL;
     uint64_t triangles = cutis_model_triangle_count(model);
-    uint32_t *indices = malloc(12 * (size_t)triangles);
-    w.pose = calloc(cutis_model_get(model)->node_count, sizeof *w.pose);
-    cutis_result result = indices && w.pose ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    OWN_MEMORY uint32_t *indices = malloc(12 * (size_t)triangles);
+    OWN_MEMORY cutis_transform *pose = calloc(cutis_model_get(model)->node_count, sizeof *pose);
+    if (!indices || !pose) return CUTIS_OUT_OF_MEMORY;
     uint32_t clip = 0;
-    if (result == CUTIS_OK) {
-        cutis_model_triangles(model, indices);
-        result = cutis_bind(device, model, &(cutis_bind_options){ .normals = true }, &binding);
-    }
-    if (result == CUTIS_OK) result = cutis_model_find_clip(model, "bend", &clip);
-    if (result == CUTIS_OK) result = cutis_sampler_create(model, clip, &w.sampler);
-    if (result == CUTIS_OK)
-        result = cutis_live_create(renderer, device, cutis_model_vertex_count(model), triangles,
-                                   indices, 640, 480, &w.live);
-    w.binding = binding;
-    w.camera = (cutis_camera){ .yaw = 20,
-                               .pitch = 10,
-                               .frame = { { 0.05f, 1.3f, -0.12f }, { 0.95f, 1.55f, 0.1f } } };
+    cutis_model_triangles(model, indices);
+    TRY(cutis_bind(device, model, &(cutis_bind_options){ .normals = true }, &binding));
+    TRY(cutis_model_find_clip(model, "bend", &clip));
+    TRY(cutis_sampler_create(model, clip, &sampler));
+    TRY(cutis_live_create(renderer, device, cutis_model_vertex_count(model), triangles, indices,
+                          640, 480, &live));
+    frame_work w = { .live = live,
+                     .binding = binding,
+                     .sampler = sampler,
+                     .pose = pose,
+                     .camera = { .yaw = 20,
+                                 .pitch = 10,
+                                 .frame = { { 0.05f, 1.3f, -0.12f }, { 0.95f, 1.55f, 0.1f } } } };
     double seconds = 0;
-    if (result == CUTIS_OK) result = bench_best(frame_group, &w, budget, &seconds);
+    TRY(bench_best(frame_group, &w, budget, &seconds));
     row->throughput = GROUP_FRAMES / seconds;
     w.finish = true;
-    if (result == CUTIS_OK) result = bench_best(frame_group, &w, budget, &seconds);
+    TRY(bench_best(frame_group, &w, budget, &seconds));
     row->latency = GROUP_FRAMES / seconds;
     row->vertices = cutis_model_vertex_count(model);
     row->triangles = triangles;
-    if (result == CUTIS_OK) row->path = cutis_live_path(w.live);
-    if (result == CUTIS_OK && option_given(app, OPTION_OUTPUT)) {
-        cutis_image image = { 0 };
-        result = cutis_live_read(w.live, &image);
-        if (result == CUTIS_OK)
-            result = cutis_image_write_png(app->context, &image, option_text(app, OPTION_OUTPUT));
-        cutis_image_destroy(app->context, &image);
-    }
-    cutis_live_destroy(w.live);
-    cutis_sampler_destroy(w.sampler);
-    cutis_binding_destroy(binding);
-    free(w.pose);
-    free(indices);
-    return result;
+    row->path = cutis_live_path(live);
+    if (!option_given(app, OPTION_OUTPUT)) return CUTIS_OK;
+    cutis_image image = { 0 };
+    TRY(cutis_live_read(live, &image));
+    cutis_result written =
+        cutis_image_write_png(app->context, &image, option_text(app, OPTION_OUTPUT));
+    cutis_image_destroy(app->context, &image);
+    return written;
 }
 
 static void print_rows(const cli_app *app, const frame_row *rows, uint32_t count,
@@ -122,31 +116,23 @@ static void print_rows(const cli_app *app, const frame_row *rows, uint32_t count
 int bench_frames(cli_app *app)
 {
     static const double PAPER[] = { 1425, 630, 164 };
-    cutis_device *device = NULL;
-    cutis_renderer *renderer = NULL;
+    const char *name = "bench frame";
+    OWN(cutis_device) *device = NULL;
+    OWN(cutis_renderer) *renderer = NULL;
     frame_row rows[3] = { 0 };
-    int status = app_open_device(app, &device);
-    if (status != EXIT_GOOD) return status;
-    cutis_result result = cutis_renderer_create(app->context, &renderer);
-    for (int i = 0; i < 3 && result == CUTIS_OK; i++) {
-        cutis_model *model = NULL;
+    TRY(app_open_device(app, &device));
+    TRY(app_result(app, name, cutis_renderer_create(app->context, &renderer)));
+    for (int i = 0; i < 3; i++) {
+        OWN(cutis_model) *model = NULL;
+        const cutis_synth_options synth = { .body = CUTIS_BODY_ARM,
+                                            .size = (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i) };
         rows[i].paper = PAPER[i];
-        result = cutis_synth_create(
-            app->context,
-            &(cutis_synth_options){ .body = CUTIS_BODY_ARM,
-                                    .size = (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i) },
-            &model);
-        if (result == CUTIS_OK)
-            result = measure_body(app, device, renderer, model,
-                                  option_given(app, OPTION_QUICK) ? 0.1 : 1.0, &rows[i]);
-        cutis_model_destroy(model);
+        TRY(app_result(app, name, cutis_synth_create(app->context, &synth, &model)));
+        TRY(app_result(app, name,
+                       measure_body(app, device, renderer, model,
+                                    option_given(app, OPTION_QUICK) ? 0.1 : 1.0, &rows[i])));
     }
     app_progress_done(app);
-    if (result == CUTIS_OK)
-        print_rows(app, rows, 3, cutis_renderer_name(renderer), cutis_device_describe(device).name);
-    else
-        status = app_fail(app, "bench frame", result);
-    cutis_renderer_destroy(renderer);
-    cutis_device_destroy(device);
-    return status;
+    print_rows(app, rows, 3, cutis_renderer_name(renderer), cutis_device_describe(device).name);
+    return EXIT_GOOD;
 }

@@ -60,11 +60,12 @@ void bench_handles_spread(const cutis_model *model, cutis_handle *out)
 static cutis_result make_box(cli_app *app, uint32_t side, cutis_handle *handles, cutis_model **out)
 {
     const uint32_t row = side + 1, face = row * row;
+    ENDS_BY(bench_ball_release)
     bench_ball box = { .vertex_count = 6 * face, .triangle_count = 12 * side * side };
     float *positions = box.positions = malloc(6 * (size_t)face * 3 * sizeof *positions);
     uint32_t *indices = box.triangles = malloc(36 * (size_t)side * side * sizeof *indices);
-    cutis_result result = positions && indices ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
-    for (uint32_t f = 0; f < 6 && result == CUTIS_OK; f++) {
+    if (!positions || !indices) return CUTIS_OUT_OF_MEMORY;
+    for (uint32_t f = 0; f < 6; f++) {
         for (uint32_t i = 0; i < face; i++) {
             const float size[3] = { 1, 0.5f, 0.5f };
             float *p = positions + 3 * (size_t)(f * face + i);
@@ -83,25 +84,22 @@ static cutis_result make_box(cli_app *app, uint32_t side, cutis_handle *handles,
         handles[h] = (cutis_handle){ .kind = CUTIS_HANDLE_POINT,
                                      .from = { 0.1f + 0.8f * (float)(h / 2) / 4,
                                                h % 2 ? 0.15f : 0.35f, h % 4 / 2 ? 0.15f : 0.35f } };
-    if (result == CUTIS_OK) result = bench_ball_model(app->context, &box, NULL, out);
-    bench_ball_release(&box);
-    return result;
+    return bench_ball_model(app->context, &box, NULL, out);
 }
 
 cutis_result bench_handles_bind(cutis_device *device, double budget, const cutis_model *model,
                                 const cutis_handle *handles, uint32_t count, bench_handles_row *row)
 {
     const cutis_handles_options options = { .voxels = row->voxels, .weighting = row->weighting };
-    cutis_result result = CUTIS_OK;
     double start = app_seconds();
     row->bind = row->move = INFINITY;
-    for (int i = 0; result == CUTIS_OK && (i < 2 || app_seconds() - start < budget); i++) {
-        cutis_handle_session *session = NULL;
+    for (int i = 0; i < 2 || app_seconds() - start < budget; i++) {
+        OWN(cutis_handle_session) *session = NULL;
         double before = app_seconds();
-        result = cutis_handle_session_create(model, device, &options, &session);
-        if (result == CUTIS_OK) result = cutis_handles_set(session, handles, count);
+        TRY(cutis_handle_session_create(model, device, &options, &session));
+        TRY(cutis_handles_set(session, handles, count));
         double seconds = app_seconds() - before;
-        if (result == CUTIS_OK && seconds < row->bind) {
+        if (seconds < row->bind) {
             const cutis_handles_report *report = cutis_handles_look(session).report;
             row->bind = seconds;
             row->stages = report->seconds;
@@ -109,16 +107,15 @@ cutis_result bench_handles_bind(cutis_device *device, double budget, const cutis
             row->iterations = report->iterations;
             row->virtual_handles = report->virtual_handles;
         }
-        for (int m = 1; m < 4 && result == CUTIS_OK; m++) { // one handle goes a little up
+        for (int m = 1; m < 4; m++) { // one handle goes a little up
             cutis_handle moved = handles[count / 2];
             moved.from.y += 0.003f * (float)m;
             before = app_seconds();
-            result = cutis_handles_move(session, count / 2, &moved);
+            TRY(cutis_handles_move(session, count / 2, &moved));
             row->move = fmin(row->move, app_seconds() - before);
         }
-        cutis_handle_session_destroy(session);
     }
-    return result;
+    return CUTIS_OK;
 }
 
 cutis_result bench_handles_update(cutis_device *device, double budget, const cutis_model *model,
@@ -127,13 +124,9 @@ cutis_result bench_handles_update(cutis_device *device, double budget, const cut
 {
     const cutis_handles_options options = { .voxels = row->voxels, .weighting = row->weighting };
     const cutis_handle_set set = { .handle_count = count, .handles = handles };
-    cutis_model *bound = NULL;
-    cutis_result result = cutis_handles_weights(model, device, &set, &options, &bound, NULL);
-    if (result == CUTIS_OK)
-        result =
-            bench_frame_time(device, bound, &(cutis_bind_options){ 0 }, budget / 4, &row->update);
-    cutis_model_destroy(bound);
-    return result;
+    OWN(cutis_model) *bound = NULL;
+    TRY(cutis_handles_weights(model, device, &set, &options, &bound, NULL));
+    return bench_frame_time(device, bound, &(cutis_bind_options){ 0 }, budget / 4, &row->update);
 }
 
 static void show_row(handles_bench *b, const bench_handles_row *r)
@@ -183,40 +176,38 @@ static void show_growth(handles_bench *b, const bench_handles_row *from,
 
 static cutis_result bench_body_rows(handles_bench *b)
 {
-    cutis_model *model = NULL;
+    OWN(cutis_model) *model = NULL;
     cutis_handle handles[HANDLES];
     cutis_synth_options synth = { .vertex_count = option_count(b->app, OPTION_VERTICES, VERTICES) };
     static const uint32_t sizes[3] = { 128, 64, 256 };
-    cutis_result result = cutis_synth_create(b->app->context, &synth, &model);
-    if (result == CUTIS_OK) bench_handles_spread(model, handles);
+    TRY(cutis_synth_create(b->app->context, &synth, &model));
+    bench_handles_spread(model, handles);
     for (int i = 0; i < (option_given(b->app, OPTION_QUICK) ? 1 : 3); i++)
-        for (int w = 0; w < 2 && result == CUTIS_OK; w++) {
+        for (int w = 0; w < 2; w++) {
             bench_handles_row row = { .body = "biped",
                                       .weighting = (cutis_weighting)w,
                                       .voxels = sizes[i] };
-            result = bench_handles_bind(b->device, b->budget, model, handles, HANDLES, &row);
-            if (result == CUTIS_OK && i == 0)
-                result = bench_handles_update(b->device, b->budget, model, handles, HANDLES, &row);
-            if (result == CUTIS_OK) show_row(b, &row);
+            TRY(bench_handles_bind(b->device, b->budget, model, handles, HANDLES, &row));
+            if (i == 0)
+                TRY(bench_handles_update(b->device, b->budget, model, handles, HANDLES, &row));
+            show_row(b, &row);
             b->rows[w][sizes[i] / 128] = row;
         }
-    cutis_model_destroy(model);
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result bench_box_rows(handles_bench *b)
 {
-    cutis_model *model = NULL;
+    OWN(cutis_model) *model = NULL;
     cutis_handle handles[10];
-    cutis_result result = make_box(b->app, 40, handles, &model);
-    for (uint32_t voxels = 64; voxels <= 256 && result == CUTIS_OK; voxels *= 2) {
+    TRY(make_box(b->app, 40, handles, &model));
+    for (uint32_t voxels = 64; voxels <= 256; voxels *= 2) {
         bench_handles_row row = { .body = "solid box", .voxels = voxels };
-        result = bench_handles_bind(b->device, b->budget, model, handles, 10, &row);
-        if (result == CUTIS_OK) show_row(b, &row);
+        TRY(bench_handles_bind(b->device, b->budget, model, handles, 10, &row));
+        show_row(b, &row);
         b->rows[2][voxels / 128] = row;
     }
-    cutis_model_destroy(model);
-    return result;
+    return CUTIS_OK;
 }
 
 int bench_handles(cli_app *app)
@@ -224,8 +215,7 @@ int bench_handles(cli_app *app)
     handles_bench b = { .app = app, .json = { .file = stdout } };
     const bool quick = option_given(app, OPTION_QUICK);
     b.budget = quick ? 0.5 : 2;
-    int status = app_open_device(app, &b.device);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_open_device(app, &b.device));
     const cutis_device_info info = cutis_device_describe(b.device);
     app_say(app,
             "%s, milliseconds; %u points on the biped, 10 in the box; Table 1 is of Xian, "

@@ -34,7 +34,7 @@ static cutis_result make_rig(cli_app *app, const cutis_model *biped, cutis_model
             joints[count] = skin.joints[j];
             binds[count++] = skin.inverse_binds[j];
         }
-    memory_list memory = { 0 };
+    ENDS_BY(memory_release) memory_list memory = { 0 };
     uint32_t *first = memory_take(&memory, primitive.vertex_count, sizeof *first);
     uint32_t *bones = memory_take(&memory, primitive.vertex_count, sizeof *bones);
     float *weights = memory_take(&memory, primitive.vertex_count, sizeof *weights);
@@ -43,11 +43,8 @@ static cutis_result make_rig(cli_app *app, const cutis_model *biped, cutis_model
     skin.joint_count = count, skin.joints = joints, skin.inverse_binds = binds;
     primitive.influences = (cutis_influences){ first, bones, weights };
     mesh.primitives = &primitive, data.meshes = &mesh, data.skins = &skin;
-    cutis_result result = memory.failed
-                              ? CUTIS_OUT_OF_MEMORY
-                              : cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, out);
-    memory_release(&memory);
-    return result;
+    return memory.failed ? CUTIS_OUT_OF_MEMORY
+                         : cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, out);
 }
 
 /// Poses spread over the biped's clips, and its shape in each.
@@ -55,13 +52,11 @@ static cutis_result make_shapes(const cutis_model *biped, cutis_device *device,
                                 cutis_transform *poses, float *shapes)
 {
     const cutis_model_data *data = cutis_model_get(biped);
-    cutis_result result = CUTIS_OK;
-    for (uint32_t k = 0; k < POSES && result == CUTIS_OK; k++) {
+    for (uint32_t k = 0; k < POSES; k++) {
         const uint32_t clip = k % data->clip_count;
-        result = bench_sample(biped, clip, data->clips[clip].duration * (float)(k + 1) / POSES,
-                              poses + (size_t)k * data->node_count);
+        TRY(bench_sample(biped, clip, data->clips[clip].duration * (float)(k + 1) / POSES,
+                         poses + (size_t)k * data->node_count));
     }
-    if (result != CUTIS_OK) return result;
     return bench_deform(device, biped, NULL, &(cutis_poses){ .local = poses }, POSES,
                         &(cutis_outputs){ .positions.data = shapes });
 }
@@ -69,49 +64,36 @@ static cutis_result make_shapes(const cutis_model *biped, cutis_device *device,
 static cutis_result time_fit(const cutis_model *rig, cutis_device *device,
                              const cutis_pose_examples *examples, bench_learned *out)
 {
-    cutis_result result = CUTIS_OK;
-    for (int i = 0; i < 3 && result == CUTIS_OK; i++) {
-        cutis_model *fitted = NULL;
+    for (int i = 0; i < 3; i++) {
+        OWN(cutis_model) *fitted = NULL;
         double start = app_seconds();
-        result = cutis_poses_fit(
+        TRY(cutis_poses_fit(
             rig, device, examples,
             &(cutis_pose_fit_options){ .learn_weights = true, .weights_only = true }, &fitted,
-            NULL);
+            NULL));
         double seconds = app_seconds() - start;
         if (i == 0 || seconds < out->seconds) out->seconds = seconds;
-        cutis_model_destroy(fitted);
     }
-    return result;
+    return CUTIS_OK;
 }
 
 cutis_result bench_learn(cli_app *app, bool quick, cutis_device *gpu, bench_learned *out)
 {
-    cutis_model *biped = NULL, *rig = NULL;
-    cutis_device *device = NULL;
-    cutis_transform *poses = NULL;
-    float *shapes = NULL;
+    OWN(cutis_model) *biped = NULL, *rig = NULL;
+    OWN(cutis_device) *device = NULL;
+    OWN_MEMORY cutis_transform *poses = NULL;
+    OWN_MEMORY float *shapes = NULL;
     const cutis_synth_options options = { .body = CUTIS_BODY_BIPED,
                                           .size =
                                               quick ? CUTIS_BODY_SIZE_LOW : CUTIS_BODY_SIZE_HIGH };
     *out = (bench_learned){ .joints = JOINTS, .poses = POSES, .gpu = gpu != NULL };
-    cutis_result result = cutis_synth_create(app->context, &options, &biped);
-    if (result == CUTIS_OK)
-        result = cutis_device_create(app->context, &(cutis_device_options){ .thread_count = 2 },
-                                     &device);
-    if (result == CUTIS_OK) result = make_rig(app, biped, &rig);
-    if (result == CUTIS_OK) {
-        out->vertices = cutis_model_vertex_count(biped);
-        poses = calloc(POSES, cutis_model_get(biped)->node_count * sizeof *poses);
-        shapes = calloc(POSES, out->vertices * 3 * sizeof *shapes);
-        result = poses && shapes ? make_shapes(biped, device, poses, shapes) : CUTIS_OUT_OF_MEMORY;
-    }
-    if (result == CUTIS_OK)
-        result = time_fit(rig, gpu ? gpu : device,
-                          &(cutis_pose_examples){ POSES, poses, shapes, NULL }, out);
-    free(shapes);
-    free(poses);
-    cutis_device_destroy(device);
-    cutis_model_destroy(rig);
-    cutis_model_destroy(biped);
-    return result;
+    TRY(cutis_synth_create(app->context, &options, &biped));
+    TRY(cutis_device_create(app->context, &(cutis_device_options){ .thread_count = 2 }, &device));
+    TRY(make_rig(app, biped, &rig));
+    out->vertices = cutis_model_vertex_count(biped);
+    poses = calloc(POSES, cutis_model_get(biped)->node_count * sizeof *poses);
+    shapes = calloc(POSES, out->vertices * 3 * sizeof *shapes);
+    TRY(poses && shapes ? make_shapes(biped, device, poses, shapes) : CUTIS_OUT_OF_MEMORY);
+    return time_fit(rig, gpu ? gpu : device, &(cutis_pose_examples){ POSES, poses, shapes, NULL },
+                    out);
 }

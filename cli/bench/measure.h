@@ -8,8 +8,7 @@
 
 #include "app.h"
 
-// Pose space (bench/pose_space.c)
-// ------------------------------------------------------------------
+// Pose space (bench/pose_space.c) ---------------------------------------------------------------
 
 #define BENCH_SPACE_METHODS 3 ///< SSD, PSD, WPSD
 
@@ -32,7 +31,7 @@ typedef struct bench_arm {
     cutis_transform *poses; ///< of the examples, then of the instances, which stand between them
 } bench_arm;
 
-/// On failure nothing is left to close.
+/// To be closed where it fails, too.
 cutis_result bench_arm_open(cutis_context *context, cutis_device *device, cutis_body_size size,
                             uint32_t instances, const cutis_pose_fit_options *fit, bench_arm *out);
 void bench_arm_close(bench_arm *arm);
@@ -53,8 +52,7 @@ typedef struct bench_learned {
 /// @param gpu   learns; NULL: two threads of the CPU
 cutis_result bench_learn(cli_app *app, bool quick, cutis_device *gpu, bench_learned *out);
 
-// Handles (bench/handles.c)
-// ------------------------------------------------------------------------
+// Handles (bench/handles.c) ---------------------------------------------------------------------
 
 #define BENCH_HANDLES 20
 
@@ -80,16 +78,14 @@ cutis_result bench_handles_update(cutis_device *device, double budget, const cut
                                   const cutis_handle *handles, uint32_t count,
                                   bench_handles_row *row);
 
-// Patches (bench/patches.c)
-// -----------------------------------------------------------------------------------------
+// Patches (bench/patches.c) ---------------------------------------------------------------------
 
 /// Seconds of a frame of the paper's knee (891 and 1000 vertices), bent, normals included.
 cutis_result bench_patches_knee(cutis_context *context, cutis_device *device,
                                 const cutis_bind_options *options, double degrees, double budget,
                                 double *seconds);
 
-// Reduction (bench/reduce.c)
-// -------------------------------------------------------------------------------------
+// Reduction (bench/reduce.c) --------------------------------------------------------------------
 
 typedef struct bench_reduced {
     double seconds;     ///< on the clock: preparation, sets, solves
@@ -109,8 +105,7 @@ cutis_result bench_reduce_once(cutis_device *device, const cutis_model *model,
                                const cutis_cage_options *options, const cutis_transform *poses,
                                bench_reduced *out);
 
-// Skeletons (bench/skeleton.c)
-// ---------------------------------------------------------------------
+// Skeletons (bench/skeleton.c) ------------------------------------------------------------------
 
 typedef struct bench_skeleton_row {
     const char *name;
@@ -138,8 +133,7 @@ void bench_merge_leaves(uint32_t count, const uint32_t *parent, double *size, ui
 cutis_result bench_skeleton_measure(cli_app *app, const bench_skeleton_row *row,
                                     bench_skeleton_figures *out);
 
-// Cages (bench/cage.c)
-// -----------------------------------------------------------------------------
+// Cages (bench/cage.c) --------------------------------------------------------------------------
 
 /// Rings of vertices between two poles.
 typedef struct bench_ball {

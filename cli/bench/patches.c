@@ -86,25 +86,25 @@ static cutis_result knee_of(cutis_context *context, const cutis_primitive *primi
 
 static cutis_result make_knee(cutis_context *context, cutis_model **out)
 {
-    float *positions = calloc(KNEE_VERTICES, 12), *weights = calloc(KNEE_VERTICES, 4);
-    uint32_t *indices = calloc(KNEE_TRIANGLES, 12), *parts = calloc(KNEE_TRIANGLES, 4);
-    uint32_t *first = calloc(KNEE_VERTICES + 1, 4), *joints = calloc(KNEE_VERTICES, 4);
-    cutis_result result = CUTIS_OUT_OF_MEMORY;
-    if (positions && weights && indices && parts && first && joints) {
-        fill_knee_points(positions);
-        fill_knee_triangles(indices, parts);
-        for (uint32_t v = 0; v < KNEE_VERTICES; v++) first[v + 1] = v + 1, weights[v] = 1.0f;
-        cutis_primitive primitive = { .vertex_count = KNEE_VERTICES,
-                                      .index_count = 3 * KNEE_TRIANGLES,
-                                      .indices = indices,
-                                      .positions = positions,
-                                      .influences = { first, joints, weights },
-                                      .parts = parts,
-                                      .material = CUTIS_NONE };
-        result = knee_of(context, &primitive, out);
-    }
-    free(positions), free(weights), free(indices), free(parts), free(first), free(joints);
-    return result;
+    ENDS_BY(memory_release) memory_list memory = { 0 };
+    float *positions = memory_take(&memory, KNEE_VERTICES, 12);
+    float *weights = memory_take(&memory, KNEE_VERTICES, 4);
+    uint32_t *indices = memory_take(&memory, KNEE_TRIANGLES, 12);
+    uint32_t *parts = memory_take(&memory, KNEE_TRIANGLES, 4);
+    uint32_t *first = memory_take(&memory, KNEE_VERTICES, 4);
+    uint32_t *joints = memory_take(&memory, KNEE_VERTICES, 4);
+    if (memory.failed) return CUTIS_OUT_OF_MEMORY;
+    fill_knee_points(positions);
+    fill_knee_triangles(indices, parts);
+    for (uint32_t v = 0; v < KNEE_VERTICES; v++) first[v + 1] = v + 1, weights[v] = 1.0f;
+    cutis_primitive primitive = { .vertex_count = KNEE_VERTICES,
+                                  .index_count = 3 * KNEE_TRIANGLES,
+                                  .indices = indices,
+                                  .positions = positions,
+                                  .influences = { first, joints, weights },
+                                  .parts = parts,
+                                  .material = CUTIS_NONE };
+    return knee_of(context, &primitive, out);
 }
 
 // The biped with its smallest parts merged until `wanted` are left.
@@ -116,50 +116,41 @@ static cutis_result merge_parts(const cutis_model *biped, const cutis_binding *p
     cutis_mesh mesh = data.meshes[0];
     cutis_primitive primitive = mesh.primitives[0];
     const uint32_t triangles = primitive.index_count / 3, count = mesh.part_count;
-    memory_list memory = { 0 };
+    ENDS_BY(memory_release) memory_list memory = { 0 };
     uint32_t *map = memory_take(&memory, count, 4), *number = memory_take(&memory, count, 4);
     uint32_t *parent = memory_take(&memory, count, 4), *parts = memory_take(&memory, triangles, 4);
     double *size = memory_take(&memory, count, sizeof *size);
     const char **names = memory_take(&memory, count, sizeof *names);
-    cutis_result result = CUTIS_OUT_OF_MEMORY;
-    if (!memory.failed) {
-        for (uint32_t p = 0; p < count; p++) parent[p] = p;
-        for (uint32_t j = 0; j < info.joint_count; j++) {
-            const cutis_patches_joint joint = cutis_patches_joint_at(patches, j);
-            parent[joint.child] = joint.parent;
-        }
-        for (uint32_t t = 0; t < triangles; t++) size[primitive.parts[t]]++;
-        bench_merge_leaves(count, parent, size, wanted, map);
-        mesh.part_count = 0;
-        for (uint32_t p = 0; p < count; p++)
-            if (map[p] == p)
-                names[mesh.part_count] = mesh.part_names[p], number[p] = mesh.part_count++;
-        for (uint32_t t = 0; t < triangles; t++) parts[t] = number[map[primitive.parts[t]]];
-        primitive.parts = parts;
-        mesh.primitives = &primitive;
-        mesh.part_names = names;
-        data.meshes = &mesh;
-        data.source = NULL;
-        result = cutis_model_create(cutis_model_context(biped), &data, CUTIS_GATE_REFUSE, out);
+    if (memory.failed) return CUTIS_OUT_OF_MEMORY;
+    for (uint32_t p = 0; p < count; p++) parent[p] = p;
+    for (uint32_t j = 0; j < info.joint_count; j++) {
+        const cutis_patches_joint joint = cutis_patches_joint_at(patches, j);
+        parent[joint.child] = joint.parent;
     }
-    memory_release(&memory);
-    return result;
+    for (uint32_t t = 0; t < triangles; t++) size[primitive.parts[t]]++;
+    bench_merge_leaves(count, parent, size, wanted, map);
+    mesh.part_count = 0;
+    for (uint32_t p = 0; p < count; p++)
+        if (map[p] == p) names[mesh.part_count] = mesh.part_names[p], number[p] = mesh.part_count++;
+    for (uint32_t t = 0; t < triangles; t++) parts[t] = number[map[primitive.parts[t]]];
+    primitive.parts = parts;
+    mesh.primitives = &primitive;
+    mesh.part_names = names;
+    data.meshes = &mesh;
+    data.source = NULL;
+    return cutis_model_create(cutis_model_context(biped), &data, CUTIS_GATE_REFUSE, out);
 }
 
 static cutis_result make_body(cutis_context *context, cutis_device *device, uint32_t vertices,
                               uint32_t wanted, cutis_model **out)
 {
-    cutis_model *model = NULL;
-    cutis_binding *patches = NULL;
+    OWN(cutis_model) *model = NULL;
+    OWN(cutis_binding) *patches = NULL;
     cutis_synth_options options = { .body = CUTIS_BODY_BIPED, .vertex_count = vertices };
-    cutis_result result = cutis_synth_create(context, &options, &model);
-    if (result == CUTIS_OK)
-        result = cutis_bind(device, model, &(cutis_bind_options){ .method = CUTIS_METHOD_PATCHES },
-                            &patches);
-    if (result == CUTIS_OK) result = merge_parts(model, patches, wanted, out);
-    cutis_binding_destroy(patches);
-    cutis_model_destroy(model);
-    return result;
+    TRY(cutis_synth_create(context, &options, &model));
+    TRY(cutis_bind(device, model, &(cutis_bind_options){ .method = CUTIS_METHOD_PATCHES },
+                   &patches));
+    return merge_parts(model, patches, wanted, out);
 }
 
 static cutis_result allocate_stream(patch_bench *b, int k, uint64_t size, cutis_stream *stream)
@@ -183,21 +174,18 @@ static cutis_result open_bench(cutis_device *device, const cutis_model *model,
     options.method = CUTIS_METHOD_PATCHES;
     options.normals = true;
     options.instance_capacity = instances;
-    cutis_result result = cutis_bind(device, model, &options, &b->patches);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_bind(device, model, &options, &b->patches));
     b->info = cutis_patches_describe(b->patches);
     uint64_t vertices = 2 * (uint64_t)b->info.vertex_count, n = instances;
     uint64_t triangles = 2 * (uint64_t)b->info.triangle_count;
     b->output.topology.vertex_capacity = (uint32_t)vertices;
     b->output.topology.triangle_capacity = (uint32_t)triangles;
     b->palette = calloc(n * b->info.part_count, sizeof *b->palette);
-    result = b->palette ? allocate_stream(b, 0, 12 * n * vertices, &b->output.positions)
-                        : CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = allocate_stream(b, 1, 12 * n * vertices, &b->output.normals);
-    if (result == CUTIS_OK)
-        result = allocate_stream(b, 2, 12 * n * triangles, &b->output.topology.indices);
-    if (result == CUTIS_OK) result = allocate_stream(b, 3, 8 * n, &b->output.topology.counts);
-    return result;
+    TRY(b->palette ? allocate_stream(b, 0, 12 * n * vertices, &b->output.positions)
+                   : CUTIS_OUT_OF_MEMORY);
+    TRY(allocate_stream(b, 1, 12 * n * vertices, &b->output.normals));
+    TRY(allocate_stream(b, 2, 12 * n * triangles, &b->output.topology.indices));
+    return allocate_stream(b, 3, 8 * n, &b->output.topology.counts);
 }
 
 static void close_bench(patch_bench *b)
@@ -234,9 +222,9 @@ static cutis_result run_bench(void *data)
 {
     patch_bench *b = data;
     cutis_poses poses = { .kind = CUTIS_POSE_PALETTE, .matrices = b->palette };
-    cutis_result result = cutis_deform(b->patches, &poses, b->instance_count, &b->output);
-    if (result == CUTIS_OK && !b->host) result = cutis_device_finish(b->device);
-    return result;
+    TRY(cutis_deform(b->patches, &poses, b->instance_count, &b->output));
+    if (!b->host) TRY(cutis_device_finish(b->device));
+    return CUTIS_OK;
 }
 
 typedef struct patch_row {
@@ -249,24 +237,19 @@ static cutis_result time_bench(cutis_device *device, const cutis_model *model,
                                cutis_bind_options options, uint32_t instances, double degrees,
                                double budget, patch_bench *b, double *seconds)
 {
-    cutis_result result = open_bench(device, model, options, instances, b);
-    if (result == CUTIS_OK) result = pose_all(b, model, degrees * M_PI / 180.0);
-    if (result == CUTIS_OK) result = bench_best(run_bench, b, budget, seconds);
-    return result;
+    TRY(open_bench(device, model, options, instances, b));
+    TRY(pose_all(b, model, degrees * M_PI / 180.0));
+    return bench_best(run_bench, b, budget, seconds);
 }
 
 cutis_result bench_patches_knee(cutis_context *context, cutis_device *device,
                                 const cutis_bind_options *options, double degrees, double budget,
                                 double *seconds)
 {
-    patch_bench b = { 0 };
-    cutis_model *model = NULL;
-    cutis_result result = make_knee(context, &model);
-    if (result == CUTIS_OK)
-        result = time_bench(device, model, *options, 1, degrees, budget, &b, seconds);
-    close_bench(&b);
-    cutis_model_destroy(model);
-    return result;
+    OWN(cutis_model) *model = NULL;
+    ENDS_BY(close_bench) patch_bench b = { 0 };
+    TRY(make_knee(context, &model));
+    return time_bench(device, model, *options, 1, degrees, budget, &b, seconds);
 }
 
 static int measure(cli_app *app, const cutis_model *model, cutis_device *device, patch_row *row)
@@ -310,31 +293,24 @@ int bench_patches(cli_app *app)
 {
     static const uint32_t bends[4] = { 10, 30, 60, 90 };
     patch_row rows[5] = { 0 };
-    cutis_device *device = NULL;
-    cutis_model *knee = NULL, *body = NULL;
+    OWN(cutis_device) *device = NULL;
+    OWN(cutis_model) *knee = NULL, *body = NULL;
     uint32_t instances = option_count(app, OPTION_INSTANCES, 16);
-    int status = app_open_device(app, &device);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_open_device(app, &device));
     cutis_device_info info = cutis_device_describe(device);
-    cutis_result result = make_knee(app->context, &knee);
-    if (result == CUTIS_OK)
-        result =
-            make_body(app->context, device, option_count(app, OPTION_VERTICES, 10000), 31, &body);
-    if (result != CUTIS_OK) status = app_fail(app, "bench patches", result);
-    for (int i = 0; i < 4 && status == EXIT_GOOD; i++) {
+    TRY(app_result(app, "bench patches", make_knee(app->context, &knee)));
+    TRY(app_result(
+        app, "bench patches",
+        make_body(app->context, device, option_count(app, OPTION_VERTICES, 10000), 31, &body)));
+    for (int i = 0; i < 4; i++) {
         rows[i] =
             (patch_row){ .what = "knee", .instances = 1, .degrees = bends[i], .goal = 0.25e-3 };
         if (!(info.kind == CUTIS_DEVICE_CPU)) rows[i].goal = 0;
-        status = measure(app, knee, device, &rows[i]);
+        TRY(measure(app, knee, device, &rows[i]));
     }
-    if (status == EXIT_GOOD) {
-        rows[4] = (patch_row){ .what = "body, all joints", .instances = instances, .degrees = 45 };
-        if (info.kind == CUTIS_DEVICE_CUDA && instances == 1024) rows[4].goal = 2e-3;
-        status = measure(app, body, device, &rows[4]);
-    }
-    if (status == EXIT_GOOD) report(app, rows, 5, cutis_device_kind_name(info.kind));
-    cutis_model_destroy(knee);
-    cutis_model_destroy(body);
-    cutis_device_destroy(device);
-    return status;
+    rows[4] = (patch_row){ .what = "body, all joints", .instances = instances, .degrees = 45 };
+    if (info.kind == CUTIS_DEVICE_CUDA && instances == 1024) rows[4].goal = 2e-3;
+    TRY(measure(app, body, device, &rows[4]));
+    report(app, rows, 5, cutis_device_kind_name(info.kind));
+    return EXIT_GOOD;
 }

@@ -55,8 +55,8 @@ static cutis_result measure(cli_app *app, double budget, double seconds[2])
 int bench_poses(cli_app *app)
 {
     double seconds[2];
-    cutis_result result = measure(app, option_given(app, OPTION_QUICK) ? 0.1 : 1.0, seconds);
-    if (result != CUTIS_OK) return app_fail(app, "bench pose", result);
+    TRY(app_result(app, "bench pose",
+                   measure(app, option_given(app, OPTION_QUICK) ? 0.1 : 1.0, seconds)));
     app_say(app, "pose of %d joints: sample two clips, blend, to model space\n", BENCH_BONES);
     app_say(app, "  %-34s %7.3f us\n", "all three", 1e6 * seconds[1]);
     app_say(app, "  %-34s %7.3f us\n", "sampling the two clips", 1e6 * seconds[0]);

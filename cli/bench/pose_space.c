@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/measure.h"
 
@@ -50,12 +49,12 @@ static cutis_result sample_poses(bench_arm *s, uint32_t instances)
     uint32_t clip;
     s->poses = calloc((POSES + (size_t)instances) * nodes, sizeof *s->poses);
     if (!s->poses) return CUTIS_OUT_OF_MEMORY;
-    cutis_result result = cutis_model_find_clip(s->arm, "examples", &clip);
-    for (uint32_t k = 0; k < POSES + instances && result == CUTIS_OK; k++) {
+    TRY(cutis_model_find_clip(s->arm, "examples", &clip));
+    for (uint32_t k = 0; k < POSES + instances; k++) {
         double seconds = k < POSES ? k : (POSES - 1) * (k - POSES + 0.5) / instances;
-        result = bench_sample(s->arm, clip, (float)seconds, s->poses + k * nodes);
+        TRY(bench_sample(s->arm, clip, (float)seconds, s->poses + k * nodes));
     }
-    return result;
+    return CUTIS_OK;
 }
 
 cutis_result bench_arm_open(cutis_context *context, cutis_device *device, cutis_body_size size,
@@ -63,19 +62,14 @@ cutis_result bench_arm_open(cutis_context *context, cutis_device *device, cutis_
 {
     const cutis_synth_options options = { .body = CUTIS_BODY_ARM, .size = size, .examples = true };
     *out = (bench_arm){ 0 };
-    cutis_result result = cutis_synth_create(context, &options, &out->arm);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_synth_create(context, &options, &out->arm));
     size_t vertices = cutis_model_vertex_count(out->arm);
-    float *shapes = malloc(POSES * vertices * 3 * sizeof *shapes);
-    result = shapes ? cutis_synth_arm_examples(out->arm, shapes) : CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = sample_poses(out, instances);
-    if (result == CUTIS_OK)
-        result = cutis_poses_fit(out->arm, device,
-                                 &(cutis_pose_examples){ POSES, out->poses, shapes, NULL }, fit,
-                                 &out->fitted, &out->report);
-    free(shapes);
-    if (result != CUTIS_OK) bench_arm_close(out);
-    return result;
+    OWN_MEMORY float *shapes = malloc(POSES * vertices * 3 * sizeof *shapes);
+    TRY(shapes ? cutis_synth_arm_examples(out->arm, shapes) : CUTIS_OUT_OF_MEMORY);
+    TRY(sample_poses(out, instances));
+    return cutis_poses_fit(out->arm, device,
+                           &(cutis_pose_examples){ POSES, out->poses, shapes, NULL }, fit,
+                           &out->fitted, &out->report);
 }
 
 // Instances that are compared with the CPU's.
@@ -87,17 +81,16 @@ static cutis_result compare_skin(cli_app *app, const cutis_model *model, const b
 {
     const uint32_t instances = skin->instance_count < COMPARED ? skin->instance_count : COMPARED;
     const size_t vertices = skin->info.vertex_count * (size_t)instances;
-    float *records = malloc(24 * vertices), *positions = malloc(12 * vertices);
-    cutis_device *cpu = NULL;
-    cutis_result result = records && positions ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = cutis_buffer_read(skin->buffer, 0, records, 24 * vertices);
-    if (result == CUTIS_OK) result = cutis_device_create(app->context, NULL, &cpu);
-    if (result == CUTIS_OK)
-        result = bench_deform(cpu, model, &(cutis_bind_options){ .method = method }, &skin->poses,
-                              instances, &(cutis_outputs){ .positions.data = positions });
+    OWN_MEMORY float *records = malloc(24 * vertices), *positions = malloc(12 * vertices);
+    OWN(cutis_device) *cpu = NULL;
+    if (!records || !positions) return CUTIS_OUT_OF_MEMORY;
+    TRY(cutis_buffer_read(skin->buffer, 0, records, 24 * vertices));
+    TRY(cutis_device_create(app->context, NULL, &cpu));
+    TRY(bench_deform(cpu, model, &(cutis_bind_options){ .method = method }, &skin->poses, instances,
+                     &(cutis_outputs){ .positions.data = positions }));
     double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
     double most = 0, diagonal = 0;
-    for (size_t v = 0; v < vertices && result == CUTIS_OK; v++) {
+    for (size_t v = 0; v < vertices; v++) {
         double square = 0;
         for (int c = 0; c < 3; c++) {
             double x = positions[3 * v + (size_t)c];
@@ -108,17 +101,14 @@ static cutis_result compare_skin(cli_app *app, const cutis_model *model, const b
     }
     for (int c = 0; c < 3; c++) diagonal += (high[c] - low[c]) * (high[c] - low[c]);
     *apart = sqrt(most / diagonal);
-    cutis_device_destroy(cpu);
-    free(positions);
-    free(records);
-    return result;
+    return CUTIS_OK;
 }
 
 /// SSD runs on the arm itself: the fitted one has targets that plain skinning would look at.
 cutis_result bench_space_measure(cli_app *app, cutis_device *device, uint32_t instances,
                                  double budget, cutis_body_size size, bench_space_row *row)
 {
-    bench_arm s;
+    ENDS_BY(bench_arm_close) bench_arm s = { 0 };
     bench_skin skins[METHODS];
     uint32_t open = 0;
     cutis_result result = bench_arm_open(app->context, device, size, instances, NULL, &s);
@@ -146,7 +136,6 @@ cutis_result bench_space_measure(cli_app *app, cutis_device *device, uint32_t in
         result = compare_skin(app, m == 0 ? s.arm : s.fitted, &skins[m], bench_space_methods[m],
                               &row->apart[m]);
     while (open > 0) bench_skin_close(&skins[--open]);
-    bench_arm_close(&s);
     return result;
 }
 
@@ -230,29 +219,27 @@ static void emit_rows(const space_bench *b)
 int bench_pose_space(cli_app *app)
 {
     space_bench b = { .app = app, .budget = option_given(app, OPTION_QUICK) ? 0.02 : 0.3 };
+    OWN(cutis_device) *device = NULL;
     cutis_device_options options;
-    int status = app_device_options(app, &options);
-    if (status != EXIT_GOOD) return status;
+    TRY(app_device_options(app, &options));
     bool cpu = options.kind == CUTIS_DEVICE_CPU;
     if (cpu && !option_given(app, OPTION_THREADS)) options.thread_count = 1;
-    cutis_result result = cutis_device_create(app->context, &options, &b.device);
-    if (result != CUTIS_OK) return app_fail(app, option_text(app, OPTION_DEVICE), result);
-    b.info = cutis_device_describe(b.device);
+    TRY(app_result(app, option_text(app, OPTION_DEVICE),
+                   cutis_device_create(app->context, &options, &device)));
+    b.device = device;
+    b.info = cutis_device_describe(device);
     b.threads = options.thread_count ? options.thread_count : b.info.thread_count;
     b.instances = option_count(app, OPTION_INSTANCES, cpu ? 1 : 1024);
-    for (uint32_t i = 0; i < SIZES && result == CUTIS_OK; i++)
-        result = bench_space_measure(app, b.device, b.instances, b.budget,
-                                     (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i), &b.rows[i]);
-    if (result == CUTIS_OK)
-        result =
-            bench_learn(app, option_given(app, OPTION_QUICK), cpu ? NULL : b.device, &b.learned);
+    for (uint32_t i = 0; i < SIZES; i++)
+        TRY(app_result(app, "bench pose-space",
+                       bench_space_measure(app, device, b.instances, b.budget,
+                                           (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i),
+                                           &b.rows[i])));
+    TRY(app_result(
+        app, "bench pose-space",
+        bench_learn(app, option_given(app, OPTION_QUICK), cpu ? NULL : device, &b.learned)));
     app_progress_done(app);
-    if (result == CUTIS_OK) {
-        print_rows(&b);
-        if (app->json) emit_rows(&b);
-    } else {
-        status = app_fail(app, "bench pose-space", result);
-    }
-    cutis_device_destroy(b.device);
-    return status;
+    print_rows(&b);
+    if (app->json) emit_rows(&b);
+    return EXIT_GOOD;
 }

@@ -203,19 +203,14 @@ static cutis_result make_skin(cli_app *app, const reduce_row *row, const bench_b
 static cutis_result make_cage(cli_app *app, cutis_device *device, const reduce_row *row,
                               const bench_ball *body, cutis_model **out)
 {
-    bench_ball around = { 0 };
-    cutis_model *shape = NULL, *bare = NULL;
-    cutis_cage *cage = NULL;
-    cutis_result result = make_ball(row->controls, 1.5, &around) ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = bench_ball_model(app->context, &around, NULL, &shape);
-    if (result == CUTIS_OK) result = cutis_cage_create(shape, &cage);
-    if (result == CUTIS_OK) result = bench_ball_model(app->context, body, NULL, &bare);
-    if (result == CUTIS_OK) result = cutis_cage_bind(bare, device, cage, NULL, out, NULL);
-    cutis_cage_destroy(cage);
-    cutis_model_destroy(bare);
-    cutis_model_destroy(shape);
-    bench_ball_release(&around);
-    return result;
+    ENDS_BY(bench_ball_release) bench_ball around = { 0 };
+    OWN(cutis_model) *shape = NULL, *bare = NULL;
+    OWN(cutis_cage) *cage = NULL;
+    TRY(make_ball(row->controls, 1.5, &around) ? CUTIS_OK : CUTIS_OUT_OF_MEMORY);
+    TRY(bench_ball_model(app->context, &around, NULL, &shape));
+    TRY(cutis_cage_create(shape, &cage));
+    TRY(bench_ball_model(app->context, body, NULL, &bare));
+    return cutis_cage_bind(bare, device, cage, NULL, out, NULL);
 }
 
 // Bends and shifts of a control: waves over the body, and a little of its own.
@@ -269,9 +264,9 @@ cutis_result bench_reduce_once(cutis_device *device, const cutis_model *model,
                                const cutis_cage_options *options, const cutis_transform *poses,
                                bench_reduced *out)
 {
-    cutis_model *reduced = NULL;
-    cutis_reduce_report *skins = NULL;
-    cutis_cage_report *cage = NULL;
+    OWN(cutis_model) *reduced = NULL;
+    OWN(cutis_reduce_report) *skins = NULL;
+    OWN(cutis_cage_report) *cage = NULL;
     cutis_cage_options caged = *options;
     caged.skip_evaluation = true;
     const cutis_reduce_options skinned = { .influences = options->influences,
@@ -284,13 +279,10 @@ cutis_result bench_reduce_once(cutis_device *device, const cutis_model *model,
                                            .sweeps = options->sweeps,
                                            .skip_evaluation = true };
     const clock_t start = clock();
-    cutis_result result = poses ? cutis_weights_reduce(model, device, &skinned, &reduced, &skins)
-                                : cutis_cage_reduce(model, device, &caged, &reduced, &cage);
-    if (result == CUTIS_OK) *out = figures_of(poses ? skins->rows : cage->rows, start);
-    cutis_reduce_report_destroy(skins);
-    cutis_cage_report_destroy(cage);
-    cutis_model_destroy(reduced);
-    return result;
+    TRY(poses ? cutis_weights_reduce(model, device, &skinned, &reduced, &skins)
+              : cutis_cage_reduce(model, device, &caged, &reduced, &cage));
+    *out = figures_of(poses ? skins->rows : cage->rows, start);
+    return CUTIS_OK;
 }
 
 // The best of a few runs, because noise only ever adds.

@@ -4,7 +4,6 @@
 #include "bench/measure.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <cutis/skeleton.h>
 
@@ -38,30 +37,25 @@ void bench_merge_leaves(uint32_t count, const uint32_t *parent, double *size, ui
 static cutis_result make_labels(const bench_skeleton_row *row, const cutis_model *body,
                                 uint32_t *labels)
 {
-    cutis_model *model = NULL;
-    cutis_skeleton_report *report = NULL;
+    OWN(cutis_model) *model = NULL;
+    OWN(cutis_skeleton_report) *report = NULL;
     cutis_skeleton_options options = { .source = CUTIS_PART_SOURCE_PARTS, .keep_curved = true };
-    cutis_result result = cutis_skeleton_extract(body, &options, &model, &report);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_skeleton_extract(body, &options, &model, &report));
     const cutis_mesh *mesh = &cutis_model_get(model)->meshes[0];
     const cutis_primitive *primitive = &mesh->primitives[0];
     const uint32_t count = report->part_count;
-    memory_list memory = { 0 };
+    ENDS_BY(memory_release) memory_list memory = { 0 };
     uint32_t *map = memory_take(&memory, count, sizeof *map);
     uint32_t *parent = memory_take(&memory, count, sizeof *parent);
     double *volume = memory_take(&memory, count, sizeof *volume);
-    for (uint32_t p = 0; p < count && !memory.failed; p++) {
+    if (memory.failed) return CUTIS_OUT_OF_MEMORY;
+    for (uint32_t p = 0; p < count; p++) {
         parent[p] = p ? (uint32_t)mesh->part_tree->parts[p].parent : 0; // parents come first
         volume[p] = report->parts[p].volume;
     }
-    if (!memory.failed) bench_merge_leaves(count, parent, volume, row->parts, map);
-    for (uint32_t t = 0; t < primitive->index_count / 3 && !memory.failed; t++)
-        labels[t] = map[primitive->parts[t]];
-    if (memory.failed) result = CUTIS_OUT_OF_MEMORY;
-    memory_release(&memory);
-    cutis_skeleton_report_destroy(report);
-    cutis_model_destroy(model);
-    return result;
+    bench_merge_leaves(count, parent, volume, row->parts, map);
+    for (uint32_t t = 0; t < primitive->index_count / 3; t++) labels[t] = map[primitive->parts[t]];
+    return CUTIS_OK;
 }
 
 static cutis_result time_extraction(const cutis_model *body, const uint32_t *labels,
@@ -74,8 +68,7 @@ static cutis_result time_extraction(const cutis_model *body, const uint32_t *lab
     for (int run = 0; run < RUNS; run++) {
         cutis_model *model = NULL;
         cutis_skeleton_report *report = NULL;
-        cutis_result result = cutis_skeleton_extract(body, &options, &model, &report);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_skeleton_extract(body, &options, &model, &report));
         bool right = report->part_count == row->parts;
         if (run == 0 || report->total_seconds < f->total) {
             f->kernel = report->kernel_seconds;
@@ -95,18 +88,14 @@ static cutis_result time_extraction(const cutis_model *body, const uint32_t *lab
 cutis_result bench_skeleton_measure(cli_app *app, const bench_skeleton_row *row,
                                     bench_skeleton_figures *f)
 {
-    cutis_model *body = NULL;
+    OWN(cutis_model) *body = NULL;
     cutis_synth_options synth = { .body = row->body, .vertex_count = row->vertices };
     *f = (bench_skeleton_figures){ 0 };
-    cutis_result result = cutis_synth_create(app->context, &synth, &body);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_synth_create(app->context, &synth, &body));
     f->triangles = cutis_model_triangle_count(body);
-    uint32_t *labels = calloc(f->triangles, sizeof *labels);
-    result = labels ? make_labels(row, body, labels) : CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = time_extraction(body, labels, row, f);
-    free(labels);
-    cutis_model_destroy(body);
-    return result;
+    OWN_MEMORY uint32_t *labels = calloc(f->triangles, sizeof *labels);
+    TRY(labels ? make_labels(row, body, labels) : CUTIS_OUT_OF_MEMORY);
+    return time_extraction(body, labels, row, f);
 }
 
 static void emit_row(json_out *json, const bench_skeleton_row *row, const bench_skeleton_figures *f)

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/bench.h"
 #include "bench/measure.h"
@@ -58,56 +57,46 @@ static void make_bars(cutis_handle *handles)
 static cutis_result time_bones(reproduce_job *job, const cutis_model *model, bench_handles_row *row)
 {
     const cutis_handles_options options = { .weighting = row->weighting };
-    cutis_model *bound = NULL;
-    cutis_handles_report *report = NULL;
-    cutis_result result = CUTIS_OK;
+    OWN(cutis_model) *bound = NULL;
     row->bind = INFINITY;
-    for (int run = 0; run < 2 && result == CUTIS_OK; run++) {
+    for (int run = 0; run < 2; run++) {
+        OWN(cutis_handles_report) *report = NULL;
         cutis_model_destroy(bound);
         bound = NULL;
         const double start = app_seconds();
-        result = cutis_handles_skeleton(model, job->device, &options, &bound, &report);
-        if (result == CUTIS_OK && app_seconds() - start < row->bind)
+        TRY(cutis_handles_skeleton(model, job->device, &options, &bound, &report));
+        if (app_seconds() - start < row->bind)
             row->bind = app_seconds() - start, row->stages = report->seconds;
-        cutis_handles_report_destroy(report);
-        report = NULL;
     }
-    if (result == CUTIS_OK)
-        result = bench_frame_time(job->device, bound, &(cutis_bind_options){ 0 }, job->budget,
-                                  &row->update);
-    cutis_model_destroy(bound);
-    return result;
+    return bench_frame_time(job->device, bound, &(cutis_bind_options){ 0 }, job->budget,
+                            &row->update);
 }
 
 static cutis_result time_model(reproduce_job *job, int i, const cutis_model *model,
                                reproduce_cell *cells)
 {
     cutis_handle handles[BENCH_HANDLES];
-    cutis_result result = CUTIS_OK;
     if (MODELS[i].kind != BONES) bench_handles_spread(model, handles);
     if (MODELS[i].kind == POINTS_AND_BARS) make_bars(handles);
-    for (int own = 0; own < 2 && result == CUTIS_OK; own++) {
+    for (int own = 0; own < 2; own++) {
         bench_handles_row row = { .voxels = 128,
                                   .weighting =
                                       own ? CUTIS_WEIGHTING_VIRTUAL : CUTIS_WEIGHTING_FIELD };
         if (MODELS[i].kind == BONES) {
-            result = time_bones(job, model, &row);
+            TRY(time_bones(job, model, &row));
         } else {
-            result =
-                bench_handles_bind(job->device, job->budget, model, handles, BENCH_HANDLES, &row);
-            if (result == CUTIS_OK)
-                result = bench_handles_update(job->device, job->budget, model, handles,
-                                              BENCH_HANDLES, &row);
+            TRY(bench_handles_bind(job->device, job->budget, model, handles, BENCH_HANDLES, &row));
+            TRY(bench_handles_update(job->device, job->budget, model, handles, BENCH_HANDLES,
+                                     &row));
         }
         set_stages(&row, own, cells);
     }
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result show_stages(reproduce_job *job, cutis_model *const *bodies)
 {
     reproduce_table *t = reproduce_table_add(job, "Table 1", "time cost of the stages");
-    cutis_result result = CUTIS_OK;
     for (int k = 0; k < STAGES; k++) reproduce_metric_add(t, STAGE_NAMES[k], "ms", REPRODUCE_LESS);
     t->own = "supports of limited size, virtual handles inserted until all is covered";
     t->ours = "one harmonic field a handle on the voxels; t_h is the distances, since nothing is "
@@ -115,7 +104,7 @@ static cutis_result show_stages(reproduce_job *job, cutis_model *const *bodies)
     snprintf(t->note, sizeof t->note,
              "128 voxels along the longest side, all threads. The paper's grids, vertices and "
              "handles are not published.");
-    for (int i = 0; i < COUNT && result == CUTIS_OK; i++) {
+    for (int i = 0; i < COUNT; i++) {
         const cutis_model *model = bodies[MODELS[i].body == CUTIS_BODY_QUADRUPED];
         char body[64];
         snprintf(body, sizeof body, "%s %u, %s", cutis_body_name(MODELS[i].body),
@@ -123,14 +112,13 @@ static cutis_result show_stages(reproduce_job *job, cutis_model *const *bodies)
         reproduce_cell *cells = reproduce_row_add(t, body, "%s", MODELS[i].name);
         for (int k = 0; k < STAGES; k++) cells[k].paper = MODELS[i].milliseconds[k];
         if (!reproduce_progress(job, MODELS[i].name, (double)i / COUNT)) return CUTIS_CANCELLED;
-        result = time_model(job, i, model, cells);
+        TRY(time_model(job, i, model, cells));
     }
-    if (result == CUTIS_OK) reproduce_show(job, t);
-    return result;
+    reproduce_show(job, t);
+    return CUTIS_OK;
 }
 
-// Figure 3
-// -----------------------------------------------------------------------------------------
+// Figure 3 --------------------------------------------------------------------------------------
 
 /// The body at rest, the weight of one handle, and the body dragged by it.
 typedef struct dragged {
@@ -141,19 +129,16 @@ typedef struct dragged {
 
 static cutis_result read_weights(reproduce_job *job, const cutis_model *model, dragged *d)
 {
-    cutis_handle_session *session = NULL;
+    OWN(cutis_handle_session) *session = NULL;
     const cutis_handles_options options = { .influences = 8 };
-    cutis_result result = cutis_handle_session_create(model, job->device, &options, &session);
-    if (result == CUTIS_OK) result = cutis_handles_set(session, d->handles, BENCH_HANDLES);
-    if (result == CUTIS_OK) {
-        const cutis_handles_view view = cutis_handles_look(session);
-        for (size_t v = 0; v < view.vertex_count; v++)
-            for (uint32_t k = 0; k < view.influences; k++)
-                if (view.joints[v * view.influences + k] == d->taken)
-                    d->values[v] += view.weights[v * view.influences + k];
-    }
-    cutis_handle_session_destroy(session);
-    return result;
+    TRY(cutis_handle_session_create(model, job->device, &options, &session));
+    TRY(cutis_handles_set(session, d->handles, BENCH_HANDLES));
+    const cutis_handles_view view = cutis_handles_look(session);
+    for (size_t v = 0; v < view.vertex_count; v++)
+        for (uint32_t k = 0; k < view.influences; k++)
+            if (view.joints[v * view.influences + k] == d->taken)
+                d->values[v] += view.weights[v * view.influences + k];
+    return CUTIS_OK;
 }
 
 static cutis_result drag(reproduce_job *job, const cutis_model *model, dragged *d)
@@ -165,22 +150,15 @@ static cutis_result drag(reproduce_job *job, const cutis_model *model, dragged *
     const cutis_handle_pose pose = { .name = "dragged", .motion_count = 1, .motions = &motion };
     const cutis_handle_set set = { BENCH_HANDLES, d->handles, 1, &pose };
     const cutis_handles_options options = { .influences = 8 };
-    cutis_model *bound = NULL;
-    cutis_transform *local = NULL;
-    cutis_result result = cutis_handles_weights(model, job->device, &set, &options, &bound, NULL);
-    if (result == CUTIS_OK) {
-        const cutis_model_data *data = cutis_model_get(bound);
-        const uint32_t last = data->clip_count - 1;
-        local = calloc(data->node_count + (size_t)1, sizeof *local);
-        result = local ? bench_sample(bound, last, data->clips[last].duration, local)
-                       : CUTIS_OUT_OF_MEMORY;
-    }
-    if (result == CUTIS_OK)
-        result = bench_deform(job->device, bound, NULL, &(cutis_poses){ .local = local }, 1,
-                              &(cutis_outputs){ .positions.data = d->positions });
-    free(local);
-    cutis_model_destroy(bound);
-    return result;
+    OWN(cutis_model) *bound = NULL;
+    OWN_MEMORY cutis_transform *local = NULL;
+    TRY(cutis_handles_weights(model, job->device, &set, &options, &bound, NULL));
+    const cutis_model_data *data = cutis_model_get(bound);
+    const uint32_t last = data->clip_count - 1;
+    local = calloc(data->node_count + (size_t)1, sizeof *local);
+    TRY(local ? bench_sample(bound, last, data->clips[last].duration, local) : CUTIS_OUT_OF_MEMORY);
+    return bench_deform(job->device, bound, NULL, &(cutis_poses){ .local = local }, 1,
+                        &(cutis_outputs){ .positions.data = d->positions });
 }
 
 static void make_dots(const dragged *d, cutis_scene_line *lines)
@@ -198,18 +176,19 @@ static void make_dots(const dragged *d, cutis_scene_line *lines)
 static cutis_result show_drag(reproduce_job *job, const cutis_model *model)
 {
     const size_t count = cutis_model_vertex_count(model);
-    dragged d = { .positions = calloc(count + 1, 3 * sizeof(float)),
-                  .values = calloc(count + 1, sizeof(float)) };
+    OWN_MEMORY float *positions = calloc(count + 1, 3 * sizeof *positions);
+    OWN_MEMORY float *values = calloc(count + 1, sizeof *values);
+    dragged d = { .positions = positions, .values = values };
     cutis_scene_line lines[BENCH_HANDLES];
-    rest_shape rest = { 0 };
-    cutis_result result = d.positions && d.values ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
+    if (!positions || !values) return CUTIS_OUT_OF_MEMORY;
     bench_handles_spread(model, d.handles);
     make_bars(d.handles);
     for (uint32_t h = 0; h < BENCH_HANDLES; h++) // the foremost point: the head
         if (d.handles[h].from.z > d.handles[d.taken].from.z) d.taken = h;
-    if (result == CUTIS_OK) result = read_weights(job, model, &d);
-    if (result == CUTIS_OK) result = drag(job, model, &d);
-    if (result == CUTIS_OK) result = reproduce_rest(job, model, &rest);
+    TRY(read_weights(job, model, &d));
+    TRY(drag(job, model, &d));
+    TRY(reproduce_rest(job, model, &rest));
     make_dots(&d, lines);
     const cutis_legend legend = { .map = CUTIS_COLORMAP_WEIGHT,
                                   .high = 1,
@@ -226,17 +205,12 @@ static cutis_result show_drag(reproduce_job *job, const cutis_model *model)
           .values = d.values,
           .title = "dragged by it" },
     };
-    if (result == CUTIS_OK)
-        result = reproduce_pictures(
-            job, views, 3,
-            (cutis_camera){
-                .yaw = 60, .pitch = 10, .frame = cutis_surface_bounds(&views[2].surface) },
-            &legend,
-            "Figure 3: points and bars on a quadruped, the weight of the one "
-            "at the head, and the body dragged by it.");
-    rest_shape_release(&rest);
-    free(d.positions), free(d.values);
-    return result;
+    return reproduce_pictures(
+        job, views, 3,
+        (cutis_camera){ .yaw = 60, .pitch = 10, .frame = cutis_surface_bounds(&views[2].surface) },
+        &legend,
+        "Figure 3: points and bars on a quadruped, the weight of the one "
+        "at the head, and the body dragged by it.");
 }
 
 cutis_result reproduce_handles(reproduce_job *job)

@@ -2,9 +2,7 @@
 /// knee that bends (Table 3, Figures 2, 21 and 22): volume and curvature by fill, time of a frame.
 #include "reproduce/reproduce.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/bench.h"
 #include "bench/measure.h"
@@ -26,14 +24,13 @@ static cutis_result show_skeletons(reproduce_job *job)
     reproduce_table *times = reproduce_table_add(job, "Table 2", "extracting their skeletons");
     const char *const size_names[3] = { "components", "vertices", "triangles" };
     const char *const time_names[3] = { "kernel centroid", "principal axis", "total" };
-    cutis_result result = CUTIS_OK;
     for (int k = 0; k < 3; k++) {
         reproduce_metric_add(sizes, size_names[k], NULL, REPRODUCE_PLAIN);
         reproduce_metric_add(times, time_names[k], "s", REPRODUCE_LESS);
     }
     sizes->ours = "bodies made by code, with as many parts: the smallest leaves join their parents";
     times->ours = "one thread, the best of five";
-    for (int i = 0; i < BENCH_SKELETON_ROWS && result == CUTIS_OK; i++) {
+    for (int i = 0; i < BENCH_SKELETON_ROWS; i++) {
         const bench_skeleton_row *row = &bench_skeleton_rows[i];
         const double paper[3] = { row->paper_kernel, row->paper_axes, row->paper_total };
         const char *body = cutis_body_name(row->body);
@@ -45,13 +42,11 @@ static cutis_result show_skeletons(reproduce_job *job)
         for (int k = 0; k < 3; k++) time[k].paper = paper[k];
         if (!reproduce_progress(job, MODELS[i].name, i / 8.0)) return CUTIS_CANCELLED;
         if (job->quick && !row->quick) continue;
-        result = bench_skeleton_measure(job->app, row, &f);
-        if (result != CUTIS_OK) break;
+        TRY(bench_skeleton_measure(job->app, row, &f));
         size[0].ours = row->parts, size[1].ours = row->vertices;
         size[2].ours = (double)f.triangles;
         time[0].ours = f.kernel, time[1].ours = f.axes, time[2].ours = f.total;
     }
-    if (result != CUTIS_OK) return result;
     reproduce_show(job, sizes);
     reproduce_show(job, times);
     if (job->quick)
@@ -59,8 +54,7 @@ static cutis_result show_skeletons(reproduce_job *job)
     return CUTIS_OK;
 }
 
-// The knee
-// -----------------------------------------------------------------------------------------
+// The knee --------------------------------------------------------------------------------------
 
 enum { ANGLES = 6, FILLS = 5 };
 #define PATCHES(removal, fill)                                                                     \
@@ -112,8 +106,7 @@ static cutis_result measure_bend(reproduce_job *job, const knee *k, patch_play *
                                  double *volume, double *bends)
 {
     set_angle(k, degrees, p->transforms);
-    cutis_result result = patch_play_frame(p, 0);
-    if (result != CUTIS_OK) return result;
+    TRY(patch_play_frame(p, 0));
     const cutis_surface surface = patch_play_surface(p);
     *volume = cutis_surface_volume(&surface);
     return cutis_surface_bend(job->app->context, &surface, NULL, p->labels,
@@ -125,60 +118,56 @@ static cutis_result measure_fill(reproduce_job *job, knee *k, int fill)
 {
     patch_play *p = &k->plays[fill];
     const uint32_t labels = p->info.part_count + p->info.joint_count;
-    double *bends = calloc(2 * (size_t)labels, sizeof *bends), *now = bends + labels, rest, volume;
+    OWN_MEMORY double *bends = calloc(2 * (size_t)labels, sizeof *bends);
+    double *now = bends + labels, rest, volume;
     uint32_t at = 0;
     if (!bends) return CUTIS_OUT_OF_MEMORY;
     while (at + 1 < p->info.joint_count && cutis_patches_joint_at(p->patches, at).node != k->node)
         at++;
     const cutis_patches_joint joint = cutis_patches_joint_at(p->patches, at);
     k->parts = joint.parent_volume + joint.child_volume;
-    cutis_result result = measure_bend(job, k, p, 0, &rest, bends);
-    for (int a = 0; a < ANGLES && result == CUTIS_OK; a++) {
+    TRY(measure_bend(job, k, p, 0, &rest, bends));
+    for (int a = 0; a < ANGLES; a++) {
         knee_figures *f = &k->figures[fill][a];
-        result = measure_bend(job, k, p, DEGREES[a], &volume, now);
-        if (result != CUTIS_OK) break;
+        TRY(measure_bend(job, k, p, DEGREES[a], &volume, now));
         f->volume = 100 * (volume - rest) / k->parts;
         f->thigh = 100 * (now[joint.parent] - bends[joint.parent]) / bends[joint.parent];
         f->shin = 100 * (now[joint.child] - bends[joint.child]) / bends[joint.child];
         f->patch = now[p->info.part_count + at];
         if (fill == REDUCED || fill == KEPT) // the two whose times are shown, on the paper's knee
-            result = bench_patches_knee(job->app->context, job->single, &FILL[fill].options,
-                                        DEGREES[a], job->budget, &f->seconds);
+            TRY(bench_patches_knee(job->app->context, job->single, &FILL[fill].options, DEGREES[a],
+                                   job->budget, &f->seconds));
     }
-    free(bends);
-    return result;
+    return CUTIS_OK;
 }
 
 // Linear blending loses volume of the whole body; told as a part of the two parts' as well.
 static cutis_result measure_lbs(reproduce_job *job, knee *k)
 {
     const play_options options = { .clip = CUTIS_NONE, .batch = 1, .bind = { .normals = true } };
-    cutis_result result = reproduce_rest(job, k->model, &k->rest);
-    if (result == CUTIS_OK)
-        result = reproduce_status(
-            job, play_open(job->app, job->paper, k->model, job->device, &options, &k->linear));
-    if (result != CUTIS_OK) return result;
+    TRY(reproduce_rest(job, k->model, &k->rest));
+    TRY(reproduce_status(
+        job, play_open(job->app, job->paper, k->model, job->device, &options, &k->linear)));
     const cutis_surface rest = rest_shape_surface(&k->rest, k->rest.positions),
                         now = rest_shape_surface(&k->rest, k->linear.positions);
-    for (int a = 0; a < ANGLES && result == CUTIS_OK; a++) {
+    for (int a = 0; a < ANGLES; a++) {
         set_angle(k, DEGREES[a], k->linear.transforms);
-        result = play_deform(&k->linear, 1);
+        TRY(play_deform(&k->linear, 1));
         k->lbs[a] = 100 * (cutis_surface_volume(&now) - cutis_surface_volume(&rest)) / k->parts;
     }
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result measure_knee(reproduce_job *job, knee *k)
 {
-    cutis_result result = CUTIS_OK;
-    for (int f = 0; f < FILLS && result == CUTIS_OK; f++) {
+    for (int f = 0; f < FILLS; f++) {
         const play_options options = { .clip = CUTIS_NONE, .bind = FILL[f].options };
         if (!reproduce_progress(job, FILL[f].name, 0.5 + f / 10.0)) return CUTIS_CANCELLED;
-        result = reproduce_status(job, patch_play_open(job->app, job->paper, k->model, job->single,
-                                                       &options, &k->plays[f]));
-        if (result == CUTIS_OK) result = measure_fill(job, k, f);
+        TRY(reproduce_status(job, patch_play_open(job->app, job->paper, k->model, job->single,
+                                                  &options, &k->plays[f])));
+        TRY(measure_fill(job, k, f));
     }
-    return result == CUTIS_OK ? measure_lbs(job, k) : result;
+    return measure_lbs(job, k);
 }
 
 static cutis_result draw_knee(reproduce_job *job, knee *k)
@@ -191,10 +180,9 @@ static cutis_result draw_knee(reproduce_job *job, knee *k)
     set_angle(k, DEGREES[RIGHT_ANGLE], k->linear.transforms);
     set_angle(k, DEGREES[RIGHT_ANGLE], reduced->transforms);
     set_angle(k, DEGREES[RIGHT_ANGLE], kept->transforms);
-    cutis_result result = play_deform(&k->linear, 1);
-    if (result == CUTIS_OK) result = patch_play_frame(reduced, 0);
-    if (result == CUTIS_OK) result = patch_play_frame(kept, 0);
-    if (result != CUTIS_OK) return result;
+    TRY(play_deform(&k->linear, 1));
+    TRY(patch_play_frame(reduced, 0));
+    TRY(patch_play_frame(kept, 0));
     picture_view views[3] = {
         { rest_shape_surface(&k->rest, k->linear.positions), k->linear.normals, .title = "LBS" },
         { patch_play_surface(reduced), reduced->normals,
@@ -293,43 +281,44 @@ static cutis_result plot_knee(reproduce_job *job, const knee *k)
                         .y_title = "% of thigh and shin",
                         .series_count = FILLS + 1,
                         .series = series };
-    cutis_result result = html_put_plot(job->app->context, &job->page, plot);
+    TRY(html_put_plot(job->app->context, &job->page, plot));
     for (int f = 0; f < FILLS; f++)
         for (int a = 0; a < ANGLES; a++) values[f][a] = k->figures[f][a].patch;
     plot.title = "Figure 21: curvature of the patch", plot.y_title = "median, degrees";
     plot.series_count = FILLS, plot.from_zero = true;
-    if (result == CUTIS_OK) result = html_put_plot(job->app->context, &job->page, plot);
+    TRY(html_put_plot(job->app->context, &job->page, plot));
     html_markup(&job->page, "</div>\n");
-    return result;
+    return CUTIS_OK;
 }
 
-static cutis_result show_knee(reproduce_job *job)
+static void knee_end(knee **owned)
 {
-    knee *k = calloc(1, sizeof *k);
-    if (!k) return CUTIS_OUT_OF_MEMORY;
-    const cutis_synth_options synth = { .vertex_count = job->quick ? 3000 : 12000 };
-    cutis_result result = cutis_synth_create(job->app->context, &synth, &k->model);
-    if (result == CUTIS_OK) result = cutis_model_find_joint(k->model, "shin_l", &k->node);
-    if (result == CUTIS_OK) result = measure_knee(job, k);
-    if (result == CUTIS_OK) {
-        show_times(job, k);
-        result = draw_knee(job, k);
-    }
-    if (result == CUTIS_OK) {
-        show_volume(job, k);
-        show_curvature(job, k);
-        result = plot_knee(job, k);
-    }
+    knee *k = *owned;
+    if (!k) return;
     for (int f = 0; f < FILLS; f++) patch_play_close(&k->plays[f]);
     play_close(&k->linear);
     rest_shape_release(&k->rest);
     cutis_model_destroy(k->model);
     free(k);
-    return result;
+}
+
+static cutis_result show_knee(reproduce_job *job)
+{
+    ENDS_BY(knee_end) knee *k = calloc(1, sizeof *k);
+    if (!k) return CUTIS_OUT_OF_MEMORY;
+    const cutis_synth_options synth = { .vertex_count = job->quick ? 3000 : 12000 };
+    TRY(cutis_synth_create(job->app->context, &synth, &k->model));
+    TRY(cutis_model_find_joint(k->model, "shin_l", &k->node));
+    TRY(measure_knee(job, k));
+    show_times(job, k);
+    TRY(draw_knee(job, k));
+    show_volume(job, k);
+    show_curvature(job, k);
+    return plot_knee(job, k);
 }
 
 cutis_result reproduce_patches(reproduce_job *job)
 {
-    cutis_result result = show_skeletons(job);
-    return result == CUTIS_OK ? show_knee(job) : result;
+    TRY(show_skeletons(job));
+    return show_knee(job);
 }

@@ -33,7 +33,6 @@ static cutis_result show_rates(reproduce_job *job)
     reproduce_table *t = reproduce_table_add(job, "Table 1", "frames a second");
     const uint32_t instances = 256;
     bench_space_row cpu[SIZES], gpu[SIZES];
-    cutis_result result = CUTIS_OK;
     reproduce_metric_add(t, "CPU", "frames/s", REPRODUCE_MORE);
     reproduce_metric_add(t, "GPU", "frames/s", REPRODUCE_MORE);
     reproduce_metric_add(t, "times the cost of SSD", "CPU", REPRODUCE_PLAIN);
@@ -43,13 +42,13 @@ static cutis_result show_rates(reproduce_job *job)
         "With the interpolation matrix folded into the displacements a vertex costs O(np), not "
         "O(np^2).%s",
         job->gpu ? " GPU: characters a second, 256 in one dispatch." : "");
-    for (int i = 0; i < SIZES && result == CUTIS_OK; i++) {
+    for (int i = 0; i < SIZES; i++) {
         const cutis_body_size size = (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i);
-        result = bench_space_measure(job->app, job->single, 1, job->budget, size, &cpu[i]);
-        if (result == CUTIS_OK && job->gpu)
-            result = bench_space_measure(job->app, job->gpu, instances, job->budget, size, &gpu[i]);
+        TRY(bench_space_measure(job->app, job->single, 1, job->budget, size, &cpu[i]));
+        if (job->gpu)
+            TRY(bench_space_measure(job->app, job->gpu, instances, job->budget, size, &gpu[i]));
     }
-    for (int m = 0; m < METHODS && result == CUTIS_OK; m++)
+    for (int m = 0; m < METHODS; m++)
         for (int i = 0; i < SIZES; i++) {
             char body[64];
             snprintf(body, sizeof body, "arm, %u vertices", cpu[i].vertices);
@@ -62,16 +61,15 @@ static cutis_result show_rates(reproduce_job *job)
                 round(10 * bench_space_paper[i][0][0] / bench_space_paper[i][m][0]) / 10;
             cells[2].ours = cpu[i].seconds[m] / cpu[i].seconds[0];
         }
-    if (result == CUTIS_OK) reproduce_show(job, t);
+    reproduce_show(job, t);
     if (!job->gpu)
         reproduce_missing(job, "GPU column of Table 1", "no GPU: --device cuda measures it");
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result show_memory(reproduce_job *job)
 {
     reproduce_table *t = reproduce_table_add(job, "Table 2", "memory of a character");
-    cutis_result result = CUTIS_OK;
     for (int k = 0; k < TEXTURES; k++)
         reproduce_metric_add(t, TEXTURE_NAMES[k], "KB", REPRODUCE_PLAIN);
     t->own =
@@ -80,11 +78,10 @@ static cutis_result show_memory(reproduce_job *job)
     t->ours =
         "rest shape, weights and fields of WPSD as Cutis stores them, with a fourth number for "
         "every displacement and every normal's change";
-    for (int i = 0; i < SIZES && result == CUTIS_OK; i++) {
-        bench_arm s;
-        result = bench_arm_open(job->app->context, job->device,
-                                (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i), 0, NULL, &s);
-        if (result != CUTIS_OK) break;
+    for (int i = 0; i < SIZES; i++) {
+        ENDS_BY(bench_arm_close) bench_arm s = { 0 };
+        TRY(bench_arm_open(job->app->context, job->device,
+                           (cutis_body_size)(CUTIS_BODY_SIZE_LOW + i), 0, NULL, &s));
         const double vertices = cutis_model_vertex_count(s.arm);
         const double own[TEXTURES] = { 12 * vertices, 16 * vertices, 12 * POSES * vertices, NAN,
                                        (double)s.report->paper_bytes };
@@ -92,14 +89,12 @@ static cutis_result show_memory(reproduce_job *job)
         for (int k = 0; k < TEXTURES; k++)
             cells[k].paper = MEMORY[i][k], cells[k].own = own[k] / 1024;
         cells[TEXTURES - 1].ours = (double)s.report->wpsd_bytes / 1024;
-        bench_arm_close(&s);
     }
-    if (result == CUTIS_OK) reproduce_show(job, t);
-    return result;
+    reproduce_show(job, t);
+    return CUTIS_OK;
 }
 
-// Poses that were not learned
-// ----------------------------------------------------------------------
+// Poses that were not learned -------------------------------------------------------------------
 
 /// Each joint's farthest example, and what its target must be multiplied by at full angle.
 static const struct {
@@ -121,8 +116,7 @@ static cutis_result make_unseen(const bench_arm *s, uint32_t index, cutis_transf
     for (int j = 0; j < JOINTS; j++) {
         double part = cutis_random_unit(7, index, (uint64_t)j), degree = 3.14159265358979 / 180;
         uint32_t node = 0;
-        cutis_result result = cutis_model_find_joint(s->arm, LIMITS[j].joint, &node);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_model_find_joint(s->arm, LIMITS[j].joint, &node));
         const cutis_quat rest = s->poses[node].rotation,
                          full = s->poses[(size_t)LIMITS[j].example * nodes + node].rotation;
         // Examples turn about one axis: the same axis by a part of the angle.
@@ -142,6 +136,11 @@ typedef struct unseen_set {
     cutis_transform *poses;
     float *weights, *truth, *shapes; ///< count each
 } unseen_set;
+
+static void unseen_end(unseen_set *u)
+{
+    memory_release(&u->memory);
+}
 
 static cutis_result play_all(reproduce_job *job, const cutis_model *model, cutis_method method,
                              const unseen_set *u, const float *weights, float *out)
@@ -170,26 +169,25 @@ static cutis_result make_set(reproduce_job *job, const bench_arm *s, unseen_set 
     u->weights = memory_take(&u->memory, u->count * (size_t)(POSES - 1), sizeof *u->weights);
     u->truth = memory_take(&u->memory, u->count * vertices, 3 * sizeof *u->truth);
     u->shapes = memory_take(&u->memory, u->count * vertices, 3 * sizeof *u->shapes);
-    cutis_result result = u->memory.failed ? CUTIS_OUT_OF_MEMORY : CUTIS_OK;
-    if (result == CUTIS_OK && cutis_model_target_count(s->fitted) != POSES - 1)
-        result = CUTIS_INTERNAL; // the truth is told in these targets
-    for (uint32_t i = 0; i < u->count && result == CUTIS_OK; i++)
-        result = make_unseen(s, i, u->poses + i * nodes, u->weights + (size_t)i * (POSES - 1));
-    return result == CUTIS_OK ? play_all(job, s->fitted, CUTIS_METHOD_LBS, u, u->weights, u->truth)
-                              : result;
+    if (u->memory.failed) return CUTIS_OUT_OF_MEMORY;
+    if (cutis_model_target_count(s->fitted) != POSES - 1)
+        return CUTIS_INTERNAL; // the truth is told in these targets
+    for (uint32_t i = 0; i < u->count; i++)
+        TRY(make_unseen(s, i, u->poses + i * nodes, u->weights + (size_t)i * (POSES - 1)));
+    return play_all(job, s->fitted, CUTIS_METHOD_LBS, u, u->weights, u->truth);
 }
 
 // The first pose by every method, painted with its distance from the truth.
 static cutis_result draw_unseen(reproduce_job *job, const bench_arm *s, unseen_set *u)
 {
-    rest_shape rest = { 0 };
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
     const uint32_t vertices = cutis_model_vertex_count(s->arm);
-    float *memory = calloc(METHODS * 4 * (size_t)vertices, sizeof *memory);
+    OWN_MEMORY float *memory = calloc(METHODS * 4 * (size_t)vertices, sizeof *memory);
     picture_view views[METHODS];
-    cutis_result result = memory ? reproduce_rest(job, s->arm, &rest) : CUTIS_OUT_OF_MEMORY;
-    for (int m = 0; m < METHODS && result == CUTIS_OK; m++) {
+    TRY(memory ? reproduce_rest(job, s->arm, &rest) : CUTIS_OUT_OF_MEMORY);
+    for (int m = 0; m < METHODS; m++) {
         float *positions = memory + 4 * (size_t)m * vertices, *error = positions + 3 * vertices;
-        result = play_all(job, m ? s->fitted : s->arm, bench_space_methods[m], u, NULL, u->shapes);
+        TRY(play_all(job, m ? s->fitted : s->arm, bench_space_methods[m], u, NULL, u->shapes));
         memcpy(positions, u->shapes, 3 * sizeof(float) * vertices);
         for (uint32_t v = 0; v < vertices; v++) {
             const float *a = positions + 3 * (size_t)v, *b = u->truth + 3 * (size_t)v;
@@ -202,17 +200,12 @@ static cutis_result draw_unseen(reproduce_job *job, const bench_arm *s, unseen_s
     cutis_legend legend = { .map = CUTIS_COLORMAP_HEAT,
                             .high = 8,
                             .title = "distance from the true shape, mm" };
-    if (result == CUTIS_OK)
-        result = reproduce_pictures(
-            job, views, METHODS,
-            (cutis_camera){
-                .yaw = 10, .pitch = 15, .frame = cutis_surface_bounds(&views[0].surface) },
-            &legend,
-            "Figures 5 and 6: an arm in a pose between the examples. SSD has "
-            "no muscle, PSD mixes the joints' muscles, WPSD keeps them apart.");
-    rest_shape_release(&rest);
-    free(memory);
-    return result;
+    return reproduce_pictures(
+        job, views, METHODS,
+        (cutis_camera){ .yaw = 10, .pitch = 15, .frame = cutis_surface_bounds(&views[0].surface) },
+        &legend,
+        "Figures 5 and 6: an arm in a pose between the examples. SSD has "
+        "no muscle, PSD mixes the joints' muscles, WPSD keeps them apart.");
 }
 
 static cutis_result show_unseen(reproduce_job *job)
@@ -220,25 +213,19 @@ static cutis_result show_unseen(reproduce_job *job)
     reproduce_table *t = reproduce_table_add(
         job, "Figures 5, 6", "distance from the true shape in 20 poses that were not learned");
     double errors[2][METHODS];
-    cutis_result result = CUTIS_OK;
-    for (int kernel = 1; kernel >= 0 && result == CUTIS_OK; kernel--) {
-        bench_arm s;
-        unseen_set u = { 0 };
+    for (int kernel = 1; kernel >= 0; kernel--) {
+        ENDS_BY(bench_arm_close) bench_arm s = { 0 };
+        ENDS_BY(unseen_end) unseen_set u = { 0 };
         const cutis_pose_fit_options fit = { .kernel = kernel ? CUTIS_POSE_GAUSSIAN
                                                               : CUTIS_POSE_EXPONENTIAL };
-        result = bench_arm_open(job->app->context, job->device, CUTIS_BODY_SIZE_LOW, 0, &fit, &s);
-        if (result != CUTIS_OK) return result;
-        result = make_set(job, &s, &u);
-        for (int m = 0; m < METHODS && result == CUTIS_OK; m++) {
-            result =
-                play_all(job, m ? s.fitted : s.arm, bench_space_methods[m], &u, NULL, u.shapes);
+        TRY(bench_arm_open(job->app->context, job->device, CUTIS_BODY_SIZE_LOW, 0, &fit, &s));
+        TRY(make_set(job, &s, &u));
+        for (int m = 0; m < METHODS; m++) {
+            TRY(play_all(job, m ? s.fitted : s.arm, bench_space_methods[m], &u, NULL, u.shapes));
             errors[kernel][m] = 1e3 * rms_distance(&u, cutis_model_vertex_count(s.arm));
         }
-        if (result == CUTIS_OK && kernel == 0) result = draw_unseen(job, &s, &u);
-        memory_release(&u.memory);
-        bench_arm_close(&s);
+        if (kernel == 0) TRY(draw_unseen(job, &s, &u));
     }
-    if (result != CUTIS_OK) return result;
     reproduce_metric_add(t, "RMS", "mm", REPRODUCE_PLAIN);
     t->own = "the Gaussian kernel";
     t->ours = "the exponential kernel, which never overshoots";
@@ -257,8 +244,7 @@ static cutis_result show_unseen(reproduce_job *job)
 
 cutis_result reproduce_pose_space(reproduce_job *job)
 {
-    cutis_result result = show_rates(job);
-    if (result == CUTIS_OK) result = show_memory(job);
-    if (result == CUTIS_OK) result = show_unseen(job);
-    return result;
+    TRY(show_rates(job));
+    TRY(show_memory(job));
+    return show_unseen(job);
 }

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cutis/cage.h>
 #include <cutis/handles.h>
@@ -61,7 +60,7 @@ static void caged_close(caged *c)
 static cutis_result fit_ball(const cutis_model *body, bench_ball *ball)
 {
     const size_t count = cutis_model_vertex_count(body);
-    float *p = malloc(3 * count * sizeof *p);
+    OWN_MEMORY float *p = malloc(3 * count * sizeof *p);
     double centre[3], half[3], most = 0;
     if (!p) return CUTIS_OUT_OF_MEMORY;
     cutis_model_file_positions(body, p);
@@ -75,7 +74,6 @@ static cutis_result fit_ball(const cutis_model *body, bench_ball *ball)
         for (int k = 0; k < 3; k++) sum += pow((p[3 * v + (size_t)k] - centre[k]) / half[k], 2);
         most = fmax(most, sqrt(sum));
     }
-    free(p);
     for (uint32_t v = 0; v < ball->vertex_count; v++)
         for (int k = 0; k < 3; k++) {
             float *out = &ball->positions[3 * (size_t)v + (size_t)k];
@@ -87,13 +85,11 @@ static cutis_result fit_ball(const cutis_model *body, bench_ball *ball)
 static cutis_result make_body(reproduce_job *job, int body, uint32_t vertices, cutis_model **out)
 {
     if (body == BALL) {
-        bench_ball ball;
+        ENDS_BY(bench_ball_release) bench_ball ball = { 0 };
         const uint32_t segments = (uint32_t)sqrt(vertices / 1.4);
-        cutis_result result = bench_ball_make((vertices - 2) / segments, segments, 1, 0.1, &ball)
-                                  ? bench_ball_model(job->app->context, &ball, NULL, out)
-                                  : CUTIS_OUT_OF_MEMORY;
-        bench_ball_release(&ball);
-        return result;
+        return bench_ball_make((vertices - 2) / segments, segments, 1, 0.1, &ball)
+                   ? bench_ball_model(job->app->context, &ball, NULL, out)
+                   : CUTIS_OUT_OF_MEMORY;
     }
     const cutis_synth_options synth = { .body = (cutis_body)body, .vertex_count = vertices };
     return cutis_synth_create(job->app->context, &synth, out);
@@ -101,27 +97,19 @@ static cutis_result make_body(reproduce_job *job, int body, uint32_t vertices, c
 
 static cutis_result caged_open(reproduce_job *job, const time_row *row, uint32_t vertices, caged *c)
 {
-    bench_ball ball = { 0 };
-    cutis_model *around = NULL;
+    ENDS_BY(bench_ball_release) bench_ball ball = { 0 };
+    OWN(cutis_model) *around = NULL;
     const cutis_cage_options options = { .coordinates = row->kind == HC ? CUTIS_COORDINATES_HARMONIC
                                                                         : CUTIS_COORDINATES_MVC };
-    *c = (caged){ 0 };
-    cutis_result result = make_body(job, row->body, vertices, &c->body);
-    if (result == CUTIS_OK && !bench_ball_make(row->rings, row->segments, 1, 0, &ball))
-        result = CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = fit_ball(c->body, &ball);
-    if (result == CUTIS_OK) result = bench_ball_model(job->app->context, &ball, NULL, &around);
-    if (result == CUTIS_OK) result = cutis_cage_create(around, &c->cage);
-    if (result == CUTIS_OK)
-        result = cutis_cage_bind(c->body, job->device, c->cage, &options, &c->bound, NULL);
-    cutis_model_destroy(around);
-    bench_ball_release(&ball);
-    if (result != CUTIS_OK) caged_close(c);
-    return result;
+    TRY(make_body(job, row->body, vertices, &c->body));
+    if (!bench_ball_make(row->rings, row->segments, 1, 0, &ball)) return CUTIS_OUT_OF_MEMORY;
+    TRY(fit_ball(c->body, &ball));
+    TRY(bench_ball_model(job->app->context, &ball, NULL, &around));
+    TRY(cutis_cage_create(around, &c->cage));
+    return cutis_cage_bind(c->body, job->device, c->cage, &options, &c->bound, NULL);
 }
 
-// Table 1
-// ------------------------------------------------------------------------------------------
+// Table 1 ---------------------------------------------------------------------------------------
 
 // Sweeps of S and of the paper's P are 0.1 % of the vertices; from here on 20 must do, and from
 // there on S is too slow for a page that is to be made in minutes.
@@ -145,39 +133,30 @@ static void close_subject(reduction_subject *s)
 // Weights as wide as bone heat's: harmonic fields of the biped's joints, 17 kept.
 static cutis_result open_skin(reproduce_job *job, const time_row *row, reduction_subject *s)
 {
-    cutis_model *body = NULL;
+    OWN(cutis_model) *body = NULL;
     uint32_t clip = 0;
     const cutis_handles_options options = { .influences = row->weights };
-    cutis_result result = make_body(job, row->body, row->vertices, &body);
-    if (result == CUTIS_OK)
-        result = cutis_handles_skeleton(body, job->device, &options, &s->skinned, NULL);
-    cutis_model_destroy(body);
-    if (result == CUTIS_OK) result = cutis_model_find_clip(s->skinned, "bend", &clip);
-    if (result != CUTIS_OK) return result;
+    TRY(make_body(job, row->body, row->vertices, &body));
+    TRY(cutis_handles_skeleton(body, job->device, &options, &s->skinned, NULL));
+    TRY(cutis_model_find_clip(s->skinned, "bend", &clip));
     const cutis_model_data *data = cutis_model_get(s->skinned);
     s->poses = calloc(row->poses * (size_t)data->node_count, sizeof *s->poses);
     if (!s->poses) return CUTIS_OUT_OF_MEMORY;
-    for (uint32_t j = 0; j < row->poses && result == CUTIS_OK; j++)
-        result = bench_sample(s->skinned, clip,
-                              data->clips[clip].duration * (float)j / (float)row->poses,
-                              s->poses + j * (size_t)data->node_count);
-    return result;
+    for (uint32_t j = 0; j < row->poses; j++)
+        TRY(bench_sample(s->skinned, clip,
+                         data->clips[clip].duration * (float)j / (float)row->poses,
+                         s->poses + j * (size_t)data->node_count));
+    return CUTIS_OK;
 }
 
 static cutis_result open_subject(reproduce_job *job, const time_row *row, reduction_subject *s)
 {
-    *s = (reduction_subject){ 0 };
-    cutis_result result =
-        row->kind == SD ? open_skin(job, row, s) : caged_open(job, row, row->vertices, &s->caged);
-    if (result == CUTIS_OK && row->kind != SD) {
-        s->controls = calloc(row->poses * (size_t)s->caged.cage->control_count, 3 * sizeof(float));
-        if (s->controls)
-            cutis_cage_automatic_poses(s->caged.cage, 1, row->poses, s->controls);
-        else
-            result = CUTIS_OUT_OF_MEMORY;
-    }
-    if (result != CUTIS_OK) close_subject(s);
-    return result;
+    if (row->kind == SD) return open_skin(job, row, s);
+    TRY(caged_open(job, row, row->vertices, &s->caged));
+    s->controls = calloc(row->poses * (size_t)s->caged.cage->control_count, 3 * sizeof(float));
+    if (!s->controls) return CUTIS_OUT_OF_MEMORY;
+    cutis_cage_automatic_poses(s->caged.cage, 1, row->poses, s->controls);
+    return CUTIS_OK;
 }
 
 static cutis_result time_method(reproduce_job *job, const time_row *row, const reduction_subject *s,
@@ -206,20 +185,17 @@ static cutis_result time_method(reproduce_job *job, const time_row *row, const r
 
 static cutis_result time_row_methods(reproduce_job *job, const time_row *row, reproduce_cell *cells)
 {
-    reduction_subject s;
-    cutis_result result = open_subject(job, row, &s);
-    if (result != CUTIS_OK) return result;
-    for (int m = 0; m < METHODS && result == CUTIS_OK; m++) {
+    ENDS_BY(close_subject) reduction_subject s = { 0 };
+    TRY(open_subject(job, row, &s));
+    for (int m = 0; m < METHODS; m++) {
         if (KINDS[m] == CUTIS_REDUCE_SMOOTH && row->vertices > SMOOTH_LIMIT) {
             reproduce_missing(job, "S of Buddha in Table 1", "takes longer than all other rows");
             continue;
         }
-        result = time_method(job, row, &s, KINDS[m], false, &cells[m].ours);
-        if (result == CUTIS_OK && (m == 1 || m == 3))
-            result = time_method(job, row, &s, KINDS[m], true, &cells[m].own);
+        TRY(time_method(job, row, &s, KINDS[m], false, &cells[m].ours));
+        if (m == 1 || m == 3) TRY(time_method(job, row, &s, KINDS[m], true, &cells[m].own));
     }
-    close_subject(&s);
-    return result;
+    return CUTIS_OK;
 }
 
 static void name_body(const time_row *row, char *out, size_t size)
@@ -234,7 +210,6 @@ static cutis_result show_times(reproduce_job *job)
 {
     static const char *const kinds[] = { "MVC", "HC", "SD" };
     reproduce_table *t = reproduce_table_add(job, "Table 1", "reduction times");
-    cutis_result result = CUTIS_OK;
     for (int m = 0; m < METHODS; m++) reproduce_metric_add(t, METHOD_NAMES[m], "s", REPRODUCE_LESS);
     t->own = "the largest weights stay; P makes the error's Laplacian small";
     t->ours = "weights that explain the poses stay; P makes the error's gradient small";
@@ -245,23 +220,22 @@ static cutis_result show_times(reproduce_job *job)
         "weights as published, but 46 controls for Buddha's 45. All threads. Above 20 000 "
         "vertices S and the paper's P make 20 sweeps in "
         "place of 0.1 %% of the vertices.");
-    for (int i = 0; i < TIMED && result == CUTIS_OK; i++) {
+    for (int i = 0; i < TIMED; i++) {
         const time_row *row = &TIMES[i];
         char body[64];
         name_body(row, body, sizeof body);
         reproduce_cell *cells = reproduce_row_add(t, body, "%s, %s", row->name, kinds[row->kind]);
         for (int m = 0; m < METHODS; m++) cells[m].paper = row->seconds[m];
         if (!reproduce_progress(job, row->name, (double)i / TIMED)) return CUTIS_CANCELLED;
-        if (!job->quick || row->quick) result = time_row_methods(job, row, cells);
+        if (!job->quick || row->quick) TRY(time_row_methods(job, row, cells));
     }
-    if (result == CUTIS_OK) reproduce_show(job, t);
+    reproduce_show(job, t);
     if (job->quick)
         reproduce_missing(job, "large bodies of Table 1", "a quick run leaves them out");
-    return result;
+    return CUTIS_OK;
 }
 
-// Section 5
-// ----------------------------------------------------------------------------------------
+// Section 5 -------------------------------------------------------------------------------------
 
 static cutis_result show_rates(reproduce_job *job)
 {
@@ -269,10 +243,8 @@ static cutis_result show_rates(reproduce_job *job)
         reproduce_table_add(job, "Section 5", "frame rates, 702538 triangles, 137 controls");
     bench_cage_figures cpu = { 0 }, gpu = { 0 };
     const uint32_t vertices = job->quick ? 20000 : 351271;
-    cutis_result result = bench_cage_measure(job->app, job->device, vertices, job->budget, &cpu);
-    if (result == CUTIS_OK && job->gpu)
-        result = bench_cage_measure(job->app, job->gpu, vertices, job->budget, &gpu);
-    if (result != CUTIS_OK) return result;
+    TRY(bench_cage_measure(job->app, job->device, vertices, job->budget, &cpu));
+    if (job->gpu) TRY(bench_cage_measure(job->app, job->gpu, vertices, job->budget, &gpu));
     char body[64];
     snprintf(body, sizeof body, "bumpy ball, %u triangles", cpu.triangles);
     reproduce_metric_add(t, "frames a second", NULL, REPRODUCE_MORE);
@@ -289,8 +261,7 @@ static cutis_result show_rates(reproduce_job *job)
     return CUTIS_OK;
 }
 
-// Figures 10, 11 and 12
-// ----------------------------------------------------------------------------
+// Figures 10, 11 and 12 -------------------------------------------------------------------------
 
 enum { LEAST_KEPT = 4, MOST_KEPT = 8, KEPT = MOST_KEPT - LEAST_KEPT + 1, HELD_OUT = 24 };
 
@@ -345,67 +316,55 @@ static cutis_result draw_kept(reproduce_job *job, const caged *c, cutis_model *c
     static const char *const titles[4] = { "all 51 weights", "4", "6", "8" };
     const cutis_model *shown[4] = { c->bound, models[0], models[2], models[4] };
     const size_t count = cutis_model_vertex_count(c->body);
-    float *memory = calloc(4 * 6 * count, sizeof *memory);
-    rest_shape rest = { 0 };
+    OWN_MEMORY float *memory = calloc(4 * 6 * count, sizeof *memory);
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
     picture_view views[4];
-    cutis_result result = memory ? reproduce_rest(job, c->body, &rest) : CUTIS_OUT_OF_MEMORY;
-    for (int i = 0; i < 4 && result == CUTIS_OK; i++) {
+    TRY(memory ? reproduce_rest(job, c->body, &rest) : CUTIS_OUT_OF_MEMORY);
+    for (int i = 0; i < 4; i++) {
         float *positions = memory + 6 * count * (size_t)i, *normals = positions + 3 * count;
         const cutis_poses pose = { .kind = CUTIS_POSE_CONTROLS,
                                    .controls = (const cutis_float3 *)poses };
-        result = bench_deform(job->device, shown[i],
-                              &(cutis_bind_options){ .method = CUTIS_METHOD_CAGE }, &pose, 1,
-                              &(cutis_outputs){ .positions.data = positions });
+        TRY(bench_deform(job->device, shown[i],
+                         &(cutis_bind_options){ .method = CUTIS_METHOD_CAGE }, &pose, 1,
+                         &(cutis_outputs){ .positions.data = positions }));
         views[i] =
             (picture_view){ .surface = rest_shape_surface(&rest, positions), .title = titles[i] };
-        if (result == CUTIS_OK) // of the reduced positions themselves: what the eye judges
-            result = cutis_surface_normals(job->app->context, &views[i].surface, NULL, normals);
+        // of the reduced positions themselves: what the eye judges
+        TRY(cutis_surface_normals(job->app->context, &views[i].surface, NULL, normals));
         views[i].normals = normals;
     }
-    if (result == CUTIS_OK)
-        result = reproduce_pictures(
-            job, views, 4,
-            (cutis_camera){
-                .yaw = 60, .pitch = 10, .frame = cutis_surface_bounds(&views[0].surface) },
-            NULL,
-            "Figure 10: a quadruped in a cage, reduced to 4, 6 and 8 weights a vertex by our "
-            "Poisson reduction, in a pose that was not learned from.");
-    rest_shape_release(&rest);
-    free(memory);
-    return result;
+    return reproduce_pictures(
+        job, views, 4,
+        (cutis_camera){ .yaw = 60, .pitch = 10, .frame = cutis_surface_bounds(&views[0].surface) },
+        NULL,
+        "Figure 10: a quadruped in a cage, reduced to 4, 6 and 8 weights a vertex by our "
+        "Poisson reduction, in a pose that was not learned from.");
 }
 
 static cutis_result show_kept(reproduce_job *job)
 {
     const time_row *horse = &TIMES[3];
-    caged c;
+    ENDS_BY(caged_close) caged c = { 0 };
     cutis_model *models[KEPT] = { NULL };
     held_errors errors;
     cutis_result result = caged_open(job, horse, job->quick ? 1500 : 4000, &c);
     if (result != CUTIS_OK) return result;
-    float *poses = make_poses(&c, 7);
+    OWN_MEMORY float *poses = make_poses(&c, 7);
     if (!poses) result = CUTIS_OUT_OF_MEMORY;
     for (uint32_t k = 0; k < KEPT && result == CUTIS_OK; k++)
         for (int paper = 0; paper < 2 && result == CUTIS_OK; paper++) {
-            cutis_cage_report *report = NULL;
-            cutis_model *model = NULL;
+            OWN(cutis_cage_report) *report = NULL;
+            OWN(cutis_model) *model = NULL; // of the paper's; ours is kept
             const cutis_cage_options options = judged(&c, LEAST_KEPT + k, 7, paper, poses);
-            result = cutis_cage_reduce(c.bound, job->device, &options, &model, &report);
-            if (result == CUTIS_OK) {
-                errors.position[paper][k] = report->rows[0].held_out_position;
-                errors.normal[paper][k] = report->rows[0].held_out_normal;
-            }
-            cutis_cage_report_destroy(report);
-            if (paper)
-                cutis_model_destroy(model);
-            else
-                models[k] = model;
+            result = cutis_cage_reduce(c.bound, job->device, &options, paper ? &model : &models[k],
+                                       &report);
+            if (result != CUTIS_OK) break;
+            errors.position[paper][k] = report->rows[0].held_out_position;
+            errors.normal[paper][k] = report->rows[0].held_out_normal;
         }
     if (result == CUTIS_OK)
         result = draw_kept(job, &c, models, poses + 3 * (size_t)(7 + 10) * c.cage->control_count);
     for (int k = 0; k < KEPT; k++) cutis_model_destroy(models[k]);
-    caged_close(&c);
-    free(poses);
     if (result != CUTIS_OK) return result;
     reproduce_table *t =
         reproduce_table_add(job, "Figure 11", "errors by the number of weights kept");
@@ -448,12 +407,12 @@ static cutis_result plot_frames(reproduce_job *job, const cutis_cage_report *r,
                         .series_count = count + 1,
                         .series = normal,
                         .from_zero = true };
-    cutis_result result = html_put_plot(job->app->context, &job->page, plot);
+    TRY(html_put_plot(job->app->context, &job->page, plot));
     plot.title = "Figure 12: position error", plot.y_title = "RMS, % of the diagonal";
     plot.series = position;
-    if (result == CUTIS_OK) result = html_put_plot(job->app->context, &job->page, plot);
+    TRY(html_put_plot(job->app->context, &job->page, plot));
     html_markup(&job->page, "</div>\n");
-    return result;
+    return CUTIS_OK;
 }
 
 // `reports`: our four methods, the paper's P, its G.
@@ -479,21 +438,20 @@ static cutis_result show_animation(reproduce_job *job)
     reproduce_table *t =
         reproduce_table_add(job, "Figure 12", "errors over an animation, 110 to 8");
     const time_row *armadillo = &TIMES[2];
-    caged c;
+    ENDS_BY(caged_close) caged c = { 0 };
     cutis_cage_report *reports[3] = { NULL };
     cutis_result result = caged_open(job, armadillo, job->quick ? 3000 : 8000, &c);
     if (result != CUTIS_OK) return result;
-    float *poses = make_poses(&c, 6);
+    OWN_MEMORY float *poses = make_poses(&c, 6);
     if (!poses) result = CUTIS_OUT_OF_MEMORY;
     for (int i = 0; i < 3 && result == CUTIS_OK; i++) {
-        cutis_model *model = NULL;
+        OWN(cutis_model) *model = NULL;
         cutis_cage_options options = judged(&c, 8, 6, i > 0, poses);
         options.compare = i == 0;
         if (i == 2) options.method = CUTIS_REDUCE_GEOMETRIC;
         if (!reproduce_progress(job, "Figure 12", i / 3.0)) result = CUTIS_CANCELLED;
         if (result == CUTIS_OK)
             result = cutis_cage_reduce(c.bound, job->device, &options, &model, &reports[i]);
-        cutis_model_destroy(model);
     }
     reproduce_metric_add(t, "normals", "rad RMS", REPRODUCE_PLAIN);
     reproduce_metric_add(t, "positions", "% of the diagonal", REPRODUCE_PLAIN);
@@ -511,17 +469,14 @@ static cutis_result show_animation(reproduce_job *job)
         result = plot_frames(job, reports[0], reports[1]);
     }
     for (int i = 0; i < 3; i++) cutis_cage_report_destroy(reports[i]);
-    caged_close(&c);
-    free(poses);
     return result;
 }
 
 cutis_result reproduce_reduction(reproduce_job *job)
 {
-    cutis_result result = show_times(job);
-    if (result == CUTIS_OK) result = show_rates(job);
-    if (result == CUTIS_OK && !reproduce_progress(job, "Figure 11", 0)) result = CUTIS_CANCELLED;
-    if (result == CUTIS_OK) result = show_kept(job);
-    if (result == CUTIS_OK) result = show_animation(job);
-    return result;
+    TRY(show_times(job));
+    TRY(show_rates(job));
+    if (!reproduce_progress(job, "Figure 11", 0)) return CUTIS_CANCELLED;
+    TRY(show_kept(job));
+    return show_animation(job);
 }

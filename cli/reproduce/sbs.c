@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/bench.h"
 
@@ -51,12 +50,10 @@ enum { TIMED = sizeof TIMES / sizeof TIMES[0] };
 
 static cutis_result make_character(reproduce_job *job, int c, cutis_model **out)
 {
-    cutis_model *biped = NULL;
+    OWN(cutis_model) *biped = NULL;
     cutis_synth_options synth = { .vertex_count = (uint32_t)CHARACTER[c].vertices };
-    cutis_result result = cutis_synth_create(job->app->context, &synth, &biped);
-    if (result == CUTIS_OK) result = cutis_weights_limit(biped, CHARACTER[c].influences, out);
-    cutis_model_destroy(biped);
-    return result;
+    TRY(cutis_synth_create(job->app->context, &synth, &biped));
+    return cutis_weights_limit(biped, CHARACTER[c].influences, out);
 }
 
 static cutis_result show_sizes(reproduce_job *job, cutis_model *const *models)
@@ -68,8 +65,7 @@ static cutis_result show_sizes(reproduce_job *job, cutis_model *const *models)
     for (int c = 0; c < CHARACTERS; c++) {
         reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", CHARACTER[c].name);
         cutis_weight_summary s;
-        cutis_result result = cutis_weights_summarize(models[c], &s);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_weights_summarize(models[c], &s));
         const double paper[4] = { CHARACTER[c].vertices, CHARACTER[c].triangles,
                                   CHARACTER[c].joints, CHARACTER[c].sets };
         const double ours[4] = { cutis_model_vertex_count(models[c]),
@@ -96,7 +92,6 @@ static cutis_result show_times(reproduce_job *job, cutis_model *const *models,
                                double ours[TIMED][CHARACTERS])
 {
     reproduce_table *t = reproduce_table_add(job, "Table 3", "skinning time of one frame");
-    cutis_result result = CUTIS_OK;
     t->own = "centres about the world's origin, normals blended linearly";
     t->ours = "centres in closed form about the bones' mean, normals turned with the rotation; the "
               "rows without table solve a centre for every vertex (sbs --weighted)";
@@ -106,23 +101,23 @@ static cutis_result show_times(reproduce_job *job, cutis_model *const *models,
              job->gpu ? " GPU: one character in a dispatch." : "");
     for (int c = 0; c < CHARACTERS; c++)
         reproduce_metric_add(t, CHARACTER[c].name, "ms", REPRODUCE_LESS);
-    for (int i = 0; i < TIMED && result == CUTIS_OK; i++) {
+    for (int i = 0; i < TIMED; i++) {
         reproduce_cell *cells = reproduce_row_add(t, NULL, "%s", TIMES[i].name);
         if (!reproduce_progress(job, TIMES[i].name, (double)i / TIMED)) return CUTIS_CANCELLED;
-        for (int c = 0; c < CHARACTERS && result == CUTIS_OK; c++) {
+        for (int c = 0; c < CHARACTERS; c++) {
             cells[c].paper = 1e3 * TIMES[i].seconds[c];
             ours[i][c] = NAN;
             if (TIMES[i].gpu && !job->gpu) continue;
-            result = time_frame(job, TIMES[i].gpu, models[c], TIMES[i].bind, &cells[c].ours);
+            TRY(time_frame(job, TIMES[i].gpu, models[c], TIMES[i].bind, &cells[c].ours));
             ours[i][c] = cells[c].ours;
-            if (result == CUTIS_OK && TIMES[i].has_own)
-                result = time_frame(job, TIMES[i].gpu, models[c], TIMES[i].own, &cells[c].own);
+            if (TIMES[i].has_own)
+                TRY(time_frame(job, TIMES[i].gpu, models[c], TIMES[i].own, &cells[c].own));
         }
     }
-    if (result == CUTIS_OK) reproduce_show(job, t);
+    reproduce_show(job, t);
     if (!job->gpu)
         reproduce_missing(job, "GPU rows of Table 3", "no GPU: --device cuda measures them");
-    return result;
+    return CUTIS_OK;
 }
 
 static void show_ratios(reproduce_job *job, double ours[TIMED][CHARACTERS])
@@ -148,8 +143,7 @@ static void show_ratios(reproduce_job *job, double ours[TIMED][CHARACTERS])
     reproduce_show(job, t);
 }
 
-// Figures 5, 6 and 7
-// -------------------------------------------------------------------------------
+// Figures 5, 6 and 7 ----------------------------------------------------------------------------
 
 typedef struct turn {
     const char *joint;
@@ -213,22 +207,22 @@ static void make_pose(const cutis_model *model, const turn *turns, cutis_transfo
 static cutis_result show_pose(reproduce_job *job, const cutis_model *model, const rest_shape *rest,
                               size_t figure, reproduce_cell *cells)
 {
-    cutis_transform *pose = calloc(cutis_model_get(model)->node_count + (size_t)1, sizeof *pose);
-    float *memory = calloc(SHOWN * 6 * (size_t)rest->vertex_count, sizeof *memory);
+    OWN_MEMORY cutis_transform *pose =
+        calloc(cutis_model_get(model)->node_count + (size_t)1, sizeof *pose);
+    OWN_MEMORY float *memory = calloc(SHOWN * 6 * (size_t)rest->vertex_count, sizeof *memory);
     picture_view views[SHOWN] = { 0 };
     char subtitles[SHOWN][48];
-    cutis_result result = pose && memory ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    if (!pose || !memory) return CUTIS_OUT_OF_MEMORY;
     cutis_surface still = rest_shape_surface(rest, rest->positions);
     const double volume = cutis_surface_volume(&still);
-    if (result == CUTIS_OK) make_pose(model, POSES[figure].turns, pose);
-    for (int m = 0; m < SHOWN && result == CUTIS_OK; m++) {
+    make_pose(model, POSES[figure].turns, pose);
+    for (int m = 0; m < SHOWN; m++) {
         cutis_bind_options bind = METHODS[m].bind;
         float *positions = memory + 6 * (size_t)m * rest->vertex_count;
         float *normals = positions + 3 * (size_t)rest->vertex_count;
         bind.normals = true;
-        result =
-            bench_deform(job->device, model, &bind, &(cutis_poses){ .local = pose }, 1,
-                         &(cutis_outputs){ .positions.data = positions, .normals.data = normals });
+        TRY(bench_deform(job->device, model, &bind, &(cutis_poses){ .local = pose }, 1,
+                         &(cutis_outputs){ .positions.data = positions, .normals.data = normals }));
         views[m] = (picture_view){ .surface = rest_shape_surface(rest, positions),
                                    .normals = normals,
                                    .title = METHODS[m].title,
@@ -237,36 +231,30 @@ static cutis_result show_pose(reproduce_job *job, const cutis_model *model, cons
         *(m == 1 ? &cells[1].own : m == 2 ? &cells[1].ours : &cells[m == 0 ? 0 : 2].ours) = change;
         snprintf(subtitles[m], sizeof subtitles[m], "volume %+.2f %%", change);
     }
-    if (result == CUTIS_OK)
-        result = reproduce_pictures(
-            job, views, SHOWN,
-            (cutis_camera){ .yaw = POSES[figure].yaw, .pitch = 8, .frame = POSES[figure].frame },
-            NULL, POSES[figure].caption);
-    free(memory);
-    free(pose);
-    return result;
+    return reproduce_pictures(
+        job, views, SHOWN,
+        (cutis_camera){ .yaw = POSES[figure].yaw, .pitch = 8, .frame = POSES[figure].frame }, NULL,
+        POSES[figure].caption);
 }
 
 static cutis_result show_poses(reproduce_job *job)
 {
-    cutis_model *model = NULL;
-    rest_shape rest = { 0 };
+    OWN(cutis_model) *model = NULL;
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
     reproduce_table *t =
         reproduce_table_add(job, "Figures 5-7", "volume in three poses against rest");
     const char *const names[3] = { "LBS", "SBS", "optimized centres" };
     cutis_synth_options synth = { .vertex_count = job->quick ? 3000 : 12000 };
-    cutis_result result = cutis_synth_create(job->app->context, &synth, &model);
-    if (result == CUTIS_OK) result = reproduce_rest(job, model, &rest);
+    TRY(cutis_synth_create(job->app->context, &synth, &model));
+    TRY(reproduce_rest(job, model, &rest));
     for (int m = 0; m < 3; m++) reproduce_metric_add(t, names[m], "%", REPRODUCE_PLAIN);
     t->own = "as in Table 3";
     t->ours = "a centre for every vertex (sbs --weighted)";
     snprintf(t->note, sizeof t->note, "The paper shows these poses and gives no figures.");
-    for (size_t f = 0; f < sizeof POSES / sizeof *POSES && result == CUTIS_OK; f++)
-        result = show_pose(job, model, &rest, f, reproduce_row_add(t, NULL, "%s", POSES[f].name));
-    if (result == CUTIS_OK) reproduce_show(job, t);
-    rest_shape_release(&rest);
-    cutis_model_destroy(model);
-    return result;
+    for (size_t f = 0; f < sizeof POSES / sizeof *POSES; f++)
+        TRY(show_pose(job, model, &rest, f, reproduce_row_add(t, NULL, "%s", POSES[f].name)));
+    reproduce_show(job, t);
+    return CUTIS_OK;
 }
 
 cutis_result reproduce_sbs(reproduce_job *job)

@@ -3,7 +3,6 @@
 /// end: a run that fails or is stopped leaves neither.
 #include "reproduce/reproduce.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,8 +154,7 @@ static cutis_result run_papers(reproduce_job *job, double *seconds)
     return result;
 }
 
-// The file
-// -----------------------------------------------------------------------------------------
+// The file --------------------------------------------------------------------------------------
 
 static void emit_table(json_out *json, const reproduce_table *table)
 {
@@ -207,26 +205,20 @@ static void emit_all(FILE *file, const reproduce_job *job, const double *seconds
 static int write_all(reproduce_job *job, const char *folder, const double *seconds)
 {
     cli_app *app = job->app;
-    char path[4096], *text = NULL;
+    char path[4096];
+    OWN_MEMORY char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     if (!file) return app_fail_text(app, "%s: not enough memory", folder);
     emit_all(file, job, seconds);
-    int status =
-        fclose(file) == 0 ? EXIT_GOOD : app_fail_text(app, "%s: not enough memory", folder);
-    if (status == EXIT_GOOD) {
-        snprintf(path, sizeof path, "%s/reproduce.json", folder);
-        cutis_result result = cutis_file_write(app->context, path, text, size);
-        if (result != CUTIS_OK) status = app_fail(app, path, result);
-    }
-    if (status == EXIT_GOOD) {
-        snprintf(path, sizeof path, "%s/index.html", folder);
-        status = html_write(app, &job->page, path);
-    }
-    if (status == EXIT_GOOD && app->json) fwrite(text, 1, size, stdout);
-    if (status == EXIT_GOOD) app_say(app, "%s written\n", path);
-    free(text);
-    return status;
+    if (fclose(file) != 0) return app_fail_text(app, "%s: not enough memory", folder);
+    snprintf(path, sizeof path, "%s/reproduce.json", folder);
+    TRY(app_result(app, path, cutis_file_write(app->context, path, text, size)));
+    snprintf(path, sizeof path, "%s/index.html", folder);
+    TRY(html_write(app, &job->page, path));
+    if (app->json) fwrite(text, 1, size, stdout);
+    app_say(app, "%s written\n", path);
+    return EXIT_GOOD;
 }
 
 static cutis_result open_devices(reproduce_job *job)
@@ -235,13 +227,12 @@ static cutis_result open_devices(reproduce_job *job)
     cutis_device_options options;
     app_device_options(app, &options); // was checked before
     const bool gpu = options.kind != CUTIS_DEVICE_CPU;
-    cutis_result result = gpu ? cutis_device_create(app->context, &options, &job->gpu) : CUTIS_OK;
+    if (gpu) TRY(cutis_device_create(app->context, &options, &job->gpu));
     cutis_device_options cpu = { .isa = options.isa, .thread_count = options.thread_count };
-    if (result == CUTIS_OK) result = cutis_device_create(app->context, &cpu, &job->device);
+    TRY(cutis_device_create(app->context, &cpu, &job->device));
     cpu.thread_count = 1;
-    if (result == CUTIS_OK) result = cutis_device_create(app->context, &cpu, &job->single);
-    if (result == CUTIS_OK) result = cutis_renderer_create(app->context, &job->renderer);
-    return result;
+    TRY(cutis_device_create(app->context, &cpu, &job->single));
+    return cutis_renderer_create(app->context, &job->renderer);
 }
 
 int verb_reproduce(cli_app *app)

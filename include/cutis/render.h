@@ -18,8 +18,7 @@
 extern "C" {
 #endif
 
-// Images
-// -------------------------------------------------------------------------------------------
+// Images ----------------------------------------------------------------------------------------
 
 /// 8 bits each of red, green, blue, alpha (sRGB, not premultiplied), top row first, owned by the
 /// image.
@@ -60,8 +59,7 @@ CUTIS_API cutis_result cutis_image_text(cutis_context *context, cutis_image *ima
                                         double y, double size, uint32_t color, int anchor,
                                         const char *text);
 
-// Colour maps
-// --------------------------------------------------------------------------------------
+// Colour maps -----------------------------------------------------------------------------------
 
 /// Perceptually uniform: lightness runs evenly in OKLab.
 typedef enum cutis_colormap {
@@ -77,8 +75,7 @@ CUTIS_API uint32_t cutis_colormap_srgb(cutis_colormap map, double value);
 /// `index`-th of a set of clearly different colours (parts, plot lines), sRGB 0xRRGGBBff.
 CUTIS_API uint32_t cutis_color_category(uint32_t index);
 
-// Scenes
-// -------------------------------------------------------------------------------------------
+// Scenes ----------------------------------------------------------------------------------------
 
 /// A surface to draw; all arrays borrowed. Colour comes from the first of: values, colors, color.
 typedef struct cutis_scene_surface {
@@ -133,8 +130,7 @@ CUTIS_API const char *cutis_renderer_name(const cutis_renderer *renderer);
 CUTIS_API cutis_result cutis_renderer_draw(cutis_renderer *renderer, const cutis_scene *scene,
                                            uint32_t width, uint32_t height, cutis_image *out);
 
-// Live drawing
-// -------------------------------------------------------------------------------------
+// Live drawing ----------------------------------------------------------------------------------
 
 /// A body drawn every frame from vertices that a device writes: 24-byte records, position then
 /// normal. On CUDA the device writes straight into the renderer's buffer (nothing leaves the GPU);
@@ -164,8 +160,7 @@ CUTIS_API cutis_result cutis_live_read(cutis_live *live, cutis_image *out);
 /// "copied". Static memory.
 CUTIS_API const char *cutis_live_path(const cutis_live *live);
 
-// Sheets
-// -------------------------------------------------------------------------------------------
+// Sheets ----------------------------------------------------------------------------------------
 
 /// One tile of a contact sheet.
 typedef struct cutis_tile {
@@ -186,8 +181,7 @@ CUTIS_API cutis_result cutis_sheet_create(cutis_context *context, const cutis_ti
                                           uint32_t tile_count, uint32_t columns, const char *title,
                                           const cutis_legend *legend, bool dark, cutis_image *out);
 
-// Plots
-// --------------------------------------------------------------------------------------------
+// Plots -----------------------------------------------------------------------------------------
 
 typedef enum cutis_plot_kind {
     CUTIS_PLOT_LINES = 0,

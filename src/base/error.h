@@ -17,6 +17,10 @@ cutis_result cutis_fail(cutis_context *context, cutis_result result, const char 
 #define cutis_fail(context, result, ...) (cutis_fail(context, result, __VA_ARGS__), (result))
 #endif
 
+/// For the two reasons that are most common; as CORRUPT of model/validate.h.
+#define INVALID(context, ...)     cutis_fail(context, CUTIS_INVALID_ARGUMENT, __VA_ARGS__)
+#define UNSUPPORTED(context, ...) cutis_fail(context, CUTIS_UNSUPPORTED, __VA_ARGS__)
+
 /// Hand the error just set, if `result` is one, over to a context: for calls whose objects may have
 /// several.
 cutis_result cutis_fail_in(cutis_context *context, cutis_result result);

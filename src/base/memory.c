@@ -101,8 +101,7 @@ void cutis_free_array(cutis_context *context, void *memory, size_t count, size_t
     cutis_free(context, memory, count * item); // cannot overflow: the allocation succeeded with it
 }
 
-// Arena
-// --------------------------------------------------------------------------------------------
+// Arena -----------------------------------------------------------------------------------------
 
 typedef struct cutis_arena_chunk {
     struct cutis_arena_chunk *next;

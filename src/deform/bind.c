@@ -47,11 +47,9 @@ static cutis_result check_options(cutis_context *context, const cutis_method_inf
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].asked && !(method->abilities & rules[i].ability))
-            return cutis_fail(context, CUTIS_UNSUPPORTED, "bind: %s %s", rules[i].text,
-                              method->name);
+            return UNSUPPORTED(context, "bind: %s %s", rules[i].text, method->name);
     if (o->weighted_centres && o->paper.centres)
-        return cutis_fail(context, CUTIS_UNSUPPORTED,
-                          "bind: centres are either weighted or the paper's");
+        return UNSUPPORTED(context, "bind: centres are either weighted or the paper's");
     return CUTIS_OK;
 }
 
@@ -63,11 +61,9 @@ cutis_result cutis_bind(cutis_device *device, const cutis_model *model,
     if (!device || !model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = device->context;
     if (!cutis_options_copy(&o, sizeof o, sizeof o, options))
-        return cutis_fail(context, CUTIS_UNSUPPORTED, CUTIS_NEWER, "bind");
+        return UNSUPPORTED(context, CUTIS_NEWER, "bind");
     const cutis_method_info *method = cutis_method_describe(o.method);
-    if (!method)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "bind: there is no method %d",
-                          (int)o.method);
+    if (!method) return INVALID(context, "bind: there is no method %d", (int)o.method);
     const cutis_deformer *deformer = deformer_of(method);
     cutis_result result = check_options(context, method, &o);
     if (result == CUTIS_OK) result = deformer->check(context, model, &o);

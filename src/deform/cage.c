@@ -48,16 +48,15 @@ static cutis_result check_model(cutis_context *context, const cutis_model *model
     const cutis_instance *instances;
     const uint32_t count = cutis_model_instances(model, &instances);
     if (!data->cage)
-        return cutis_fail(context, CUTIS_UNSUPPORTED,
-                          "bind: the model has no cage; cutis cage binds one");
+        return UNSUPPORTED(context, "bind: the model has no cage; cutis cage binds one");
     if (options->max_influences)
-        return cutis_fail(context, CUTIS_UNSUPPORTED,
-                          "bind: cages are not cut to their largest weights; cutis reduce finds "
-                          "fewer that deform alike");
+        return UNSUPPORTED(context,
+                           "bind: cages are not cut to their largest weights; cutis reduce finds "
+                           "fewer that deform alike");
     for (uint32_t i = 0; i < count; i++)
         if (!data->cage->meshes[instances[i].mesh].first)
-            return cutis_fail(context, CUTIS_UNSUPPORTED, "bind: mesh %u is not bound to the cage",
-                              instances[i].mesh);
+            return UNSUPPORTED(context, "bind: mesh %u is not bound to the cage",
+                               instances[i].mesh);
     return CUTIS_OK;
 }
 
@@ -200,8 +199,7 @@ static cutis_result fill_buffers(cage_binding *binding, cutis_arena *arena)
     d.normals = cutis_arena_alloc(arena, with, 3 * sizeof *d.normals);
     if (!d.slot_controls || !d.slot_weights || !d.centres || !d.normals)
         return cutis_alloc_result(binding->base.context);
-    cutis_result result = binding->normals ? rest_normals(binding, arena, &normals) : CUTIS_OK;
-    if (result != CUTIS_OK) return result;
+    if (binding->normals) TRY(rest_normals(binding, arena, &normals));
     fill_slots(binding, normals, &d);
     if (binding->normals && !list_faces(binding, arena, &d))
         return cutis_alloc_result(binding->base.context);
@@ -216,9 +214,9 @@ static cutis_result fill_buffers(cage_binding *binding, cutis_arena *arena)
                 { cage->controls, 12 * (uint64_t)cage->control_count, &binding->rest },
                 { d.face_first, with ? 4 * (vertices + 1) : 0, &binding->face_first },
                 { d.faces, 12 * (uint64_t)d.face_count, &binding->faces } };
-    for (size_t b = 0; b < sizeof all / sizeof *all && result == CUTIS_OK; b++)
-        result = upload(&binding->base, all[b].data, all[b].size, all[b].out);
-    return result;
+    for (size_t b = 0; b < sizeof all / sizeof *all; b++)
+        TRY(upload(&binding->base, all[b].data, all[b].size, all[b].out));
+    return CUTIS_OK;
 }
 
 static void choose_capacity(cutis_binding *binding)
@@ -319,7 +317,7 @@ static cutis_result launch(const cage_binding *binding, const cage_workspace *wo
     const uint32_t vertices = binding->base.vertex_count;
     const int position_first = (int)(positions->first + positions->step * at);
     const int normal_first = (int)(normals->first + normals->step * at);
-    cutis_result result = cage_deform_run(
+    TRY(cage_deform_run(
         device, vertices * count,
         (cage_deform_buffers){ .slot_controls = binding->slot_controls,
                                .slot_weights = binding->slot_weights,
@@ -340,8 +338,8 @@ static cutis_result launch(const cage_binding *binding, const cage_workspace *wo
                                  .position_stride = (int)positions->stride,
                                  .normal_first = normal_first,
                                  .normal_stride = (int)normals->stride,
-                                 .with_normals = normals->buffer != NULL });
-    if (result != CUTIS_OK || !normals->buffer) return result;
+                                 .with_normals = normals->buffer != NULL }));
+    if (!normals->buffer) return CUTIS_OK;
     return cage_face_normals_run(
         device, vertices * count,
         (cage_face_normals_buffers){ .thin = workspace->thin,
@@ -366,26 +364,23 @@ static cutis_result run(const cutis_binding *base, cutis_workspace *workspace,
     cutis_target positions = batch->targets[CUTIS_OUTPUT_POSITIONS];
     const cutis_target *normals = &batch->targets[CUTIS_OUTPUT_NORMALS];
     cutis_bounds *bounds = call->outputs->bounds;
-    cutis_result result = CUTIS_OK;
     if (bounds)
-        result = cutis_stage_open_bounds(base->device, &w->bounds, base->vertex_count,
-                                         base->capacity, &positions);
-    if (result != CUTIS_OK) return result;
+        TRY(cutis_stage_open_bounds(base->device, &w->bounds, base->vertex_count, base->capacity,
+                                    &positions));
     if (!is_reachable(&positions, count) || !is_reachable(normals, count) ||
         (uint64_t)base->vertex_count * count > INT32_MAX)
-        return cutis_fail(base->context, CUTIS_UNSUPPORTED,
-                          "deform: cages reach 8 GiB into a buffer");
-    result = cutis_buffer_write(
-        w->posed, 0, call->poses->controls + (size_t)batch->first * binding->control_count,
-        12ull * binding->control_count * count);
-    if (result == CUTIS_OK) result = cutis_buffer_write(w->thin, 0, &ZERO, sizeof ZERO);
+        return UNSUPPORTED(base->context, "deform: cages reach 8 GiB into a buffer");
+    TRY(cutis_buffer_write(w->posed, 0,
+                           call->poses->controls + (size_t)batch->first * binding->control_count,
+                           12ull * binding->control_count * count));
+    TRY(cutis_buffer_write(w->thin, 0, &ZERO, sizeof ZERO));
     const bool whole = is_packed(base, &positions) && is_packed(base, normals);
-    for (uint32_t i = 0; i < count && result == CUTIS_OK; i += whole ? count : 1)
-        result = launch(binding, w, &positions, normals, i, whole ? count : 1);
-    if (result == CUTIS_OK && bounds)
-        result = cutis_stage_find_bounds(base->device, &w->bounds, &positions, base->vertex_count,
-                                         NULL, count, bounds + batch->first);
-    return result;
+    for (uint32_t i = 0; i < count; i += whole ? count : 1)
+        TRY(launch(binding, w, &positions, normals, i, whole ? count : 1));
+    if (bounds)
+        TRY(cutis_stage_find_bounds(base->device, &w->bounds, &positions, base->vertex_count, NULL,
+                                    count, bounds + batch->first));
+    return CUTIS_OK;
 }
 
 static cutis_result prepare(const cutis_binding *base, cutis_workspace *workspace,
@@ -393,12 +388,11 @@ static cutis_result prepare(const cutis_binding *base, cutis_workspace *workspac
 {
     cutis_target positions = batch->targets[CUTIS_OUTPUT_POSITIONS];
     cutis_device *device = base->device;
-    cutis_result result = cutis_compute_prepare(device, &cutis_compute_cage_deform);
-    if (result == CUTIS_OK && batch->targets[CUTIS_OUTPUT_NORMALS].buffer)
-        result = cutis_compute_prepare(device, &cutis_compute_cage_face_normals);
-    if (result != CUTIS_OK || !call->outputs->bounds) return result;
-    result = cutis_compute_prepare(device, &cutis_compute_stream_bounds);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_compute_prepare(device, &cutis_compute_cage_deform));
+    if (batch->targets[CUTIS_OUTPUT_NORMALS].buffer)
+        TRY(cutis_compute_prepare(device, &cutis_compute_cage_face_normals));
+    if (!call->outputs->bounds) return CUTIS_OK;
+    TRY(cutis_compute_prepare(device, &cutis_compute_stream_bounds));
     return cutis_stage_open_bounds(device, &((cage_workspace *)workspace)->bounds,
                                    base->vertex_count, base->capacity, &positions);
 }

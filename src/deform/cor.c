@@ -340,9 +340,7 @@ static cutis_result solve_all(centre_job *job)
     cutis_device *device = job->binding->base.device;
     uint32_t tasks = (job->unique_count + VERTICES_PER_TASK - 1) / VERTICES_PER_TASK;
     for (uint32_t t = 0; t < tasks; t += TASKS_PER_BATCH) {
-        cutis_result result =
-            cutis_progress(job->binding->base.context, "centres of rotation", (double)t / tasks);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(job->binding->base.context, "centres of rotation", (double)t / tasks));
         job->first_task = t;
         cutis_device_run(device, solve_vertices, job,
                          tasks - t < TASKS_PER_BATCH ? tasks - t : TASKS_PER_BATCH);
@@ -355,9 +353,8 @@ cutis_result cutis_bind_centres(cutis_skin_binding *binding, float *centres)
     cutis_context *context = binding->base.context;
     uint32_t vertices = binding->layout.vertex_count;
     if (binding->max_influences > INFLUENCE_LIMIT)
-        return cutis_fail(
-            context, CUTIS_UNSUPPORTED,
-            "bind: cor takes at most %u influences, a vertex has %u; use max_influences",
+        return UNSUPPORTED(
+            context, "bind: cor takes at most %u influences, a vertex has %u; use max_influences",
             INFLUENCE_LIMIT, (unsigned)binding->max_influences);
     cutis_arena arena = { .context = context };
     centre_job job = { .binding = binding, .positions = centres, .pairs = { .context = context } };

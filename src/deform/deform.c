@@ -40,8 +40,8 @@ static cutis_result run_call(const cutis_binding *binding, const cutis_deform_ca
 static cutis_result check_call(const cutis_binding *binding, const cutis_outputs *outputs,
                                uint32_t instance_count, cutis_deform_call *call)
 {
-    cutis_result result = cutis_outputs_check(binding, outputs, instance_count, call);
-    return result == CUTIS_OK ? binding->deformer->check_call(binding, call) : result;
+    TRY(cutis_outputs_check(binding, outputs, instance_count, call));
+    return binding->deformer->check_call(binding, call);
 }
 
 cutis_result cutis_deform(const cutis_binding *binding, const cutis_poses *poses,
@@ -49,17 +49,15 @@ cutis_result cutis_deform(const cutis_binding *binding, const cutis_poses *poses
 {
     if (!binding) return CUTIS_INVALID_ARGUMENT;
     if (!poses || !outputs)
-        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
-                          "deform: poses and outputs may not be NULL");
+        return INVALID(binding->context, "deform: poses and outputs may not be NULL");
     if (instance_count == 0) return CUTIS_OK;
     cutis_deform_call call = { .poses = poses,
                                .outputs = outputs,
                                .instance_count = instance_count };
-    cutis_result result = check_call(binding, outputs, instance_count, &call);
-    if (result != CUTIS_OK) return result;
+    TRY(check_call(binding, outputs, instance_count, &call));
     cutis_workspace *workspace = cutis_workspace_take(binding);
     if (!workspace) return cutis_alloc_result(binding->context);
-    result = run_call(binding, &call, workspace);
+    cutis_result result = run_call(binding, &call, workspace);
     cutis_workspace_give(binding, workspace);
     return result;
 }
@@ -68,9 +66,7 @@ cutis_result cutis_binding_prepare(cutis_binding *binding, const cutis_outputs *
                                    uint32_t instance_count)
 {
     if (!binding) return CUTIS_INVALID_ARGUMENT;
-    if (!outputs)
-        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
-                          "prepare: outputs may not be NULL");
+    if (!outputs) return INVALID(binding->context, "prepare: outputs may not be NULL");
     if (instance_count == 0) return CUTIS_OK;
     cutis_deform_call call = { .outputs = outputs, .instance_count = instance_count };
     cutis_result result = check_call(binding, outputs, instance_count, &call);
@@ -99,8 +95,7 @@ cutis_result cutis_binding_palette(const cutis_binding *binding, const cutis_tra
 {
     if (!binding || !local || !palette) return CUTIS_INVALID_ARGUMENT;
     if (!binding->deformer->palette)
-        return cutis_fail(binding->context, CUTIS_UNSUPPORTED, "%s has no bone matrices",
-                          binding->method->name);
+        return UNSUPPORTED(binding->context, "%s has no bone matrices", binding->method->name);
     cutis_workspace *workspace = cutis_workspace_take(binding);
     if (!workspace) return cutis_alloc_result(binding->context);
     binding->deformer->palette(binding, workspace, local, palette);

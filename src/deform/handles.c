@@ -3,7 +3,6 @@
 /// or after, so a rig that moves as one moves rigidly. Invariant: what a virtual bone gets depends
 /// on the palette alone.
 
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"

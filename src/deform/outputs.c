@@ -3,7 +3,6 @@
 #include "deform/deformer.h"
 
 #include <stddef.h>
-#include <string.h>
 
 typedef enum counted { VERTICES, TRIANGLES, MODEL_VERTICES, ONE } counted;
 
@@ -45,11 +44,9 @@ static cutis_result check_possible(const cutis_binding *binding, const output_ro
                        : row == &ROWS[CUTIS_OUTPUT_TANGENTS] ? options->tangents
                                                              : true;
     if (row->needs & ~binding->method->abilities)
-        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT, "deform: %s has no %s",
-                          binding->method->name, row->name);
+        return INVALID(binding->context, "deform: %s has no %s", binding->method->name, row->name);
     if (!bound)
-        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
-                          "deform: %s were not asked for when binding", row->name);
+        return INVALID(binding->context, "deform: %s were not asked for when binding", row->name);
     return CUTIS_OK;
 }
 
@@ -74,13 +71,11 @@ static cutis_result check_capacities(const cutis_binding *binding, const cutis_o
     call->vertex_capacity = binding->vertex_count;
     call->triangle_capacity = binding->triangle_count;
     if (!changes && (vertices || triangles || outputs->topology.reports))
-        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
-                          "deform: %s keeps the topology: no capacities, no reports",
-                          binding->method->name);
+        return INVALID(binding->context, "deform: %s keeps the topology: no capacities, no reports",
+                       binding->method->name);
     if (vertices > INT32_MAX / 4 || triangles > INT32_MAX / 4)
-        return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
-                          "deform: capacities of %u vertices and %u triangles", vertices,
-                          triangles);
+        return INVALID(binding->context, "deform: capacities of %u vertices and %u triangles",
+                       vertices, triangles);
     if (vertices) call->vertex_capacity = vertices;
     if (triangles) call->triangle_capacity = triangles;
     return CUTIS_OK;
@@ -96,20 +91,20 @@ static cutis_result check_positions(const cutis_binding *binding, const cutis_ou
         others |= k != CUTIS_OUTPUT_REST_POSITIONS && cutis_output_wanted(call, k);
     if (!others && (outputs->bounds || cutis_output_wanted(call, CUTIS_OUTPUT_REST_POSITIONS)))
         return CUTIS_OK;
-    return cutis_fail(binding->context, CUTIS_INVALID_ARGUMENT,
-                      "deform: positions can be left out only when nothing but bounds is wanted");
+    return INVALID(binding->context,
+                   "deform: positions can be left out only when nothing but bounds is wanted");
 }
 
 cutis_result cutis_outputs_check(const cutis_binding *binding, const cutis_outputs *outputs,
                                  uint32_t instance_count, cutis_deform_call *call)
 {
-    cutis_result result = check_capacities(binding, outputs, call);
+    TRY(check_capacities(binding, outputs, call));
     const bool changes = binding->method->abilities & CUTIS_CHANGES_TOPOLOGY;
     const uint64_t counts[] = { [VERTICES] = call->vertex_capacity,
                                 [TRIANGLES] = call->triangle_capacity,
                                 [MODEL_VERTICES] = cutis_model_vertex_count(binding->model),
                                 [ONE] = 1 };
-    for (int k = 0; k < CUTIS_OUTPUT_KINDS && result == CUTIS_OK; k++) {
+    for (int k = 0; k < CUTIS_OUTPUT_KINDS; k++) {
         const output_row *row = &ROWS[k];
         const cutis_stream *in =
             (const cutis_stream *)(const void *)((const char *)outputs + row->offset);
@@ -117,15 +112,14 @@ cutis_result cutis_outputs_check(const cutis_binding *binding, const cutis_outpu
         call->streams[k] =
             (cutis_stage_output){ .name = row->name, .words = row->words, .elements = elements };
         if (!in->data && !in->buffer) continue;
-        result = check_possible(binding, row);
+        TRY(check_possible(binding, row));
         call->streams[k].stream = fill_in(in, elements, row->words);
         call->streams[k].together = row->of == VERTICES && !changes && k != CUTIS_OUTPUT_PREVIOUS;
         if (changes && row->of == VERTICES) call->streams[k].used = CUTIS_STAGE_USED_FIRST;
         if (changes && row->of == TRIANGLES) call->streams[k].used = CUTIS_STAGE_USED_SECOND;
     }
     call->streams[CUTIS_OUTPUT_PREVIOUS].old_of = &call->streams[CUTIS_OUTPUT_POSITIONS];
-    if (result == CUTIS_OK)
-        result = cutis_stage_check(binding->device, "deform", call->streams, CUTIS_OUTPUT_KINDS,
-                                   instance_count);
-    return result == CUTIS_OK ? check_positions(binding, outputs, call) : result;
+    TRY(cutis_stage_check(binding->device, "deform", call->streams, CUTIS_OUTPUT_KINDS,
+                          instance_count));
+    return check_positions(binding, outputs, call);
 }

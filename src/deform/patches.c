@@ -114,12 +114,11 @@ static cutis_result check_model(cutis_context *context, const cutis_model *model
     (void)model; // what is wrong with it shows while it is read
     if ((uint32_t)options->patch_removal > CUTIS_PATCH_BOX ||
         (uint32_t)options->patch_fill > CUTIS_PATCH_FILL_BETWEEN)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "bind: no such removal or fill");
+        return INVALID(context, "bind: no such removal or fill");
     if (options->instance_capacity > CAPACITY_MAX)
         return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "bind: patches of %u instances at once",
                           options->instance_capacity);
-    if (options->max_influences)
-        return cutis_fail(context, CUTIS_UNSUPPORTED, "bind: patches have no influences");
+    if (options->max_influences) return UNSUPPORTED(context, "bind: patches have no influences");
     return CUTIS_OK;
 }
 
@@ -133,12 +132,10 @@ static cutis_result bind_body(patches_binding *binding, cutis_arena *scratch, pa
     patch_pieces parts;
     if (fill == CUTIS_PATCH_FILL_DEFAULT)
         fill = box ? CUTIS_PATCH_FILL_REDUCED : CUTIS_PATCH_FILL_KEEP;
-    cutis_result result = cutis_patch_body_read(binding->base.model, scratch, &body);
-    if (result == CUTIS_OK) result = cutis_patch_parts_make(&body, &parts);
-    if (result == CUTIS_OK) result = cutis_patch_shapes_make(&body, &parts);
-    if (result == CUTIS_OK)
-        result = cutis_patch_pack_make(&body, &parts, box, (int)fill - CUTIS_PATCH_FILL_KEEP, pack);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_patch_body_read(binding->base.model, scratch, &body));
+    TRY(cutis_patch_parts_make(&body, &parts));
+    TRY(cutis_patch_shapes_make(&body, &parts));
+    TRY(cutis_patch_pack_make(&body, &parts, box, (int)fill - CUTIS_PATCH_FILL_KEEP, pack));
     fill_info(binding, &body, &parts, pack);
     return keep_facts(binding, &body, &parts, pack);
 }
@@ -184,12 +181,9 @@ static cutis_result workspace_create(cutis_binding *base, cutis_workspace *works
     patches_binding *binding = (patches_binding *)base;
     patches_workspace *w = (patches_workspace *)workspace;
     const uint64_t n = base->capacity, parts = binding->info.part_count;
-    cutis_result result =
-        make_buffer(base, n * PATCH_UNIT * binding->arguments.work_stride, &w->work);
-    if (result == CUTIS_OK)
-        result = make_buffer(base, n * parts * sizeof(cutis_mat34), &w->palette);
-    if (result == CUTIS_OK) result = make_buffer(base, n * 2 * sizeof(uint32_t), &w->counts);
-    if (result != CUTIS_OK) return result;
+    TRY(make_buffer(base, n * PATCH_UNIT * binding->arguments.work_stride, &w->work));
+    TRY(make_buffer(base, n * parts * sizeof(cutis_mat34), &w->palette));
+    TRY(make_buffer(base, n * 2 * sizeof(uint32_t), &w->counts));
     w->worlds = cutis_binding_alloc(base, binding->node_count, sizeof *w->worlds);
     w->matrices = cutis_binding_alloc(base, (size_t)(n * parts), sizeof *w->matrices);
     w->host_counts = cutis_binding_alloc(base, (size_t)n, 2 * sizeof *w->host_counts);

@@ -4,7 +4,6 @@
 /// part and says what helps.
 #include "deform/patches.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,20 +28,18 @@ static cutis_result find_instance(patch_body *body)
         found++;
     }
     if (found == 0)
-        return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                          "no mesh has parts; cutis skeleton makes them");
+        return UNSUPPORTED(body->context, "no mesh has parts; cutis skeleton makes them");
     if (found > 1 || count > 1)
-        return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                          "%u meshes; patches need one, which cutis skeleton makes", count);
+        return UNSUPPORTED(body->context, "%u meshes; patches need one, which cutis skeleton makes",
+                           count);
     if (instances[instance].skin == CUTIS_NONE)
-        return cutis_fail(body->context, CUTIS_UNSUPPORTED, "the mesh with parts has no skin");
+        return UNSUPPORTED(body->context, "the mesh with parts has no skin");
     body->mesh = &data->meshes[instances[instance].mesh];
     body->skin = &data->skins[instances[instance].skin];
     for (uint32_t p = 0; p < body->mesh->primitive_count; p++)
         if (body->mesh->primitives[p].topology != CUTIS_TOPOLOGY_TRIANGLES ||
             !body->mesh->primitives[p].parts)
-            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                              "primitive %u of the mesh with parts has none", p);
+            return UNSUPPORTED(body->context, "primitive %u of the mesh with parts has none", p);
     body->part_count = body->mesh->part_count;
     return CUTIS_OK;
 }
@@ -85,14 +82,12 @@ static cutis_result weld_vertices(patch_body *body)
 {
     float *positions = NULL;
     uint32_t *weld = NULL;
-    cutis_result result = gather(body, &positions, &weld);
-    if (result != CUTIS_OK) return result;
+    TRY(gather(body, &positions, &weld));
     if (body->mesh->part_tree) {
         memcpy(weld, body->mesh->part_tree->weld, body->output_count * sizeof *weld);
         body->vertex_count = body->mesh->part_tree->welded_count;
     } else {
-        result = cutis_weld_positions(body->context, body->output_count, positions, weld);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_weld_positions(body->context, body->output_count, positions, weld));
         for (uint32_t v = 0; v < body->output_count; v++)
             weld[v] = weld[v] == v ? body->vertex_count++ : weld[weld[v]];
     }
@@ -115,7 +110,7 @@ static cutis_result weld_vertices(patch_body *body)
         body->labels[kept++] = body->labels[f];
     }
     body->face_count = kept;
-    if (kept == 0) return cutis_fail(body->context, CUTIS_UNSUPPORTED, "the mesh has no faces");
+    if (kept == 0) return UNSUPPORTED(body->context, "the mesh has no faces");
     return CUTIS_OK;
 }
 
@@ -143,15 +138,15 @@ static cutis_result pair_edges(patch_body *body)
     for (size_t i = 0; i < count; i += 2) {
         size_t faces = cutis_edges_run(edges, count, i);
         if (faces != 2)
-            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                              "part %s: the mesh is not closed there (an edge has %s)" HEAL,
-                              patch_part_name(body, body->labels[edges[i].half / 3]),
-                              faces > 2 ? "more than two faces" : "one face");
+            return UNSUPPORTED(body->context,
+                               "part %s: the mesh is not closed there (an edge has %s)" HEAL,
+                               patch_part_name(body, body->labels[edges[i].half / 3]),
+                               faces > 2 ? "more than two faces" : "one face");
         uint32_t a = (uint32_t)edges[i].half, b = (uint32_t)edges[i + 1].half;
         if (body->faces[a] == body->faces[b])
-            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                              "part %s: neighbouring faces are oriented against each other" HEAL,
-                              patch_part_name(body, body->labels[a / 3]));
+            return UNSUPPORTED(body->context,
+                               "part %s: neighbouring faces are oriented against each other" HEAL,
+                               patch_part_name(body, body->labels[a / 3]));
         body->twins[a] = b;
         body->twins[b] = a;
     }
@@ -257,9 +252,9 @@ static cutis_result link_borders(patch_body *body, uint32_t *next, uint32_t *at)
         if (own == other || !is_child(body, other, own)) continue;
         uint32_t v = body->faces[h];
         if (next[v] != NOWHERE)
-            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                              "part %s: its border touches another (or itself) in a vertex" HEAL,
-                              patch_part_name(body, own));
+            return UNSUPPORTED(body->context,
+                               "part %s: its border touches another (or itself) in a vertex" HEAL,
+                               patch_part_name(body, own));
         next[v] = head(body, h);
         at[v] = h;
     }
@@ -276,10 +271,10 @@ static cutis_result trace_loop(patch_body *body, const uint32_t *next, const uin
         bool same = next[v] != NOWHERE && !seen[v] && body->labels[at[v] / 3] == child &&
                     body->labels[body->twins[at[v]] / 3] == parent;
         if (!same)
-            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                              "parts %s and %s: their border is no closed loop (three parts meet "
-                              "in a vertex)" HEAL,
-                              patch_part_name(body, parent), patch_part_name(body, child));
+            return UNSUPPORTED(body->context,
+                               "parts %s and %s: their border is no closed loop (three parts meet "
+                               "in a vertex)" HEAL,
+                               patch_part_name(body, parent), patch_part_name(body, child));
         seen[v] = true;
         body->loop_vertices[(*used)++] = v;
         loop->count++;
@@ -312,14 +307,14 @@ static cutis_result find_loops(patch_body *body)
     body->loops = cutis_arena_alloc(body->arena, count / 3 + 1, sizeof *body->loops);
     if (!next || !at || !seen || !body->loop_vertices || !body->loops)
         return cutis_alloc_result(body->context);
-    cutis_result result = link_borders(body, next, at);
-    for (uint32_t v = 0; v < count && result == CUTIS_OK; v++) {
+    TRY(link_borders(body, next, at));
+    for (uint32_t v = 0; v < count; v++) {
         if (next[v] == NOWHERE || seen[v]) continue;
-        result = trace_loop(body, next, at, v, seen, &used, &body->loops[body->loop_count]);
+        TRY(trace_loop(body, next, at, v, seen, &used, &body->loops[body->loop_count]));
         body->loop_count++;
     }
-    if (result == CUTIS_OK) mark_seams(body);
-    return result;
+    mark_seams(body);
+    return CUTIS_OK;
 }
 
 // The rest origin of a joint: the point its part turns about.
@@ -333,9 +328,8 @@ static cutis_result find_centres(patch_body *body)
         uint32_t joint = body->joints[body->loops[i].child];
         cutis_mat34 rest = { { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 } };
         if (skin->inverse_binds && !cutis_mat34_invert(&skin->inverse_binds[joint], &rest))
-            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                              "part %s: the inverse bind of its joint is singular",
-                              patch_part_name(body, body->loops[i].child));
+            return UNSUPPORTED(body->context, "part %s: the inverse bind of its joint is singular",
+                               patch_part_name(body, body->loops[i].child));
         for (int k = 0; k < 3; k++) body->centres[3 * (size_t)i + k] = rest.m[4 * k + 3];
     }
     return CUTIS_OK;
@@ -344,18 +338,16 @@ static cutis_result find_centres(patch_body *body)
 cutis_result cutis_patch_body_read(const cutis_model *model, cutis_arena *arena, patch_body *out)
 {
     *out = (patch_body){ .arena = arena, .context = arena->context, .model = model };
-    cutis_result result = find_instance(out);
-    if (result == CUTIS_OK) result = weld_vertices(out);
-    if (result != CUTIS_OK) return result;
+    TRY(find_instance(out));
+    TRY(weld_vertices(out));
     measure(out);
-    result = pair_edges(out);
-    if (result == CUTIS_OK) result = vertex_normals(out);
-    if (result == CUTIS_OK) result = find_joints(out);
-    if (result == CUTIS_OK) result = find_parents(out);
-    if (result == CUTIS_OK) result = find_loops(out);
-    if (result == CUTIS_OK) result = find_centres(out);
-    if (result == CUTIS_OK && out->loop_count == 0)
-        result = cutis_fail(out->context, CUTIS_UNSUPPORTED,
-                            "no two parts meet: there is no joint to patch");
-    return result;
+    TRY(pair_edges(out));
+    TRY(vertex_normals(out));
+    TRY(find_joints(out));
+    TRY(find_parents(out));
+    TRY(find_loops(out));
+    TRY(find_centres(out));
+    if (out->loop_count == 0)
+        return UNSUPPORTED(out->context, "no two parts meet: there is no joint to patch");
+    return CUTIS_OK;
 }

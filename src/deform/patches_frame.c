@@ -39,9 +39,8 @@ static cutis_result check_finite(const patches_binding *binding, const cutis_mat
 {
     for (size_t i = 0; i < count; i++)
         if (!floats_finite(matrices[i].m, 12))
-            return cutis_fail(binding->base.context, CUTIS_INVALID_ARGUMENT,
-                              "the matrix of part %s is not finite",
-                              binding->part_names[i % binding->info.part_count]);
+            return INVALID(binding->base.context, "the matrix of part %s is not finite",
+                           binding->part_names[i % binding->info.part_count]);
     return CUTIS_OK;
 }
 
@@ -59,8 +58,7 @@ static cutis_result set_poses(const patches_binding *binding, patches_workspace 
         else
             palette_of_worlds(binding, poses->matrices + at * nodes, out);
     }
-    cutis_result result = check_finite(binding, matrices, count * parts);
-    if (result != CUTIS_OK) return result;
+    TRY(check_finite(binding, matrices, count * parts));
     return cutis_buffer_write(w->palette, 0, matrices, count * parts * sizeof *matrices);
 }
 
@@ -71,12 +69,10 @@ cutis_result cutis_patches_check_call(const cutis_binding *base, cutis_deform_ca
     cutis_context *context = base->context;
     if (positions && (!cutis_output_wanted(call, CUTIS_OUTPUT_INDICES) ||
                       !cutis_output_wanted(call, CUTIS_OUTPUT_COUNTS)))
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "deform: positions of patches need indices and counts beside them");
+        return INVALID(context, "deform: positions of patches need indices and counts beside them");
     if (cutis_output_wanted(call, CUTIS_OUTPUT_SOURCE_VERTICES) !=
         cutis_output_wanted(call, CUTIS_OUTPUT_SOURCE_WEIGHTS))
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "deform: source_vertices and source_weights, both or none");
+        return INVALID(context, "deform: source_vertices and source_weights, both or none");
     call->finite = true; // looked at by part, so that it can be named
     return call->poses
                ? cutis_poses_check(base, call, binding->node_count, binding->info.part_count)
@@ -200,13 +196,11 @@ static cutis_result read_reports(const frame *f, uint32_t instance, cutis_patche
     const patch_arguments *a = &f->arguments;
     patches_workspace *w = f->w;
     const uint64_t base = (uint64_t)instance * a->work_stride;
-    cutis_result result =
-        cutis_buffer_read(w->work, PATCH_UNIT * (base + a->at.work_joint), w->host_joints,
-                          info->joint_count * sizeof *w->host_joints);
-    if (result == CUTIS_OK)
-        result = cutis_buffer_read(w->work, PATCH_UNIT * (base + a->at.work_tries), w->host_tries,
-                                   info->part_count * sizeof *w->host_tries);
-    for (uint32_t k = 0; k < info->joint_count && result == CUTIS_OK; k++) {
+    TRY(cutis_buffer_read(w->work, PATCH_UNIT * (base + a->at.work_joint), w->host_joints,
+                          info->joint_count * sizeof *w->host_joints));
+    TRY(cutis_buffer_read(w->work, PATCH_UNIT * (base + a->at.work_tries), w->host_tries,
+                          info->part_count * sizeof *w->host_tries));
+    for (uint32_t k = 0; k < info->joint_count; k++) {
         const patch_joint *j = &w->host_joints[k];
         const cutis_patches_joint *joint = &f->binding->joints[k];
         const int32_t parent = w->host_tries[joint->parent], child = w->host_tries[joint->child];
@@ -219,7 +213,7 @@ static cutis_result read_reports(const frame *f, uint32_t instance, cutis_patche
                                     .triangles = (uint32_t)j->faces,
                                     .retries = (uint32_t)(parent > child ? parent : child) };
     }
-    return result;
+    return CUTIS_OK;
 }
 
 // Counts that the host wants are there even where a frame does not fit.
@@ -246,17 +240,17 @@ static cutis_result look_at_counts(const frame *f, const cutis_deform_call *call
     staged = staged && base->device->operations->staging_create;
     if (!small && !staged) return CUTIS_OK;
     uint32_t *counts = f->w->host_counts;
-    cutis_result result = cutis_buffer_read(f->w->counts, 0, counts, 8ull * f->count);
-    if (result == CUTIS_OK) give_counts(f, call, batch);
-    for (uint32_t i = 0; i < f->count && result == CUTIS_OK; i++)
+    TRY(cutis_buffer_read(f->w->counts, 0, counts, 8ull * f->count));
+    give_counts(f, call, batch);
+    for (uint32_t i = 0; i < f->count; i++)
         if (counts[2 * i] > call->vertex_capacity || counts[2 * i + 1] > call->triangle_capacity)
-            result = cutis_fail(base->context, CUTIS_BUFFER_TOO_SMALL,
-                                "deform: %u vertices and %u triangles where there is space for %u "
-                                "and %u",
-                                counts[2 * i], counts[2 * i + 1], call->vertex_capacity,
-                                call->triangle_capacity);
+            return cutis_fail(base->context, CUTIS_BUFFER_TOO_SMALL,
+                              "deform: %u vertices and %u triangles where there is space for %u "
+                              "and %u",
+                              counts[2 * i], counts[2 * i + 1], call->vertex_capacity,
+                              call->triangle_capacity);
     batch->used = counts;
-    return result;
+    return CUTIS_OK;
 }
 
 // Bounds of a frame that is not wanted: its positions and indices go to memory of the workspace.
@@ -267,14 +261,14 @@ static cutis_result open_bounds(const cutis_binding *base, patches_workspace *w,
     cutis_target *positions = &targets[CUTIS_OUTPUT_POSITIONS];
     const uint64_t triangles = base->triangle_count;
     const bool given = positions->buffer != NULL;
-    cutis_result result = cutis_stage_open_bounds(base->device, &w->bounds, base->vertex_count,
-                                                  base->capacity, positions);
-    if (result != CUTIS_OK || given) return result;
+    TRY(cutis_stage_open_bounds(base->device, &w->bounds, base->vertex_count, base->capacity,
+                                positions));
+    if (given) return CUTIS_OK;
     if (!w->indices)
-        result = cutis_buffer_create(base->device, 12 * triangles * base->capacity, &w->indices);
+        TRY(cutis_buffer_create(base->device, 12 * triangles * base->capacity, &w->indices));
     targets[CUTIS_OUTPUT_INDICES] =
         (cutis_target){ .buffer = w->indices, .step = 3 * triangles, .stride = 3 };
-    return result;
+    return CUTIS_OK;
 }
 
 static cutis_result run_topology(frame *f, const cutis_deform_call *call, cutis_stage_batch *batch)
@@ -283,15 +277,15 @@ static cutis_result run_topology(frame *f, const cutis_deform_call *call, cutis_
     cutis_bounds *bounds = call->outputs->bounds;
     cutis_patches_report *reports = call->outputs->topology.reports;
     const uint32_t joints = f->binding->info.joint_count;
-    cutis_result result = emit(f);
-    if (result == CUTIS_OK) result = look_at_counts(f, call, batch);
-    if (result == CUTIS_OK && bounds)
-        result = cutis_stage_find_bounds(base->device, &f->w->bounds,
-                                         &f->targets[CUTIS_OUTPUT_POSITIONS], base->vertex_count,
-                                         f->w->counts, f->count, bounds + batch->first);
-    for (uint32_t i = 0; reports && i < f->count && result == CUTIS_OK; i++)
-        result = read_reports(f, i, reports + (size_t)(batch->first + i) * joints);
-    return result;
+    TRY(emit(f));
+    TRY(look_at_counts(f, call, batch));
+    if (bounds)
+        TRY(cutis_stage_find_bounds(base->device, &f->w->bounds,
+                                    &f->targets[CUTIS_OUTPUT_POSITIONS], base->vertex_count,
+                                    f->w->counts, f->count, bounds + batch->first));
+    for (uint32_t i = 0; reports && i < f->count; i++)
+        TRY(read_reports(f, i, reports + (size_t)(batch->first + i) * joints));
+    return CUTIS_OK;
 }
 
 cutis_result cutis_patches_run(const cutis_binding *base, cutis_workspace *workspace,
@@ -301,19 +295,17 @@ cutis_result cutis_patches_run(const cutis_binding *base, cutis_workspace *works
     patches_workspace *w = (patches_workspace *)workspace;
     cutis_target targets[CUTIS_OUTPUT_KINDS];
     memcpy(targets, batch->targets, sizeof targets);
-    cutis_result result = call->outputs->bounds ? open_bounds(base, w, targets) : CUTIS_OK;
-    if (result == CUTIS_OK) result = set_poses(binding, w, call->poses, batch->first, batch->count);
-    if (result != CUTIS_OK) return result;
+    if (call->outputs->bounds) TRY(open_bounds(base, w, targets));
+    TRY(set_poses(binding, w, call->poses, batch->first, batch->count));
     frame f = { .binding = binding,
                 .w = w,
                 .arguments = arguments_of(binding, call, targets),
                 .targets = targets,
                 .count = batch->count };
-    result = solve(&f);
-    if (result == CUTIS_OK) result = place_rest(&f);
-    if (result == CUTIS_OK && targets[CUTIS_OUTPUT_POSITIONS].buffer)
-        result = run_topology(&f, call, batch);
-    return result;
+    TRY(solve(&f));
+    TRY(place_rest(&f));
+    if (targets[CUTIS_OUTPUT_POSITIONS].buffer) TRY(run_topology(&f, call, batch));
+    return CUTIS_OK;
 }
 
 cutis_result cutis_patches_prepare(const cutis_binding *base, cutis_workspace *workspace,
@@ -338,13 +330,12 @@ cutis_result cutis_patches_prepare(const cutis_binding *base, cutis_workspace *w
                    { &cutis_compute_patch_vertex_sources, sources },
                    { &cutis_compute_patch_joint_sources, sources },
                    { &cutis_compute_stream_bounds, bounds } };
-    cutis_result result = CUTIS_OK;
-    for (size_t k = 0; k < sizeof always / sizeof *always && result == CUTIS_OK; k++)
-        result = cutis_compute_prepare(base->device, always[k]);
-    for (size_t k = 0; k < sizeof others / sizeof *others && result == CUTIS_OK; k++)
-        if (others[k].wanted) result = cutis_compute_prepare(base->device, others[k].kernel);
+    for (size_t k = 0; k < sizeof always / sizeof *always; k++)
+        TRY(cutis_compute_prepare(base->device, always[k]));
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        if (others[k].wanted) TRY(cutis_compute_prepare(base->device, others[k].kernel));
     cutis_target targets[CUTIS_OUTPUT_KINDS];
     memcpy(targets, batch->targets, sizeof targets);
-    if (result != CUTIS_OK || !bounds) return result;
+    if (!bounds) return CUTIS_OK;
     return open_bounds(base, (patches_workspace *)workspace, targets);
 }

@@ -265,16 +265,13 @@ static cutis_result fill_part_distances(packing *p, uint32_t part, distance_scra
         for (uint32_t k = 0; k < loop->count; k++)
             scratch->sources[k] =
                 parts->loop_copies[2 * (size_t)(loop->first + k) + p->entry_side[e]];
-        cutis_result result =
-            cutis_patch_distances(p->body, parts, part, scratch->sources, loop->count, far + begin);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_patch_distances(p->body, parts, part, scratch->sources, loop->count,
+                                  far + begin));
         sort_by_distance(far + begin, first, count, scratch->sorted, order + begin);
     }
     scratch->sources[0] = find_seed(p, part);
     seed[part] = (int32_t)scratch->sources[0];
-    cutis_result result =
-        cutis_patch_distances(p->body, parts, part, scratch->sources, 1, scratch->seed);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_patch_distances(p->body, parts, part, scratch->sources, 1, scratch->seed));
     sort_by_distance(scratch->seed, first, count, scratch->sorted, seed_order + first);
     leaf[part] = p->entry_first[part + 1] - p->entry_first[part] == 1;
     for (uint32_t v = 0; v < count; v++) tip[first + v] = leaf[part] ? scratch->seed[v] : 0.0;
@@ -294,10 +291,8 @@ static cutis_result fill_distances(packing *p)
     if (!scratch.sorted || !scratch.sources || !scratch.seed)
         return cutis_alloc_result(body->context);
     for (uint32_t part = 0; part < body->part_count; part++) {
-        cutis_result result = fill_part_distances(p, part, &scratch);
-        if (result == CUTIS_OK)
-            result = cutis_progress(body->context, "binding", (part + 1.0) / body->part_count);
-        if (result != CUTIS_OK) return result;
+        TRY(fill_part_distances(p, part, &scratch));
+        TRY(cutis_progress(body->context, "binding", (part + 1.0) / body->part_count));
     }
     return CUTIS_OK;
 }
@@ -446,10 +441,9 @@ cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *p
 {
     packing p = { .body = body, .parts = parts, .out = out };
     *out = (patch_pack){ .arguments = { .box = box, .fill = fill } };
-    cutis_result result = list_entries(&p);
-    if (result == CUTIS_OK) result = count_all(&p);
-    if (result == CUTIS_OK) result = place_all(&p);
-    if (result != CUTIS_OK) return result;
+    TRY(list_entries(&p));
+    TRY(count_all(&p));
+    TRY(place_all(&p));
     fill_topology(&p);
     fill_edges(&p);
     fill_entries(&p);
@@ -457,6 +451,6 @@ cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *p
     fill_joints(&p);
     fill_parts(&p);
     fill_conics(&p);
-    result = fill_distances(&p);
-    return result == CUTIS_OK ? cutis_patch_pack_rest(body, parts, out) : result;
+    TRY(fill_distances(&p));
+    return cutis_patch_pack_rest(body, parts, out);
 }

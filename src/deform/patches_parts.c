@@ -34,8 +34,7 @@ static cutis_result number_vertices(const patch_body *body, patch_pieces *out, u
     for (uint32_t p = 0; p < parts; p++) {
         uint32_t end = out->face_first[p + 1];
         if (end == out->face_first[p])
-            return cutis_fail(body->context, CUTIS_UNSUPPORTED, "part %s has no face",
-                              patch_part_name(body, p));
+            return UNSUPPORTED(body->context, "part %s has no face", patch_part_name(body, p));
         out->vertex_first[p] = used;
         for (uint32_t v = 0; v < body->vertex_count; v++) copy[v] = NOWHERE;
         for (uint32_t i = 3 * out->face_first[p]; i < 3 * end; i++)
@@ -43,9 +42,9 @@ static cutis_result number_vertices(const patch_body *body, patch_pieces *out, u
         for (uint32_t v = 0; v < body->vertex_count; v++) {
             if (copy[v] == NOWHERE) continue;
             if (used == capacity)
-                return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                                  "part %s touches another in a vertex; cutis skeleton heals that",
-                                  patch_part_name(body, p));
+                return UNSUPPORTED(body->context,
+                                   "part %s touches another in a vertex; cutis skeleton heals that",
+                                   patch_part_name(body, p));
             out->welded[used] = v;
             out->vertex_part[used] = p;
             copy[v] = used++;
@@ -81,10 +80,10 @@ static cutis_result place_loops(const patch_body *body, patch_pieces *out)
                 uint32_t v = find_copy(out, side ? loop->child : loop->parent,
                                        body->loop_vertices[loop->first + k]);
                 if (out->vertex_loop[v] >= 0)
-                    return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                                      "part %s: two of its borders touch; cutis skeleton heals "
-                                      "that",
-                                      patch_part_name(body, side ? loop->child : loop->parent));
+                    return UNSUPPORTED(body->context,
+                                       "part %s: two of its borders touch; cutis skeleton heals "
+                                       "that",
+                                       patch_part_name(body, side ? loop->child : loop->parent));
                 out->vertex_loop[v] = (int32_t)i;
                 out->vertex_place[v] = (int32_t)k;
                 out->loop_copies[2 * (size_t)(loop->first + k) + side] = v;
@@ -155,8 +154,8 @@ static cutis_result chain_ring(const patch_body *body, patch_pieces *out, uint32
         if (next == NOWHERE) break;
         h = next;
     }
-    return cutis_fail(
-        body->context, CUTIS_UNSUPPORTED,
+    return UNSUPPORTED(
+        body->context,
         "part %s: its faces around a vertex are connected only through it; cutis skeleton "
         "heals that",
         patch_part_name(body, out->vertex_part[v]));
@@ -177,9 +176,7 @@ static cutis_result make_rings(const patch_body *body, patch_pieces *out)
     uint32_t used = 0;
     for (uint32_t v = 0; v < out->vertex_count; v++) {
         out->ring_first[v] = used;
-        cutis_result result =
-            chain_ring(body, out, v, list + first[v], first[v + 1] - first[v], &used);
-        if (result != CUTIS_OK) return result;
+        TRY(chain_ring(body, out, v, list + first[v], first[v + 1] - first[v], &used));
     }
     out->ring_first[out->vertex_count] = used;
     return CUTIS_OK;
@@ -201,9 +198,9 @@ static cutis_result check_pieces(const patch_body *body, const patch_pieces *par
                     queue[count++] = parts->ring[k];
                 }
         if (count != parts->vertex_first[p + 1] - first)
-            return cutis_fail(body->context, CUTIS_UNSUPPORTED,
-                              "part %s is in several pieces; cutis skeleton heals that",
-                              patch_part_name(body, p));
+            return UNSUPPORTED(body->context,
+                               "part %s is in several pieces; cutis skeleton heals that",
+                               patch_part_name(body, p));
     }
     return CUTIS_OK;
 }
@@ -213,12 +210,11 @@ cutis_result cutis_patch_parts_make(const patch_body *body, patch_pieces *out)
     *out = (patch_pieces){ 0 };
     uint32_t *copy = cutis_arena_alloc(body->arena, body->vertex_count, sizeof *copy);
     if (!copy) return cutis_alloc_result(body->context);
-    cutis_result result = number_vertices(body, out, copy);
-    if (result == CUTIS_OK) result = place_loops(body, out);
-    if (result == CUTIS_OK) result = number_edges(body, out);
-    if (result == CUTIS_OK) result = make_rings(body, out);
-    if (result == CUTIS_OK) result = check_pieces(body, out);
-    return result;
+    TRY(number_vertices(body, out, copy));
+    TRY(place_loops(body, out));
+    TRY(number_edges(body, out));
+    TRY(make_rings(body, out));
+    return check_pieces(body, out);
 }
 
 // Dijkstra ----------------------------------------------------------------------------------------

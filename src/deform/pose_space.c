@@ -8,7 +8,6 @@
 /// Invariant: nothing is allocated after bind; what an instance gets depends on its pose alone.
 #include "deform/skin.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -218,9 +217,7 @@ static cutis_result walk_vertices(field_work *w)
     for (uint32_t i = 0; i < count; i++) {
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
         uint32_t vertex = instances[i].vertex_first;
-        cutis_result result =
-            cutis_progress(binding->base.context, "pose space", (double)i / count);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_progress(binding->base.context, "pose space", (double)i / count));
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
             fill_primitive(w, &mesh->primitives[p], vertex,
                            data->pose_space->targets[instances[i].mesh]);
@@ -313,8 +310,7 @@ cutis_result cutis_bind_pose_space(cutis_skin_binding *binding, cutis_arena *are
         cutis_arena_alloc(arena, cutis_rbf_scratch(space->pose_count), sizeof *scratch);
     if (!play || !scratch || !make_play(binding, space, arena, play))
         return cutis_alloc_result(binding->base.context);
-    cutis_result result = weighted ? make_fields(binding, play, arena, residuals) : CUTIS_OK;
-    if (result != CUTIS_OK) return result;
+    if (weighted) TRY(make_fields(binding, play, arena, residuals));
     if (play->range_count)
         cutis_rbf_fit(&play->table, &(cutis_joint_weights){ 0 },
                       space->kernel == CUTIS_POSE_GAUSSIAN, space->sigma, scratch, &play->rbf);

@@ -30,11 +30,9 @@ static cutis_result find_floats(const cutis_binding *binding, const cutis_poses 
         missing = "controls";
         break;
     default:
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "deform: there is no pose kind %d",
-                          (int)poses->kind);
+        return INVALID(context, "deform: there is no pose kind %d", (int)poses->kind);
     }
-    if (*each > 0 && !*floats)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "deform: poses.%s is NULL", missing);
+    if (*each > 0 && !*floats) return INVALID(context, "deform: poses.%s is NULL", missing);
     return CUTIS_OK;
 }
 
@@ -48,16 +46,14 @@ cutis_result cutis_poses_check(const cutis_binding *binding, const cutis_deform_
     const float *floats;
     size_t each = 0;
     if (controls != ((method->abilities & CUTIS_CAN_CONTROLS) != 0))
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "deform: controls move cages, and nothing else does; this is %s",
-                          method->name);
+        return INVALID(context, "deform: controls move cages, and nothing else does; this is %s",
+                       method->name);
     if (!controls && poses->kind != CUTIS_POSE_LOCAL && !(method->abilities & CUTIS_CAN_MATRICES))
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "deform: %s needs local poses to measure distances of", method->name);
-    cutis_result result = find_floats(binding, poses, nodes, bones, &floats, &each);
-    if (result != CUTIS_OK || each == 0 || call->finite) return result;
+        return INVALID(context, "deform: %s needs local poses to measure distances of",
+                       method->name);
+    TRY(find_floats(binding, poses, nodes, bones, &floats, &each));
+    if (each == 0 || call->finite) return CUTIS_OK;
     if (!floats_finite(floats, each * call->instance_count))
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "deform: a pose holds a value that is not finite");
+        return INVALID(context, "deform: a pose holds a value that is not finite");
     return CUTIS_OK;
 }

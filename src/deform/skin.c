@@ -50,8 +50,7 @@ static cutis_result check_model(cutis_context *context, const cutis_model *model
 {
     for (uint32_t v = 0; options->blend && v < cutis_model_vertex_count(model); v++)
         if (!(options->blend[v] >= 0.0f && options->blend[v] <= 1.0f))
-            return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                              "bind: blend of vertex %u is not between 0 and 1", (unsigned)v);
+            return INVALID(context, "bind: blend of vertex %u is not between 0 and 1", (unsigned)v);
     return cutis_bind_handles_check(context, model, options);
 }
 
@@ -218,11 +217,9 @@ static cutis_result check_call(const cutis_binding *base, cutis_deform_call *cal
                   binding->layout.formula == CUTIS_FORMULA_LBS &&
                   cutis_device_bone_work(base->device)->rigid(poses->matrices->m, bones * count);
     call->finite = call->rigid;
-    cutis_result result = cutis_poses_check(base, call, binding->node_count, bones);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_poses_check(base, call, binding->node_count, bones));
     if (poses->morph_weights && !floats_finite(poses->morph_weights, binding->target_count * count))
-        return cutis_fail(base->context, CUTIS_INVALID_ARGUMENT,
-                          "deform: a morph weight is not finite");
+        return INVALID(base->context, "deform: a morph weight is not finite");
     return CUTIS_OK;
 }
 
@@ -252,8 +249,7 @@ static cutis_result run(const cutis_binding *base, cutis_workspace *workspace,
     cutis_skin_workspace *w = (cutis_skin_workspace *)workspace;
     const cutis_skin_targets targets = targets_of(call, batch);
     if (!cutis_frames_prepare(binding, w, call->poses, batch->first, batch->count, call->rigid))
-        return cutis_fail(base->context, CUTIS_INVALID_ARGUMENT,
-                          "deform: a bone matrix is too large for float");
+        return INVALID(base->context, "deform: a bone matrix is too large for float");
     if (base->vertex_count == 0) return run_empty(&targets, batch->count);
     const cutis_skin_frames frames = { .instance_count = batch->count,
                                        .matrices = w->run_matrices,

@@ -42,10 +42,9 @@ cutis_result cutis_workspaces_create(cutis_binding *binding)
 {
     const uint32_t calls =
         binding->options.concurrent_calls ? binding->options.concurrent_calls : 1;
-    cutis_result result = cutis_os_lock_create(binding->context, &binding->lock);
-    for (uint32_t i = 0; i < calls && result == CUTIS_OK; i++)
-        result = add_workspace(binding, false, NULL);
-    return result;
+    TRY(cutis_os_lock_create(binding->context, &binding->lock));
+    for (uint32_t i = 0; i < calls; i++) TRY(add_workspace(binding, false, NULL));
+    return CUTIS_OK;
 }
 
 void cutis_workspaces_destroy(cutis_binding *binding)

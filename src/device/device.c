@@ -7,8 +7,6 @@
 #include "base/error.h"
 #include "base/os/os.h"
 
-#include <string.h>
-
 cutis_result cutis_device_create(cutis_context *context, const cutis_device_options *options,
                                  cutis_device **out)
 {
@@ -16,14 +14,14 @@ cutis_result cutis_device_create(cutis_context *context, const cutis_device_opti
     if (out) *out = NULL;
     if (!context || !out) return CUTIS_INVALID_ARGUMENT;
     if (!cutis_options_copy(&o, sizeof o, sizeof o, options))
-        return cutis_fail(context, CUTIS_UNSUPPORTED, CUTIS_NEWER, "device");
+        return UNSUPPORTED(context, CUTIS_NEWER, "device");
     switch (o.kind) {
 #define CREATE(id, name, number)                                                                   \
     case CUTIS_DEVICE_##id:                                                                        \
         return cutis_##name##_device_create(context, &o, out);
         CUTIS_DEVICES(CREATE)
     }
-    return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "device: there is no kind %d", (int)o.kind);
+    return INVALID(context, "device: there is no kind %d", (int)o.kind);
 }
 
 void cutis_device_destroy(cutis_device *device)
@@ -101,8 +99,7 @@ cutis_result cutis_buffer_create(cutis_device *device, uint64_t size, cutis_buff
 {
     if (out) *out = NULL;
     if (!device || !out) return CUTIS_INVALID_ARGUMENT;
-    if (size == 0)
-        return cutis_fail(device->context, CUTIS_INVALID_ARGUMENT, "device: a buffer of 0 bytes");
+    if (size == 0) return INVALID(device->context, "device: a buffer of 0 bytes");
     return device->operations->buffer_create(device, size, 0, out);
 }
 
@@ -112,8 +109,7 @@ cutis_result cutis_buffer_wrap(cutis_device *device, uint64_t handle, uint64_t s
     if (out) *out = NULL;
     if (!device || !out) return CUTIS_INVALID_ARGUMENT;
     if (handle == 0 || size == 0)
-        return cutis_fail(device->context, CUTIS_INVALID_ARGUMENT,
-                          "device: wrapping a null handle or 0 bytes");
+        return INVALID(device->context, "device: wrapping a null handle or 0 bytes");
     return device->operations->buffer_create(device, size, handle, out);
 }
 
@@ -128,24 +124,24 @@ static cutis_result check_range(const cutis_buffer *buffer, uint64_t offset, con
     if (!buffer) return CUTIS_INVALID_ARGUMENT;
     if ((data || size == 0) && offset <= buffer->size && size <= buffer->size - offset)
         return CUTIS_OK;
-    return cutis_fail(buffer->device->context, CUTIS_INVALID_ARGUMENT,
-                      "device: bytes %llu + %llu of a buffer of %llu, or no memory for them",
-                      (unsigned long long)offset, (unsigned long long)size,
-                      (unsigned long long)buffer->size);
+    return INVALID(buffer->device->context,
+                   "device: bytes %llu + %llu of a buffer of %llu, or no memory for them",
+                   (unsigned long long)offset, (unsigned long long)size,
+                   (unsigned long long)buffer->size);
 }
 
 cutis_result cutis_buffer_write(cutis_buffer *buffer, uint64_t offset, const void *data,
                                 uint64_t size)
 {
-    cutis_result result = check_range(buffer, offset, data, size);
-    if (result != CUTIS_OK || size == 0) return result;
+    TRY(check_range(buffer, offset, data, size));
+    if (size == 0) return CUTIS_OK;
     return buffer->device->operations->buffer_write(buffer, offset, data, size);
 }
 
 cutis_result cutis_buffer_read(cutis_buffer *buffer, uint64_t offset, void *data, uint64_t size)
 {
-    cutis_result result = check_range(buffer, offset, data, size);
-    if (result != CUTIS_OK || size == 0) return result;
+    TRY(check_range(buffer, offset, data, size));
+    if (size == 0) return CUTIS_OK;
     return buffer->device->operations->buffer_read(buffer, offset, data, size);
 }
 

@@ -44,35 +44,30 @@ static cutis_result check_stream(cutis_device *device, const char *what,
     const uint64_t element = 4ull * o->words, between = s->instance_stride, stride = s->stride;
     if (!is_wanted(o)) return CUTIS_OK;
     if (s->data && s->buffer)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "%s: %s go to host memory or to a buffer, not both", what, o->name);
+        return INVALID(context, "%s: %s go to host memory or to a buffer, not both", what, o->name);
     if (stride % 4 || between % 4 || s->offset % 4 || (uintptr_t)s->data % 4 || stride < element)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "%s: %s: stride %llu, instance stride %llu, offset %llu: multiples of 4 "
-                          "and a stride of %u at least",
-                          what, o->name, (unsigned long long)stride, (unsigned long long)between,
-                          (unsigned long long)s->offset, (unsigned)element);
+        return INVALID(context,
+                       "%s: %s: stride %llu, instance stride %llu, offset %llu: multiples of 4 "
+                       "and a stride of %u at least",
+                       what, o->name, (unsigned long long)stride, (unsigned long long)between,
+                       (unsigned long long)s->offset, (unsigned)element);
     const uint64_t span = o->elements ? (o->elements - 1) * stride + element : 0;
     const uint64_t others = instance_count ? instance_count - 1ull : 0;
     const bool apart =
         between >= span || (between >= element && others <= (stride - element) / between);
     if (others && !apart)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "%s: %s: an instance stride of %llu makes instances overlap", what,
-                          o->name, (unsigned long long)between);
+        return INVALID(context, "%s: %s: an instance stride of %llu makes instances overlap", what,
+                       o->name, (unsigned long long)between);
     if (others && between > (UINT64_MAX / 2 - span - s->offset % (UINT64_MAX / 4)) / others)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "%s: %s: instance stride too large",
-                          what, o->name);
+        return INVALID(context, "%s: %s: instance stride too large", what, o->name);
     if (!s->buffer) return CUTIS_OK;
     const uint64_t size = s->buffer->size, need = others * between + span;
     if (s->buffer->device != device)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "%s: the buffer of %s belongs to another device", what, o->name);
+        return INVALID(context, "%s: the buffer of %s belongs to another device", what, o->name);
     if (s->offset > size || need > size - s->offset)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "%s: %s need %llu bytes at %llu, the buffer has %llu", what, o->name,
-                          (unsigned long long)need, (unsigned long long)s->offset,
-                          (unsigned long long)size);
+        return INVALID(context, "%s: %s need %llu bytes at %llu, the buffer has %llu", what,
+                       o->name, (unsigned long long)need, (unsigned long long)s->offset,
+                       (unsigned long long)size);
     return CUTIS_OK;
 }
 
@@ -80,15 +75,13 @@ cutis_result cutis_stage_check(cutis_device *device, const char *what,
                                const cutis_stage_output *outputs, uint32_t output_count,
                                uint32_t instance_count)
 {
-    cutis_result result = CUTIS_OK;
-    for (uint32_t k = 0; k < output_count && result == CUTIS_OK; k++) {
-        result = check_stream(device, what, &outputs[k], instance_count);
-        if (result == CUTIS_OK && outputs[k].old_of && is_wanted(&outputs[k]) &&
-            !is_wanted(outputs[k].old_of))
-            result = cutis_fail(device->context, CUTIS_INVALID_ARGUMENT, "%s: %s without %s", what,
-                                outputs[k].name, outputs[k].old_of->name);
+    for (uint32_t k = 0; k < output_count; k++) {
+        TRY(check_stream(device, what, &outputs[k], instance_count));
+        if (outputs[k].old_of && is_wanted(&outputs[k]) && !is_wanted(outputs[k].old_of))
+            return INVALID(device->context, "%s: %s without %s", what, outputs[k].name,
+                           outputs[k].old_of->name);
     }
-    return result;
+    return CUTIS_OK;
 }
 
 // Places in the staging memory --------------------------------------------------------------------
@@ -259,11 +252,11 @@ static cutis_result deliver_records(cutis_stage *stage, const cutis_stage_call *
                                          (char *)call->outputs[k].stream.data +
                                              4 * p->record_step * batch->first,
                                          bytes);
-    cutis_result result = stage->device->operations->staging_read(stage->memory, bytes);
-    for (uint32_t k = 0; k < call->output_count && result == CUTIS_OK; k++)
+    TRY(stage->device->operations->staging_read(stage->memory, bytes));
+    for (uint32_t k = 0; k < call->output_count; k++)
         if (is_staged(stage->device, &call->outputs[k]) && call->outputs[k].together)
             move_elements(stage, &call->outputs[k], batch, k, true);
-    return result;
+    return CUTIS_OK;
 }
 
 // An output that is staged by itself.
@@ -276,17 +269,16 @@ static cutis_result deliver_output(cutis_stage *stage, const cutis_stage_output 
     const bool tight = s->stride == element;
     const bool whole = tight && (!batch->used || o->used == CUTIS_STAGE_ALL) &&
                        s->instance_stride == element * o->elements;
-    cutis_result result = CUTIS_OK;
-    for (uint32_t i = 0; i < batch->count && result == CUTIS_OK; i += whole ? batch->count : 1) {
+    for (uint32_t i = 0; i < batch->count; i += whole ? batch->count : 1) {
         const uint64_t at = 4 * (t->first + i * t->step);
         const uint64_t size = whole ? element * o->elements * batch->count
                                     : element * used_elements(o, batch->used, i);
         char *to = tight ? (char *)s->data + (batch->first + i) * s->instance_stride
                          : (char *)stage->memory->host + at;
-        result = cutis_buffer_read(stage->memory->buffer, at, to, size);
+        TRY(cutis_buffer_read(stage->memory->buffer, at, to, size));
     }
-    if (result == CUTIS_OK && !tight) move_elements(stage, o, batch, k, true);
-    return result;
+    if (!tight) move_elements(stage, o, batch, k, true);
+    return CUTIS_OK;
 }
 
 // What an output held before ----------------------------------------------------------------------
@@ -300,19 +292,18 @@ static cutis_result copy_on_device(cutis_stage *stage, const cutis_stage_output 
                                    cutis_target from, cutis_target to, uint32_t count)
 {
     const uint32_t most = o->elements ? (uint32_t)(INT32_MAX / o->elements) : count;
-    cutis_result result = CUTIS_OK;
-    for (uint32_t done = 0, some; done < count && result == CUTIS_OK; done += some) {
+    for (uint32_t done = 0, some; done < count; done += some) {
         some = count - done < most ? count - done : most;
-        result = stream_copy_run(stage->device, (uint32_t)o->elements * some,
-                                 (stream_copy_buffers){ .from = from.buffer, .to = to.buffer },
-                                 (stream_copy_arguments){ .elements = (int)o->elements,
-                                                          .words = (int)o->words,
-                                                          .source = place_of(&from),
-                                                          .target = place_of(&to) });
+        TRY(stream_copy_run(stage->device, (uint32_t)o->elements * some,
+                            (stream_copy_buffers){ .from = from.buffer, .to = to.buffer },
+                            (stream_copy_arguments){ .elements = (int)o->elements,
+                                                     .words = (int)o->words,
+                                                     .source = place_of(&from),
+                                                     .target = place_of(&to) }));
         from.first += from.step * some;
         to.first += to.step * some;
     }
-    return result;
+    return CUTIS_OK;
 }
 
 // Both on the host: there. Both on the device: there. Else through the staging memory, in which the
@@ -334,8 +325,7 @@ static cutis_result keep_old(cutis_stage *stage, const cutis_stage_call *call, c
     }
     if (from->stream.data) { // up, and from there
         move_elements(stage, from, batch, source, false);
-        cutis_result result = stage->device->operations->staging_write(stage->memory, 4 * p->words);
-        if (result != CUTIS_OK) return result;
+        TRY(stage->device->operations->staging_write(stage->memory, 4 * p->words));
     }
     return copy_on_device(stage, to, batch->targets[source], batch->targets[k], batch->count);
 }
@@ -343,13 +333,12 @@ static cutis_result keep_old(cutis_stage *stage, const cutis_stage_call *call, c
 static cutis_result deliver(cutis_stage *stage, const cutis_stage_call *call, const plan *p,
                             const cutis_stage_batch *batch)
 {
-    cutis_result result = deliver_records(stage, call, p, batch);
-    for (uint32_t k = 0; k < call->output_count && result == CUTIS_OK; k++) {
+    TRY(deliver_records(stage, call, p, batch));
+    for (uint32_t k = 0; k < call->output_count; k++) {
         const cutis_stage_output *o = &call->outputs[k];
-        if (is_staged(stage->device, o) && !o->together)
-            result = deliver_output(stage, o, batch, k);
+        if (is_staged(stage->device, o) && !o->together) TRY(deliver_output(stage, o, batch, k));
     }
-    return result;
+    return CUTIS_OK;
 }
 
 // Batches -----------------------------------------------------------------------------------------
@@ -358,15 +347,14 @@ static cutis_result run_batch(cutis_stage *stage, const cutis_stage_call *call,
                               cutis_stage_batch *batch)
 {
     const plan p = make_plan(stage, call, batch->count);
-    cutis_result result = grow(stage, 4 * p.words);
-    if (result != CUTIS_OK) return result;
+    TRY(grow(stage, 4 * p.words));
     open_targets(stage, call, &p, batch);
-    for (uint32_t k = 0; k < call->output_count && result == CUTIS_OK; k++)
+    for (uint32_t k = 0; k < call->output_count; k++)
         if (call->outputs[k].old_of && is_wanted(&call->outputs[k]) && !call->keeps_old)
-            result = keep_old(stage, call, &p, batch, k);
-    if (result == CUTIS_OK) result = call->run(call->data, batch);
-    if (result == CUTIS_OK && p.words) result = deliver(stage, call, &p, batch);
-    return result;
+            TRY(keep_old(stage, call, &p, batch, k));
+    TRY(call->run(call->data, batch));
+    if (p.words) TRY(deliver(stage, call, &p, batch));
+    return CUTIS_OK;
 }
 
 // Instances that are staged at once.
@@ -407,14 +395,13 @@ cutis_result cutis_stage_prepare(cutis_stage *stage, const cutis_stage_call *cal
 {
     cutis_stage_batch batch = { .count = batch_size(stage, call) };
     const plan p = make_plan(stage, call, batch.count);
-    cutis_result result = grow(stage, 4 * p.words);
-    for (uint32_t k = 0; k < call->output_count && result == CUTIS_OK; k++) {
+    TRY(grow(stage, 4 * p.words));
+    for (uint32_t k = 0; k < call->output_count; k++) {
         const cutis_stage_output *o = &call->outputs[k];
         const bool copied = o->old_of && !call->keeps_old && is_wanted(o) &&
                             !(o->stream.data && o->old_of->stream.data);
-        if (copied) result = cutis_compute_prepare(stage->device, &cutis_compute_stream_copy);
+        if (copied) TRY(cutis_compute_prepare(stage->device, &cutis_compute_stream_copy));
     }
-    if (result != CUTIS_OK) return result;
     open_targets(stage, call, &p, &batch);
     return call->run ? call->run(call->data, &batch) : CUTIS_OK;
 }
@@ -424,22 +411,20 @@ cutis_result cutis_stage_prepare(cutis_stage *stage, const cutis_stage_call *cal
 cutis_result cutis_stage_open_bounds(cutis_device *device, cutis_stage_bounds *bounds,
                                      uint64_t elements, uint32_t capacity, cutis_target *points)
 {
-    cutis_result result = CUTIS_OK;
     bounds->stretches = (uint32_t)(elements / STRETCH + 1);
     bounds->capacity = capacity;
     const size_t count = (size_t)bounds->stretches * capacity;
     if (!bounds->buffer)
-        result = cutis_buffer_create(device, count * 6 * sizeof(float), &bounds->buffer);
-    if (result == CUTIS_OK && !bounds->host) {
+        TRY(cutis_buffer_create(device, count * 6 * sizeof(float), &bounds->buffer));
+    if (!bounds->host) {
         bounds->host = cutis_alloc_array(device->context, count, 6 * sizeof(float));
-        if (!bounds->host) result = cutis_alloc_result(device->context);
+        if (!bounds->host) TRY(cutis_alloc_result(device->context));
     }
-    if (result != CUTIS_OK || points->buffer) return result;
+    if (points->buffer) return CUTIS_OK;
     if (!bounds->points)
-        result =
-            cutis_buffer_create(device, elements ? 12 * elements * capacity : 4, &bounds->points);
+        TRY(cutis_buffer_create(device, elements ? 12 * elements * capacity : 4, &bounds->points));
     *points = (cutis_target){ .buffer = bounds->points, .step = 3 * elements, .stride = 3 };
-    return result;
+    return CUTIS_OK;
 }
 
 void cutis_stage_bounds_destroy(cutis_device *device, cutis_stage_bounds *bounds)
@@ -457,16 +442,15 @@ cutis_result cutis_stage_find_bounds(cutis_device *device, cutis_stage_bounds *b
                                      const cutis_buffer *used, uint32_t count, cutis_bounds *out)
 {
     const uint32_t items = bounds->stretches * count;
-    cutis_result result = stream_bounds_run(
+    TRY(stream_bounds_run(
         device, items,
         (stream_bounds_buffers){ .points = points->buffer, .used = used, .bounds = bounds->buffer },
         (stream_bounds_arguments){ .elements = (int)elements,
                                    .stretch = STRETCH,
                                    .stretches = (int)bounds->stretches,
-                                   .source = place_of(points) });
-    if (result == CUTIS_OK)
-        result = cutis_buffer_read(bounds->buffer, 0, bounds->host, items * 6ull * sizeof(float));
-    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
+                                   .source = place_of(points) }));
+    TRY(cutis_buffer_read(bounds->buffer, 0, bounds->host, items * 6ull * sizeof(float)));
+    for (uint32_t i = 0; i < count; i++) {
         float low[3] = { INFINITY, INFINITY, INFINITY },
               high[3] = { -INFINITY, -INFINITY, -INFINITY };
         for (uint32_t s = 0; s < bounds->stretches; s++) {
@@ -481,5 +465,5 @@ cutis_result cutis_stage_find_bounds(cutis_device *device, cutis_stage_bounds *b
         out[i] = (cutis_bounds){ { low[0] + 0.0f, low[1] + 0.0f, low[2] + 0.0f },
                                  { high[0] + 0.0f, high[1] + 0.0f, high[2] + 0.0f } };
     }
-    return result;
+    return CUTIS_OK;
 }

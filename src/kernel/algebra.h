@@ -34,23 +34,11 @@ STRUCT(mat34)
 
 // Loads are macros, because p may be in any address space. p holds ELEM.
 #define MAT34_AT(m, p, i)                                                                          \
-    m.xx = SPLAT(p[(i)]);                                                                          \
-    m.xy = SPLAT(p[(i) + 1]);                                                                      \
-    m.xz = SPLAT(p[(i) + 2]);                                                                      \
-    m.xw = SPLAT(p[(i) + 3]);                                                                      \
-    m.yx = SPLAT(p[(i) + 4]);                                                                      \
-    m.yy = SPLAT(p[(i) + 5]);                                                                      \
-    m.yz = SPLAT(p[(i) + 6]);                                                                      \
-    m.yw = SPLAT(p[(i) + 7]);                                                                      \
-    m.zx = SPLAT(p[(i) + 8]);                                                                      \
-    m.zy = SPLAT(p[(i) + 9]);                                                                      \
-    m.zz = SPLAT(p[(i) + 10]);                                                                     \
-    m.zw = SPLAT(p[(i) + 11])
+    m = mat34_make(SPLAT(p[(i)]), SPLAT(p[(i) + 1]), SPLAT(p[(i) + 2]), SPLAT(p[(i) + 3]),         \
+                   SPLAT(p[(i) + 4]), SPLAT(p[(i) + 5]), SPLAT(p[(i) + 6]), SPLAT(p[(i) + 7]),     \
+                   SPLAT(p[(i) + 8]), SPLAT(p[(i) + 9]), SPLAT(p[(i) + 10]), SPLAT(p[(i) + 11]))
 #define QUAT_AT(q, p, i)                                                                           \
-    q.w = SPLAT(p[(i)]);                                                                           \
-    q.x = SPLAT(p[(i) + 1]);                                                                       \
-    q.y = SPLAT(p[(i) + 2]);                                                                       \
-    q.z = SPLAT(p[(i) + 3])
+    q = quat_make(SPLAT(p[(i)]), SPLAT(p[(i) + 1]), SPLAT(p[(i) + 2]), SPLAT(p[(i) + 3]))
 #define SYM33_AT(s, p, i)                                                                          \
     s.xx = SPLAT(p[(i)]);                                                                          \
     s.xy = SPLAT(p[(i) + 1]);                                                                      \
@@ -58,19 +46,13 @@ STRUCT(mat34)
     s.yy = SPLAT(p[(i) + 3]);                                                                      \
     s.yz = SPLAT(p[(i) + 4]);                                                                      \
     s.zz = SPLAT(p[(i) + 5])
-#define REAL3_AT(v, p, i)                                                                          \
-    v.x = SPLAT(p[(i)]);                                                                           \
-    v.y = SPLAT(p[(i) + 1]);                                                                       \
-    v.z = SPLAT(p[(i) + 2])
+#define REAL3_AT(v, p, i) v = real3_make(SPLAT(p[(i)]), SPLAT(p[(i) + 1]), SPLAT(p[(i) + 2]))
 
 // real3 -----------------------------------------------------------------------------------------
 
 FN real3 real3_make(REAL x, REAL y, REAL z)
 {
-    real3 r;
-    r.x = x;
-    r.y = y;
-    r.z = z;
+    real3 r = { x, y, z };
     return r;
 }
 
@@ -122,11 +104,7 @@ FN real3 real3_mix(real3 a, real3 b, REAL f)
 
 FN quat quat_make(REAL w, REAL x, REAL y, REAL z)
 {
-    quat q;
-    q.w = w;
-    q.x = x;
-    q.y = y;
-    q.z = z;
+    quat q = { w, x, y, z };
     return q;
 }
 
@@ -198,9 +176,7 @@ FN real3 quat_times_conjugate(quat a, quat b)
 
 FN dual_quat dual_quat_zero(void)
 {
-    dual_quat d;
-    d.q = quat_zero();
-    d.e = quat_zero();
+    dual_quat d = { quat_zero(), quat_zero() };
     return d;
 }
 
@@ -228,13 +204,9 @@ FN sym33 sym33_zero(void)
 
 FN sym33 sym33_blend(sym33 s, REAL w, sym33 m)
 {
-    s.xx = FMA(w, m.xx, s.xx);
-    s.xy = FMA(w, m.xy, s.xy);
-    s.xz = FMA(w, m.xz, s.xz);
-    s.yy = FMA(w, m.yy, s.yy);
-    s.yz = FMA(w, m.yz, s.yz);
-    s.zz = FMA(w, m.zz, s.zz);
-    return s;
+    sym33 r = { FMA(w, m.xx, s.xx), FMA(w, m.xy, s.xy), FMA(w, m.xz, s.xz),
+                FMA(w, m.yy, s.yy), FMA(w, m.yz, s.yz), FMA(w, m.zz, s.zz) };
+    return r;
 }
 
 FN real3 sym33_vector(sym33 s, real3 v)
@@ -279,6 +251,13 @@ FN real3 mat33_point(mat33 m, real3 t, real3 v) // m v + t
                       FMA(m.zz, v.z, FMA(m.zy, v.y, FMA(m.zx, v.x, t.z))));
 }
 
+FN mat34 mat34_make(REAL xx, REAL xy, REAL xz, REAL xw, REAL yx, REAL yy, REAL yz, REAL yw, REAL zx,
+                    REAL zy, REAL zz, REAL zw)
+{
+    mat34 m = { xx, xy, xz, xw, yx, yy, yz, yw, zx, zy, zz, zw };
+    return m;
+}
+
 FN mat34 mat34_zero(void)
 {
     mat34 m;
@@ -290,19 +269,10 @@ FN mat34 mat34_zero(void)
 
 FN mat34 mat34_blend(mat34 s, REAL w, mat34 m)
 {
-    s.xx = FMA(w, m.xx, s.xx);
-    s.xy = FMA(w, m.xy, s.xy);
-    s.xz = FMA(w, m.xz, s.xz);
-    s.xw = FMA(w, m.xw, s.xw);
-    s.yx = FMA(w, m.yx, s.yx);
-    s.yy = FMA(w, m.yy, s.yy);
-    s.yz = FMA(w, m.yz, s.yz);
-    s.yw = FMA(w, m.yw, s.yw);
-    s.zx = FMA(w, m.zx, s.zx);
-    s.zy = FMA(w, m.zy, s.zy);
-    s.zz = FMA(w, m.zz, s.zz);
-    s.zw = FMA(w, m.zw, s.zw);
-    return s;
+    return mat34_make(FMA(w, m.xx, s.xx), FMA(w, m.xy, s.xy), FMA(w, m.xz, s.xz),
+                      FMA(w, m.xw, s.xw), FMA(w, m.yx, s.yx), FMA(w, m.yy, s.yy),
+                      FMA(w, m.yz, s.yz), FMA(w, m.yw, s.yw), FMA(w, m.zx, s.zx),
+                      FMA(w, m.zy, s.zy), FMA(w, m.zz, s.zz), FMA(w, m.zw, s.zw));
 }
 
 FN real3 mat34_point(mat34 m, real3 p)

@@ -104,10 +104,7 @@ FN REAL turn_weight(REAL w, quat pivot, quat q)
 
 FN dual_turn dual_turn_zero(void)
 {
-    dual_turn t;
-    t.sum = dual_quat_zero();
-    t.pivot = quat_zero();
-    t.before = K(0.0);
+    dual_turn t = { dual_quat_zero(), quat_zero(), K(0.0) };
     return t;
 }
 
@@ -122,9 +119,7 @@ FN dual_turn dual_turn_add(dual_turn t, REAL w, dual_quat d)
 
 FN largest largest_zero(void)
 {
-    largest r;
-    r.weight = K(0.0);
-    r.d = dual_quat_zero();
+    largest r = { K(0.0), dual_quat_zero() };
     return r;
 }
 
@@ -210,9 +205,7 @@ STRUCT(centre_sum)
 
 FN centre_sum centre_zero(void)
 {
-    centre_sum s;
-    s.n = sym33_zero();
-    s.g = real3_zero();
+    centre_sum s = { sym33_zero(), real3_zero() };
     return s;
 }
 
@@ -220,19 +213,8 @@ FN centre_sum centre_zero(void)
 // side is taken about o, as the difference of o's images, so that nothing large cancels in float.
 FN centre_sum centre_add(centre_sum s, REAL w, mat34 m, mat34 b, real3 o)
 {
-    mat34 d;
-    d.xx = m.xx - b.xx;
-    d.xy = m.xy - b.xy;
-    d.xz = m.xz - b.xz;
-    d.xw = m.xw - b.xw;
-    d.yx = m.yx - b.yx;
-    d.yy = m.yy - b.yy;
-    d.yz = m.yz - b.yz;
-    d.yw = m.yw - b.yw;
-    d.zx = m.zx - b.zx;
-    d.zy = m.zy - b.zy;
-    d.zz = m.zz - b.zz;
-    d.zw = m.zw - b.zw;
+    mat34 d = { m.xx - b.xx, m.xy - b.xy, m.xz - b.xz, m.xw - b.xw, m.yx - b.yx, m.yy - b.yy,
+                m.yz - b.yz, m.yw - b.yw, m.zx - b.zx, m.zy - b.zy, m.zz - b.zz, m.zw - b.zw };
     real3 e = mat34_point(d, o);
     real3 x = real3_make(w * d.xx, w * d.yx, w * d.zx); // weighted columns
     real3 y = real3_make(w * d.xy, w * d.yy, w * d.zy);

@@ -27,10 +27,7 @@ STRUCT(cage_vector)
 
 FN cage_vector cage_make(double x, double y, double z)
 {
-    cage_vector v;
-    v.x = x;
-    v.y = y;
-    v.z = z;
+    cage_vector v = { x, y, z };
     return v;
 }
 
@@ -255,25 +252,16 @@ STRUCT(cage_moments)
 
 FN cage_point cage_point_of(ELEM x, ELEM y, ELEM z)
 {
-    cage_point p;
-    p.x = x;
-    p.y = y;
-    p.z = z;
+    cage_point p = { x, y, z };
     return p;
 }
 
 FN cage_moments cage_moments_add(cage_moments m, cage_point g, cage_point c)
 {
-    m.xx = m.xx + g.x * c.x;
-    m.xy = m.xy + g.x * c.y;
-    m.xz = m.xz + g.x * c.z;
-    m.yx = m.yx + g.y * c.x;
-    m.yy = m.yy + g.y * c.y;
-    m.yz = m.yz + g.y * c.z;
-    m.zx = m.zx + g.z * c.x;
-    m.zy = m.zy + g.z * c.y;
-    m.zz = m.zz + g.z * c.z;
-    return m;
+    cage_moments r = { m.xx + g.x * c.x, m.xy + g.x * c.y, m.xz + g.x * c.z,
+                       m.yx + g.y * c.x, m.yy + g.y * c.y, m.yz + g.y * c.z,
+                       m.zx + g.z * c.x, m.zy + g.z * c.y, m.zz + g.z * c.z };
+    return r;
 }
 
 FN ELEM cage_point_dot(cage_point a, cage_point b)

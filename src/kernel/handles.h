@@ -24,10 +24,7 @@ STRUCT(handles_point)
 
 FN handles_point handles_make(double x, double y, double z)
 {
-    handles_point p;
-    p.x = x;
-    p.y = y;
-    p.z = z;
+    handles_point p = { x, y, z };
     return p;
 }
 

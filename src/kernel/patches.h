@@ -31,11 +31,8 @@ STRUCT(patch_work)
 FN patch_work patch_work_of(GLOBAL const char *body, GLOBAL char *work,
                             const patch_arguments *given, int instance)
 {
-    patch_work w;
-    w.body = body;
-    w.work = work + (INDEX)instance * given->work_stride * PATCH_UNIT;
-    w.given = given;
-    w.instance = instance;
+    patch_work w = { body, work + (INDEX)instance * given->work_stride * PATCH_UNIT, given,
+                     instance };
     return w;
 }
 
@@ -64,10 +61,7 @@ enum patch_rung {
 
 FN pvec pvec_make(double x, double y, double z)
 {
-    pvec v;
-    v.x = x;
-    v.y = y;
-    v.z = z;
+    pvec v = { x, y, z };
     return v;
 }
 FN pvec pvec_plus(pvec a, pvec b)
@@ -130,11 +124,7 @@ FN pvec pvec_moved(GLOBAL const double *m, pvec v)
 
 FN pquat pquat_make(double w, double x, double y, double z)
 {
-    pquat q;
-    q.w = w;
-    q.x = x;
-    q.y = y;
-    q.z = z;
+    pquat q = { w, x, y, z };
     return q;
 }
 // b first, then a.

@@ -11,10 +11,7 @@ FN patch_mix patch_mix_at(double w, double t)
 {
     double u = 1.0 - t, x = u * u, y = 2.0 * w * t * u, z = t * t;
     double f = 1.0 / (x + y + z);
-    patch_mix m;
-    m.p = x * f;
-    m.k = y * f;
-    m.c = z * f;
+    patch_mix m = { x * f, y * f, z * f };
     return m;
 }
 FN pvec patch_mixed(patch_mix m, pvec p, pvec k, pvec c)

@@ -111,26 +111,12 @@ STRUCT(skin_block)
         float4 r0 = PALETTE_ROW((b) + SKIN_MATRIX * PALETTE_UNIT);                                 \
         float4 r1 = PALETTE_ROW((b) + (SKIN_MATRIX + 1) * PALETTE_UNIT);                           \
         float4 r2 = PALETTE_ROW((b) + (SKIN_MATRIX + 2) * PALETTE_UNIT);                           \
-        m.xx = r0.x;                                                                               \
-        m.xy = r0.y;                                                                               \
-        m.xz = r0.z;                                                                               \
-        m.xw = r0.w;                                                                               \
-        m.yx = r1.x;                                                                               \
-        m.yy = r1.y;                                                                               \
-        m.yz = r1.z;                                                                               \
-        m.yw = r1.w;                                                                               \
-        m.zx = r2.x;                                                                               \
-        m.zy = r2.y;                                                                               \
-        m.zz = r2.z;                                                                               \
-        m.zw = r2.w;                                                                               \
+        m = mat34_make(r0.x, r0.y, r0.z, r0.w, r1.x, r1.y, r1.z, r1.w, r2.x, r2.y, r2.z, r2.w);    \
     }
 #define ROTATION_AT(q, b, part)                                                                    \
     {                                                                                              \
         float4 r0 = PALETTE_ROW((b) + (part)*PALETTE_UNIT);                                        \
-        q.w = r0.x;                                                                                \
-        q.x = r0.y;                                                                                \
-        q.y = r0.z;                                                                                \
-        q.z = r0.w;                                                                                \
+        q = quat_make(r0.x, r0.y, r0.z, r0.w);                                                     \
     }
 #define STRETCH_AT(m, b)                                                                           \
     {                                                                                              \
@@ -201,9 +187,7 @@ STRUCT(skin_block)
 #define PLANES3(v, base, place)                                                                    \
     {                                                                                              \
         GLOBAL const float *plane = s.layout + (base) + (WORD2)(place)*96u + s.lane;               \
-        v.x = plane[0];                                                                            \
-        v.y = plane[32];                                                                           \
-        v.z = plane[64];                                                                           \
+        v = real3_make(plane[0], plane[32], plane[64]);                                            \
     }
 
 // What a block has before the first instance ----------------------------------------------------
@@ -227,9 +211,7 @@ FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
 #endif
 #if SKIN_TANGENTS
     GLOBAL const float *tangent = s.layout + a.tangents + (WORD2)block * 128u + s.lane;
-    k.rest.t.x = tangent[0];
-    k.rest.t.y = tangent[32];
-    k.rest.t.z = tangent[64];
+    k.rest.t = real3_make(tangent[0], tangent[32], tangent[64]);
     k.rest.w = tangent[96];
 #endif
     k.centre = real3_zero();

@@ -257,8 +257,7 @@ cutis_result cutis_surface_crossings(cutis_context *context, const cutis_surface
                .crossing = crossing,
                .out = out };
     *out = (cutis_crossings){ 0 };
-    if (surface->triangle_count > INT32_MAX)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "surface: too many triangles");
+    if (surface->triangle_count > INT32_MAX) return INVALID(context, "surface: too many triangles");
     const size_t triangles = (size_t)surface->triangle_count;
     cutis_result result = cutis_weld_or_own(&w.arena, surface, &weld);
     w.weld = weld;

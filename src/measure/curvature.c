@@ -5,7 +5,6 @@
 #include <cutis/measure.h>
 
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"

@@ -5,7 +5,6 @@
 #include "measure/predicates.h"
 
 #include <math.h>
-#include <stdint.h>
 
 // (7 + 56 u) u and (3 + 16 u) u with u = 2^-53: the error of the double formulas over the sum of
 // the absolute values of their terms.

@@ -53,8 +53,7 @@ cutis_result cutis_validate_cage(cutis_context *context, const cutis_model_data 
             FAIL("cage: mesh %u: weights of %u vertices, it has %llu", m,
                  cage->meshes[m].vertex_count,
                  (unsigned long long)cutis_mesh_vertex_total(&data->meshes[m]));
-        cutis_result result = check_mesh(context, cage, m);
-        if (result != CUTIS_OK) return result;
+        TRY(check_mesh(context, cage, m));
     }
     return CUTIS_OK;
 }

@@ -101,9 +101,8 @@ static cutis_result check_meshes(cutis_context *context, const cutis_model_data 
                                  uint32_t *real_ends)
 {
     const cutis_handle_rig *rig = data->handles;
-    cutis_result result = CUTIS_OK;
     uint32_t primitive = 0;
-    for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++) {
+    for (uint32_t m = 0; m < data->mesh_count; m++) {
         const int32_t held = rig->first_handles[m];
         const uint32_t first = held == CUTIS_NONE ? rig->handle_count : (uint32_t)held;
         real_ends[m] = 0;
@@ -115,13 +114,12 @@ static cutis_result check_meshes(cutis_context *context, const cutis_model_data 
                 (held == CUTIS_NONE || rig->weights[primitive].vertex_count !=
                                            data->meshes[m].primitives[p].vertex_count))
                 FAIL("handles: primitive %u has weights of other vertices", primitive);
-            result = check_weights(context, rig, primitive, first, &real_ends[m]);
-            if (result != CUTIS_OK) return result;
+            TRY(check_weights(context, rig, primitive, first, &real_ends[m]));
         }
     }
-    if (result == CUTIS_OK && primitive != rig->primitive_count)
+    if (primitive != rig->primitive_count)
         FAIL("handles: %u primitives, the model has %u", rig->primitive_count, primitive);
-    return result == CUTIS_OK ? check_skins(context, data, real_ends) : result;
+    return check_skins(context, data, real_ends);
 }
 
 cutis_result cutis_validate_handles(cutis_context *context, const cutis_model_data *data)

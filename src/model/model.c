@@ -108,9 +108,8 @@ cutis_result cutis_model_create(cutis_context *context, const cutis_model_data *
     if (out) *out = NULL;
     if (!context) return CUTIS_INVALID_ARGUMENT;
     if (!data || !out || (gate != CUTIS_GATE_REFUSE && gate != CUTIS_GATE_REPAIR))
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "cutis_model_create: no data, no output or "
-                          "an unknown gate");
+        return INVALID(context, "cutis_model_create: no data, no output or "
+                                "an unknown gate");
     cutis_result result = cutis_validate_shape(context, data);
     if (result != CUTIS_OK) return result;
     cutis_model *model = cutis_alloc_zero(context, 1, sizeof *model);

@@ -5,7 +5,6 @@
 #include "model/validate.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 
@@ -51,10 +50,7 @@ cutis_result cutis_validate_part_tree(cutis_context *context, const cutis_mesh *
         if (loop->vertex_count < 3 || loop->vertex_count > tree->welded_count || !loop->vertices)
             FAIL("meshes/%u/part_tree: loop %u has %u vertices", m, l, loop->vertex_count);
     }
-    for (uint32_t p = 0; p < mesh->part_count; p++) {
-        cutis_result result = check_part(context, tree, m, p);
-        if (result != CUTIS_OK) return result;
-    }
+    for (uint32_t p = 0; p < mesh->part_count; p++) { TRY(check_part(context, tree, m, p)); }
     for (uint32_t p = 0; p < mesh->primitive_count; p++)
         if (mesh->primitives[p].topology == CUTIS_TOPOLOGY_TRIANGLES && !mesh->primitives[p].parts)
             FAIL("meshes/%u/part_tree: primitive %u has no parts", m, p);

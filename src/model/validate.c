@@ -4,8 +4,6 @@
 // parents stand before their children no deeper than the limit.
 #include "model/validate.h"
 
-#include <stdio.h>
-
 #include "base/error.h"
 #include "model/pose_space.h"
 
@@ -85,11 +83,9 @@ static cutis_result check_meshes(cutis_context *context, const cutis_model_data 
                                   "meshes/%u/primitives/%u: more than %u vertices (limit of the "
                                   "context)",
                                   m, p, limits->vertex_count);
-            cutis_result result = check_primitive(context, data, m, p);
-            if (result != CUTIS_OK) return result;
+            TRY(check_primitive(context, data, m, p));
         }
-        cutis_result result = cutis_validate_part_tree(context, mesh, m);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_validate_part_tree(context, mesh, m));
     }
     return CUTIS_OK;
 }
@@ -209,12 +205,11 @@ cutis_result cutis_validate_shape(cutis_context *context, const cutis_model_data
     if (data->mesh_count > INT32_MAX || data->skin_count > INT32_MAX ||
         data->clip_count > INT32_MAX || data->material_count > INT32_MAX)
         FAIL("the model's arrays: a count above 2147483647");
-    cutis_result result = check_meshes(context, data);
-    if (result == CUTIS_OK) result = check_nodes(context, data);
-    if (result == CUTIS_OK) result = check_skins(context, data);
-    if (result == CUTIS_OK) result = check_clips(context, data);
-    if (result == CUTIS_OK) result = cutis_validate_pose_space(context, data);
-    if (result == CUTIS_OK) result = cutis_validate_cage(context, data);
-    if (result == CUTIS_OK) result = cutis_validate_handles(context, data);
-    return result;
+    TRY(check_meshes(context, data));
+    TRY(check_nodes(context, data));
+    TRY(check_skins(context, data));
+    TRY(check_clips(context, data));
+    TRY(cutis_validate_pose_space(context, data));
+    TRY(cutis_validate_cage(context, data));
+    return cutis_validate_handles(context, data);
 }

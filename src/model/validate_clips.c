@@ -128,11 +128,9 @@ static cutis_result check_channel(spot *at, cutis_channel *channel)
 {
     size_t width = cutis_channel_width(&at->model->data, channel);
     if (channel->interpolation == CUTIS_INTERPOLATION_CUBIC) width *= 3;
-    cutis_result result = check_keys(at, channel, width);
-    if (result == CUTIS_OK && channel->path == CUTIS_PATH_ROTATION)
-        result = check_rotations(at, channel);
-    if (result == CUTIS_OK) result = check_matrix_node(at, channel);
-    return result;
+    TRY(check_keys(at, channel, width));
+    if (channel->path == CUTIS_PATH_ROTATION) TRY(check_rotations(at, channel));
+    return check_matrix_node(at, channel);
 }
 
 // `seen` has 4 stamps a node: the clip (from 1) that last had a channel for that node and path.
@@ -146,8 +144,7 @@ static cutis_result check_clip(cutis_model *model, cutis_gate gate, uint32_t c, 
         cutis_channel *channel = &channels[i];
         spot at = { model, gate, "" };
         snprintf(at.place, sizeof at.place, "clips/%u/channels/%u", c, i);
-        cutis_result result = check_channel(&at, channel);
-        if (result != CUTIS_OK) return result;
+        TRY(check_channel(&at, channel));
         uint32_t *stamp = &seen[4 * (size_t)channel->node + (uint32_t)channel->path];
         bool twice = *stamp == c + 1;
         if (twice && gate == CUTIS_GATE_REFUSE)
@@ -155,11 +152,9 @@ static cutis_result check_clip(cutis_model *model, cutis_gate gate, uint32_t c, 
                               "%s: a second channel for path %d of node %u", at.place,
                               (int)channel->path, channel->node);
         if (twice || channel->key_count == 0) {
-            result =
-                cutis_model_note(model, "CHANNEL_DROPPED", 0, 1, at.place, "%s",
+            TRY(cutis_model_note(model, "CHANNEL_DROPPED", 0, 1, at.place, "%s",
                                  twice ? "a second channel for the same node and path was dropped"
-                                       : "a channel without a usable key was dropped");
-            if (result != CUTIS_OK) return result;
+                                       : "a channel without a usable key was dropped"));
             continue;
         }
         *stamp = c + 1;

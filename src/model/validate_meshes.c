@@ -99,10 +99,8 @@ static cutis_result check_indices(spot *at, cutis_primitive *primitive)
     uint32_t rest = primitive->index_count % cutis_topology_corners(primitive->topology);
     if (rest) { // an incomplete last triangle or line is not drawn by anybody
         primitive->index_count -= rest;
-        cutis_result result =
-            cutis_model_note(at->model, "INDEX_COUNT_INCOMPLETE", 1, rest, at->place,
-                             "%u indices after the last whole one were dropped", rest);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_model_note(at->model, "INDEX_COUNT_INCOMPLETE", 1, rest, at->place,
+                             "%u indices after the last whole one were dropped", rest));
     }
     for (uint32_t i = 0; i < primitive->index_count; i++)
         if (primitive->indices[i] >= primitive->vertex_count)
@@ -284,13 +282,12 @@ static cutis_result repair_influences(spot *at, const cutis_primitive *primitive
         { done.sum, "WEIGHTS_NON_NORMALIZED", done.worst > 1e-3 ? slip : 2,
           "vertices had weights that did not sum to 1 and were normalised" },
     };
-    cutis_result result = CUTIS_OK;
-    for (int i = 0; i < 4 && result == CUTIS_OK; i++)
+    for (int i = 0; i < 4; i++)
         if (NOTES[i].count)
-            result = cutis_model_note(at->model, NOTES[i].code, (uint8_t)NOTES[i].severity,
-                                      NOTES[i].count, at->place, "%llu %s",
-                                      (unsigned long long)NOTES[i].count, NOTES[i].text);
-    return result;
+            TRY(cutis_model_note(at->model, NOTES[i].code, (uint8_t)NOTES[i].severity,
+                                 NOTES[i].count, at->place, "%llu %s",
+                                 (unsigned long long)NOTES[i].count, NOTES[i].text));
+    return CUTIS_OK;
 }
 
 static cutis_result check_primitive(spot *at, uint32_t joint_count)
@@ -298,30 +295,27 @@ static cutis_result check_primitive(spot *at, uint32_t joint_count)
     const cutis_mesh *mesh = &at->model->data.meshes[at->mesh];
     cutis_primitive *primitive = (cutis_primitive *)&mesh->primitives[at->index];
     uint32_t count = primitive->vertex_count;
-    cutis_result result = require_finite(at, "position", primitive->positions, count, 3);
-    if (result == CUTIS_OK) result = check_indices(at, primitive);
-    if (result == CUTIS_OK)
-        result = check_attribute(at, "normal", primitive, primitive->normals, 3);
-    if (result == CUTIS_OK)
-        result = check_attribute(at, "tangent", primitive, primitive->tangents, 4);
-    if (result == CUTIS_OK)
-        result = check_attribute(at, "texcoord", primitive, primitive->texcoords, 2);
-    if (result == CUTIS_OK) result = check_attribute(at, "color", primitive, primitive->colors, 4);
-    for (uint32_t t = 0; result == CUTIS_OK && primitive->targets && t < mesh->target_count; t++) {
+    TRY(require_finite(at, "position", primitive->positions, count, 3));
+    TRY(check_indices(at, primitive));
+    TRY(check_attribute(at, "normal", primitive, primitive->normals, 3));
+    TRY(check_attribute(at, "tangent", primitive, primitive->tangents, 4));
+    TRY(check_attribute(at, "texcoord", primitive, primitive->texcoords, 2));
+    TRY(check_attribute(at, "color", primitive, primitive->colors, 4));
+    for (uint32_t t = 0; primitive->targets && t < mesh->target_count; t++) {
         const cutis_morph_target *target = &primitive->targets[t];
         snprintf(at->place, sizeof at->place, "meshes/%u/primitives/%u/targets/%u", at->mesh,
                  at->index, t);
-        result = require_finite(at, "position", target->positions, count, 3);
-        if (result == CUTIS_OK) result = require_finite(at, "normal", target->normals, count, 3);
-        if (result == CUTIS_OK) result = require_finite(at, "tangent", target->tangents, count, 3);
+        TRY(require_finite(at, "position", target->positions, count, 3));
+        TRY(require_finite(at, "normal", target->normals, count, 3));
+        TRY(require_finite(at, "tangent", target->tangents, count, 3));
     }
     snprintf(at->place, sizeof at->place, "meshes/%u/primitives/%u", at->mesh, at->index);
-    if (result == CUTIS_OK && primitive->influences.first)
-        result = at->gate == CUTIS_GATE_REPAIR ? repair_influences(at, primitive, joint_count)
-                                               : check_influences(at, primitive, joint_count);
-    if (result == CUTIS_OK && primitive->influences.first && at->gate == CUTIS_GATE_REPAIR)
-        result = fill_unweighted(at, primitive, joint_count);
-    return result;
+    if (primitive->influences.first)
+        TRY(at->gate == CUTIS_GATE_REPAIR ? repair_influences(at, primitive, joint_count)
+                                          : check_influences(at, primitive, joint_count));
+    if (primitive->influences.first && at->gate == CUTIS_GATE_REPAIR)
+        TRY(fill_unweighted(at, primitive, joint_count));
+    return CUTIS_OK;
 }
 
 uint32_t *cutis_smallest_skins(cutis_context *context, const cutis_model_data *data)

@@ -4,8 +4,6 @@
 // normalised and every inverse bind can be inverted.
 #include "model/validate.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,10 +107,8 @@ static cutis_result check_node(cutis_model *model, uint32_t n, cutis_gate gate)
         node->rest.rotation = (cutis_quat){ 0, 0, 0, 1 };
         char place[32];
         snprintf(place, sizeof place, "nodes/%u", n);
-        cutis_result result =
-            cutis_model_note(model, "ROTATION_LENGTH", 0, 1, place,
-                             "the rotation had no usable length and became the identity");
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_model_note(model, "ROTATION_LENGTH", 0, 1, place,
+                             "the rotation had no usable length and became the identity"));
     }
     if (node->target_weights) {
         uint32_t count = model->data.meshes[node->mesh].target_count;
@@ -181,13 +177,10 @@ static cutis_result check_materials(cutis_model *model)
 
 cutis_result cutis_validate_values(cutis_model *model, cutis_gate gate)
 {
-    cutis_result result = clean_names(model);
-    for (uint32_t n = 0; n < model->data.node_count && result == CUTIS_OK; n++)
-        result = check_node(model, n, gate);
-    for (uint32_t s = 0; s < model->data.skin_count && result == CUTIS_OK; s++)
-        result = check_skin(model, s, gate);
-    if (result == CUTIS_OK) result = check_materials(model);
-    if (result == CUTIS_OK) result = cutis_validate_meshes(model, gate);
-    if (result == CUTIS_OK) result = cutis_validate_clips(model, gate);
-    return result;
+    TRY(clean_names(model));
+    for (uint32_t n = 0; n < model->data.node_count; n++) TRY(check_node(model, n, gate));
+    for (uint32_t s = 0; s < model->data.skin_count; s++) TRY(check_skin(model, s, gate));
+    TRY(check_materials(model));
+    TRY(cutis_validate_meshes(model, gate));
+    return cutis_validate_clips(model, gate);
 }

@@ -101,8 +101,7 @@ cutis_result cutis_renderer_use(cutis_renderer *renderer)
                       eglGetError());
 }
 
-// Programs
-// -----------------------------------------------------------------------------------------
+// Programs --------------------------------------------------------------------------------------
 
 static GLuint compile_shader(cutis_context *context, GLenum kind, const char *text)
 {

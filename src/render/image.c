@@ -17,17 +17,15 @@ static cutis_result check_size(cutis_context *context, uint64_t width, uint64_t 
     if (width >= 1 && height >= 1 && width <= CUTIS_IMAGE_SIDE_MAX &&
         height <= CUTIS_IMAGE_SIDE_MAX)
         return CUTIS_OK;
-    return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                      "a picture of %llux%llu: each side must be 1 to %d pixels",
-                      (unsigned long long)width, (unsigned long long)height, CUTIS_IMAGE_SIDE_MAX);
+    return INVALID(context, "a picture of %llux%llu: each side must be 1 to %d pixels",
+                   (unsigned long long)width, (unsigned long long)height, CUTIS_IMAGE_SIDE_MAX);
 }
 
 cutis_result cutis_image_create(cutis_context *context, uint32_t width, uint32_t height,
                                 uint32_t color, cutis_image *out)
 {
     if (!context || !out) return CUTIS_INVALID_ARGUMENT;
-    cutis_result result = check_size(context, width, height);
-    if (result != CUTIS_OK) return result;
+    TRY(check_size(context, width, height));
     cutis_image image = { width, height, cutis_alloc_array(context, (size_t)width * height, 4) };
     if (!image.pixels) return cutis_alloc_result(context);
     uint8_t bytes[4] = { color >> 24, color >> 16 & 255, color >> 8 & 255, color & 255 };
@@ -78,22 +76,19 @@ cutis_result cutis_image_compare(const cutis_image *a, const cutis_image *b,
     return CUTIS_OK;
 }
 
-// Text
-// ---------------------------------------------------------------------------------------------
+// Text ------------------------------------------------------------------------------------------
 
 cutis_result cutis_image_text(cutis_context *context, cutis_image *image, double x, double y,
                               double size, uint32_t color, int anchor, const char *text)
 {
     if (!context || !image || !text) return CUTIS_INVALID_ARGUMENT;
     cutis_canvas canvas;
-    cutis_result result = cutis_canvas_open(context, image, &canvas);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_canvas_open(context, image, &canvas));
     cutis_canvas_text(canvas.cairo, x, y, size, color, anchor, false, text);
     return cutis_canvas_close(context, image, &canvas);
 }
 
-// PNG
-// ----------------------------------------------------------------------------------------------
+// PNG -------------------------------------------------------------------------------------------
 
 bool cutis_sink_append(cutis_sink *sink, const void *data, size_t size)
 {
@@ -186,8 +181,8 @@ cutis_result cutis_image_write_png(cutis_context *context, const cutis_image *im
     if (!context || !image || !path) return CUTIS_INVALID_ARGUMENT;
     void *data = NULL;
     size_t size = 0;
-    cutis_result result = cutis_image_encode_png(context, image, &data, &size);
-    return result == CUTIS_OK ? cutis_sink_write(context, path, data, size) : result;
+    TRY(cutis_image_encode_png(context, image, &data, &size));
+    return cutis_sink_write(context, path, data, size);
 }
 
 typedef struct png_source {
@@ -233,13 +228,13 @@ cutis_result cutis_image_read_png(cutis_context *context, const char *path, cuti
 {
     void *data = NULL;
     size_t size = 0;
-    cutis_result result = cutis_os_read_file(context, path, &data, &size);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_os_read_file(context, path, &data, &size));
     png_source source = { data, size, 0 };
     cutis_image image = { 0 };
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, jump_out, quiet_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
-    result = cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: not a PNG that can be read", path);
+    cutis_result result =
+        cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: not a PNG that can be read", path);
     if (info && decode_header(png, info, &source))
         result = cutis_image_create(context, png_get_image_width(png, info),
                                     png_get_image_height(png, info), 0, &image);

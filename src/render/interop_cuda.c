@@ -49,8 +49,8 @@ static bool load(cutis_cuda_interop *interop, register_function *enlist)
 
 static cutis_result failed(cutis_cuda_interop *interop, const char *what, int code)
 {
-    return cutis_fail(interop->context, CUTIS_UNSUPPORTED,
-                      "CUDA and OpenGL do not share buffers here: %s gives error %d", what, code);
+    return UNSUPPORTED(interop->context,
+                       "CUDA and OpenGL do not share buffers here: %s gives error %d", what, code);
 }
 
 cutis_result cutis_cuda_interop_create(cutis_context *context, cutis_device *device,
@@ -69,8 +69,7 @@ cutis_result cutis_cuda_interop_create(cutis_context *context, cutis_device *dev
     register_function enlist = NULL;
     cutis_result result = CUTIS_OK;
     if (!load(interop, &enlist)) {
-        result = cutis_fail(context, CUTIS_UNSUPPORTED,
-                            "the CUDA driver has no graphics interoperability");
+        result = UNSUPPORTED(context, "the CUDA driver has no graphics interoperability");
     } else {
         void *popped;
         int code = interop->push(interop->cuda_context);
@@ -114,9 +113,7 @@ cutis_result cutis_cuda_interop_map(cutis_cuda_interop *interop, cutis_buffer **
     if (!interop->buffer || interop->address != address) {
         cutis_buffer_destroy(interop->buffer);
         interop->buffer = NULL;
-        cutis_result result =
-            cutis_buffer_wrap(interop->device, address, interop->size, &interop->buffer);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_buffer_wrap(interop->device, address, interop->size, &interop->buffer));
         interop->address = address;
     }
     *buffer = interop->buffer;

@@ -11,8 +11,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#include <string.h>
-
 enum { RECORD = 24, SLOTS = 16, SLOT_ALIGNMENT = 256 };
 
 typedef enum live_path { LIVE_MAPPED, LIVE_COPIED, LIVE_CUDA, LIVE_SHARED } live_path;
@@ -83,7 +81,7 @@ static cutis_result share_memory(cutis_live *live)
     int descriptor = -1;
     GLuint buffer = 0;
     if (!epoxy_has_gl_extension("GL_EXT_memory_object_fd"))
-        return cutis_fail(context, CUTIS_UNSUPPORTED, "OpenGL imports no memory");
+        return UNSUPPORTED(context, "OpenGL imports no memory");
     slot = (slot + SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT;
     cutis_result result =
         cutis_cuda_shared_create(context, live->device, slot * SLOTS, &live->shared);
@@ -97,8 +95,7 @@ static cutis_result share_memory(cutis_live *live)
         glBufferStorageMemEXT(GL_ARRAY_BUFFER, (GLsizeiptr)whole, live->memory, 0);
         GLenum error = glGetError();
         if (error != GL_NO_ERROR)
-            result = cutis_fail(context, CUTIS_UNSUPPORTED,
-                                "OpenGL does not take CUDA's memory: error 0x%x", error);
+            result = UNSUPPORTED(context, "OpenGL does not take CUDA's memory: error 0x%x", error);
     }
     if (result != CUTIS_OK) {
         if (buffer) glDeleteBuffers(1, &buffer);
@@ -150,9 +147,8 @@ cutis_result cutis_live_create(cutis_renderer *renderer, cutis_device *device,
     cutis_context *context = renderer->context;
     if (width < 1 || height < 1 || width > CUTIS_IMAGE_SIDE_MAX || height > CUTIS_IMAGE_SIDE_MAX ||
         triangle_count > INT32_MAX / 12)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "a live body of %ux%u pixels, %llu triangles", width, height,
-                          (unsigned long long)triangle_count);
+        return INVALID(context, "a live body of %ux%u pixels, %llu triangles", width, height,
+                       (unsigned long long)triangle_count);
     cutis_live *live = cutis_alloc_zero(context, 1, sizeof *live);
     if (!live) return cutis_alloc_result(context);
     *live = (cutis_live){ .renderer = renderer,
@@ -273,17 +269,14 @@ cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding,
     cutis_result result = cutis_renderer_use(live->renderer);
     if (result != CUTIS_OK) return result;
     if (live->deformed - live->drawn >= SLOTS)
-        return cutis_fail(live->renderer->context, CUTIS_INVALID_ARGUMENT,
-                          "%d frames wait to be drawn", SLOTS);
+        return INVALID(live->renderer->context, "%d frames wait to be drawn", SLOTS);
     if (cutis_binding_describe(binding).vertex_count != live->vertex_count)
-        return cutis_fail(live->renderer->context, CUTIS_INVALID_ARGUMENT,
-                          "the binding has another number of vertices");
+        return INVALID(live->renderer->context, "the binding has another number of vertices");
     if (live->path == LIVE_MAPPED) return deform_mapped(live, binding, poses);
     if (live->path == LIVE_SHARED) return deform_shared(live, binding, poses);
     if (live->path == LIVE_CUDA) {
         cutis_buffer *buffer = NULL;
-        result = cutis_cuda_interop_map(live->interop, &buffer);
-        if (result != CUTIS_OK) return result;
+        TRY(cutis_cuda_interop_map(live->interop, &buffer));
         cutis_outputs outputs = records_in(NULL, buffer, 0);
         result = cutis_deform(binding, poses, 1, &outputs);
         cutis_result unmapped =
@@ -336,9 +329,8 @@ cutis_result cutis_live_read(cutis_live *live, cutis_image *out)
     cutis_context *context = live->renderer->context;
     const uint32_t width = live->target.width, height = live->target.height;
     cutis_image image = { 0 };
-    cutis_result result = cutis_renderer_use(live->renderer);
-    if (result == CUTIS_OK) result = cutis_image_create(context, width, height, 0, &image);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_renderer_use(live->renderer));
+    TRY(cutis_image_create(context, width, height, 0, &image));
     glBindFramebuffer(GL_FRAMEBUFFER, live->target.frame);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     for (uint32_t y = 0; y < height; y++)

@@ -219,8 +219,7 @@ static void draw_plot(cairo_t *cairo, const cutis_plot *plot, double width, doub
         draw_line_series(cairo, &f, &plot->series[s], cutis_color_category(s));
 }
 
-// Out
-// ----------------------------------------------------------------------------------------------
+// Out -------------------------------------------------------------------------------------------
 
 static void plot_size(const cutis_plot *plot, uint32_t *width, uint32_t *height)
 {
@@ -271,9 +270,8 @@ static cutis_result write_png(cutis_context *context, const cutis_plot *plot, co
     cutis_canvas canvas;
     uint32_t width, height;
     plot_size(plot, &width, &height);
-    cutis_result result = cutis_image_create(context, width, height, PAPER, &image);
-    if (result != CUTIS_OK) return result;
-    result = cutis_canvas_open(context, &image, &canvas);
+    TRY(cutis_image_create(context, width, height, PAPER, &image));
+    cutis_result result = cutis_canvas_open(context, &image, &canvas);
     if (result == CUTIS_OK) {
         draw_plot(canvas.cairo, plot, width, height);
         result = cutis_canvas_close(context, &image, &canvas);

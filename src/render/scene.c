@@ -27,8 +27,7 @@ typedef struct draw_state {
     uint32_t *edge_counts;
 } draw_state;
 
-// Data of the scene
-// ----------------------------------------------------------------------------------
+// Data of the scene -----------------------------------------------------------------------------
 
 static void extend(cutis_bounds *box, const float *p)
 {
@@ -146,8 +145,7 @@ static cutis_result upload_surface(draw_state *draw, uint32_t index)
     return CUTIS_OK;
 }
 
-// Light
-// ----------------------------------------------------------------------------------------------
+// Light -----------------------------------------------------------------------------------------
 
 /// Orthographic maps around the scene's sphere, from the key light and from above (for contact with
 /// the floor).
@@ -215,8 +213,7 @@ static void draw_shadow_map(const draw_state *draw, GLuint frame, const cutis_ma
     glDisable(GL_POLYGON_OFFSET_FILL);
 }
 
-// Passes
-// ---------------------------------------------------------------------------------------------
+// Passes ----------------------------------------------------------------------------------------
 
 /// The backdrop's colours, linear: light studio grey or a dark one.
 static void set_backdrop(const draw_state *draw, GLuint program)
@@ -329,8 +326,7 @@ static void draw_wires(const draw_state *draw)
     glDisable(GL_BLEND);
 }
 
-// Out
-// ------------------------------------------------------------------------------------------------
+// Out -------------------------------------------------------------------------------------------
 
 /// Average SAMPLES x SAMPLES pixels in linear light; rows turn over (GL's first row is the lowest).
 static void reduce_pixels(const uint8_t *large, uint32_t width, uint32_t height, cutis_image *image)
@@ -392,8 +388,7 @@ static cutis_result draw_lines(const draw_state *draw, cutis_image *image)
 {
     if (!draw->scene->line_count) return CUTIS_OK;
     cutis_canvas canvas;
-    cutis_result result = cutis_canvas_open(draw->renderer->context, image, &canvas);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_canvas_open(draw->renderer->context, image, &canvas));
     double unit = image->height / 720.0;
     cairo_set_line_cap(canvas.cairo, CAIRO_LINE_CAP_ROUND);
     for (int pass = 0; pass < 2; pass++) // lines first, then their dots
@@ -422,8 +417,7 @@ static cutis_result draw_lines(const draw_state *draw, cutis_image *image)
     return cutis_canvas_close(draw->renderer->context, image, &canvas);
 }
 
-// Life of a draw
-// -------------------------------------------------------------------------------------
+// Life of a draw --------------------------------------------------------------------------------
 
 static cutis_result open_frame(draw_state *draw)
 {
@@ -449,10 +443,7 @@ static cutis_result open_surfaces(draw_state *draw)
     draw->edge_counts = draw->edges + count;
     glGenVertexArrays((GLsizei)count, draw->arrays);
     glGenBuffers((GLsizei)(3 * count), draw->vertices);
-    for (uint32_t s = 0; s < count; s++) {
-        cutis_result result = upload_surface(draw, s);
-        if (result != CUTIS_OK) return result;
-    }
+    for (uint32_t s = 0; s < count; s++) { TRY(upload_surface(draw, s)); }
     return CUTIS_OK;
 }
 
@@ -492,8 +483,7 @@ cutis_result cutis_renderer_draw(cutis_renderer *renderer, const cutis_scene *sc
 {
     if (!renderer || !scene || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_image image = { 0 };
-    cutis_result result = cutis_image_create(renderer->context, width, height, 0, &image);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_image_create(renderer->context, width, height, 0, &image));
     draw_state draw = { .renderer = renderer,
                         .scene = scene,
                         .box = scene_box(scene),
@@ -502,7 +492,7 @@ cutis_result cutis_renderer_draw(cutis_renderer *renderer, const cutis_scene *sc
     draw.view = cutis_view_frame(&scene->camera, &framed, (double)width / height);
     draw.ground = scene->ground_fixed ? scene->ground : draw.box.min.y;
     place_lights(&draw);
-    result = cutis_renderer_use(renderer);
+    cutis_result result = cutis_renderer_use(renderer);
     if (result == CUTIS_OK) result = open_frame(&draw);
     if (result == CUTIS_OK) result = open_surfaces(&draw);
     if (result == CUTIS_OK) {

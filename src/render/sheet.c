@@ -78,25 +78,21 @@ cutis_result cutis_sheet_create(cutis_context *context, const cutis_tile *tiles,
                                 const cutis_legend *legend, bool dark, cutis_image *out)
 {
     if (!context || !tiles || !out) return CUTIS_INVALID_ARGUMENT;
-    if (tile_count == 0)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "a sheet without pictures");
+    if (tile_count == 0) return INVALID(context, "a sheet without pictures");
     for (uint32_t i = 0; i < tile_count; i++)
         if (!tiles[i].image || !tiles[i].image->pixels)
-            return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "picture %u of a sheet is not there",
-                              i);
+            return INVALID(context, "picture %u of a sheet is not there", i);
     bool with_legend = legend && legend->title && legend->high > legend->low;
     sheet_layout l = lay_out(tiles, tile_count, columns, title != NULL, with_legend);
     uint32_t ink = dark ? 0xf0f2f5ff : 0x1d2126ff, soft = dark ? 0xa8b0baff : 0x5b6570ff;
     cutis_image sheet = { 0 };
-    cutis_result result =
-        cutis_image_create(context, l.width, l.height, dark ? 0x16181cff : 0xfafbfcff, &sheet);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_image_create(context, l.width, l.height, dark ? 0x16181cff : 0xfafbfcff, &sheet));
     for (uint32_t i = 0; i < tile_count; i++)
         cutis_image_paste(
             &sheet, tiles[i].image, (int32_t)(MARGIN + (i % l.columns) * (l.tile_width + GAP)),
             (int32_t)(MARGIN + l.head + (i / l.columns) * (l.tile_height + l.caption + GAP)));
     cutis_canvas canvas;
-    result = cutis_canvas_open(context, &sheet, &canvas);
+    cutis_result result = cutis_canvas_open(context, &sheet, &canvas);
     if (result == CUTIS_OK) {
         if (title) cutis_canvas_text(canvas.cairo, MARGIN, MARGIN + 24, 22, ink, 0, true, title);
         draw_captions(canvas.cairo, &l, tiles, tile_count, ink, soft);

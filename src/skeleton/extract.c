@@ -33,13 +33,12 @@ static cutis_result check_options(cutis_context *context, const cutis_skeleton_o
 {
     if ((unsigned)o->source > CUTIS_PART_SOURCE_JOINTS ||
         (unsigned)o->method > CUTIS_SKELETON_BOUNDARY || (unsigned)o->refine > CUTIS_REFINE_NONE)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "unknown source, method or refinement");
+        return INVALID(context, "unknown source, method or refinement");
     if (o->angle != 0 && !(o->angle >= 5 && o->angle <= 20))
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "the largest turn of an axis is %g degrees; 5 to 20 are possible",
-                          o->angle);
+        return INVALID(context, "the largest turn of an axis is %g degrees; 5 to 20 are possible",
+                       o->angle);
     if (o->source == CUTIS_PART_SOURCE_LABELS && !o->labels)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "parts from labels, but no labels");
+        return INVALID(context, "parts from labels, but no labels");
     return CUTIS_OK;
 }
 

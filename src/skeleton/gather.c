@@ -65,9 +65,8 @@ static cutis_result check_finite(cutis_context *context, const cutis_gathered *o
 {
     for (size_t i = 0; i < 3 * (size_t)out->vertex_count; i++)
         if (!(fabsf(out->positions[i]) < 1e18f)) // volumes and their products stay finite
-            return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                              "vertex %zu at rest is not at a usable place (%g)", i / 3,
-                              out->positions[i]);
+            return INVALID(context, "vertex %zu at rest is not at a usable place (%g)", i / 3,
+                           out->positions[i]);
     return CUTIS_OK;
 }
 
@@ -82,8 +81,7 @@ cutis_result cutis_gather(cutis_arena *arena, const cutis_model *model, cutis_ga
                           "too many triangles for a skeleton");
     count(data, instances, n, out);
     if (out->triangle_count == 0)
-        return cutis_fail(arena->context, CUTIS_INVALID_ARGUMENT,
-                          "there is nothing to make a skeleton of: no triangles");
+        return INVALID(arena->context, "there is nothing to make a skeleton of: no triangles");
     out->positions = cutis_arena_alloc(arena, out->vertex_count, 3 * sizeof(float));
     out->triangles = cutis_arena_alloc(arena, out->triangle_count, 3 * sizeof(uint32_t));
     out->triangle_primitives = cutis_arena_alloc(arena, out->triangle_count, sizeof(uint32_t));

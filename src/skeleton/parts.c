@@ -358,10 +358,10 @@ static cutis_result link_islands(builder *b, uint32_t *up)
     island *islands = cutis_arena_alloc(&b->scratch, count, sizeof *islands);
     samples s = { .count = 0 };
     if (!islands || !take_samples(b, &s)) return cutis_alloc_result(mesh->context);
-    cutis_result result = list_islands(b, &s, index, count, islands);
+    TRY(list_islands(b, &s, index, count, islands));
     for (uint32_t i = 1; i < count; i++)
         if (islands[i].size > islands[last].size) last = i;
-    for (uint32_t done = 1; result == CUTIS_OK && done < count; done++) {
+    for (uint32_t done = 1; done < count; done++) {
         islands[last].attached = true;
         uint32_t best = CUTIS_NOTHING;
         for (uint32_t i = 0; i < count; i++) {
@@ -381,9 +381,9 @@ static cutis_result link_islands(builder *b, uint32_t *up)
                    b->names->names[entry.a], b->names->names[entry.b]);
         b->out->touching_count++;
         last = best;
-        result = cutis_progress(mesh->context, "touching", (double)done / count);
+        TRY(cutis_progress(mesh->context, "touching", (double)done / count));
     }
-    return result;
+    return CUTIS_OK;
 }
 
 // The tree --------------------------------------------------------------------------------------
@@ -426,8 +426,7 @@ static cutis_result named_root(const builder *b, const char *name, uint32_t *out
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%.40s", used ? ", " : "", b->names->names[i]);
     }
-    return cutis_fail(b->mesh->context, CUTIS_INVALID_ARGUMENT,
-                      "there is no part \"%s\" for the root; parts: %s", name, list);
+    return INVALID(b->mesh->context, "there is no part \"%s\" for the root; parts: %s", name, list);
 }
 
 // Labels and links as a graph, then the parts in pre-order from the root, children by label.
@@ -630,9 +629,8 @@ static cutis_result build(builder *b, const char *root)
     TRY(choose_rings(b, up));
     TRY(link_islands(b, up));
     if (b->link_count == 0)
-        return cutis_fail(context, CUTIS_UNSUPPORTED,
-                          "part \"%s\": it is the only part; a skeleton needs two",
-                          b->names->names[b->mesh->labels[0]]);
+        return UNSUPPORTED(context, "part \"%s\": it is the only part; a skeleton needs two",
+                           b->names->names[b->mesh->labels[0]]);
     TRY(label_volumes(b));
     TRY(order_parts(b, root));
     turn_rings(b->out);

@@ -60,8 +60,7 @@ static cutis_result make_map(work *w)
     for (uint32_t n = 0; n < job->target.count; n++) {
         w->map[n] = w->options->map[n];
         if (w->map[n] != CUTIS_NONE && (w->map[n] < 0 || w->map[n] >= (int32_t)job->motion.count))
-            return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                              "the map of node %u names a joint the motion does not have", n);
+            return INVALID(context, "the map of node %u names a joint the motion does not have", n);
     }
     w->report.target_by = CUTIS_RETARGET_BY_FILE;
     w->report.motion_by = job->motion.found;

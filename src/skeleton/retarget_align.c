@@ -359,8 +359,7 @@ cutis_result cutis_retarget_align(retarget_job *job)
         }
         int32_t meet = cutis_retarget_ancestor(&job->target, job->root, (int32_t)n);
         if (meet == CUTIS_NONE)
-            return cutis_fail(job->context, CUTIS_INVALID_ARGUMENT,
-                              "the mapped joints stand in different trees of the model");
+            return INVALID(job->context, "the mapped joints stand in different trees of the model");
         job->root = meet;
         if (job->target.role[n] == ROLE_SPINE) chest = (int32_t)n;
     }

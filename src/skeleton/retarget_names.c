@@ -4,7 +4,6 @@
 #include "skeleton/retarget.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 
 #define WORD_COUNT 10

@@ -94,8 +94,8 @@ static cutis_result label_parts(lister *l)
         }
     }
     if (l->names->count < 2)
-        return cutis_fail(l->names->arena->context, CUTIS_INVALID_ARGUMENT,
-                          "the model carries no parts; name another source for them");
+        return INVALID(l->names->arena->context,
+                       "the model carries no parts; name another source for them");
     return CUTIS_OK;
 }
 
@@ -186,8 +186,8 @@ static cutis_result label_joints(lister *l)
             }
     }
     if (!skinned)
-        return cutis_fail(l->names->arena->context, CUTIS_INVALID_ARGUMENT,
-                          "parts from joints need a skin, and the model has none");
+        return INVALID(l->names->arena->context,
+                       "parts from joints need a skin, and the model has none");
     return list_parents(l, table);
 }
 
@@ -222,9 +222,8 @@ cutis_result cutis_source_labels(const cutis_model *model, const cutis_skeleton_
     if (options->source == CUTIS_PART_SOURCE_AUTO || options->source == CUTIS_PART_SOURCE_SHELLS)
         return CUTIS_OK;
     if (options->source == CUTIS_PART_SOURCE_LABELS && options->label_count != count)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "there are %llu labels, but the model has %llu triangles",
-                          (unsigned long long)options->label_count, (unsigned long long)count);
+        return INVALID(context, "there are %llu labels, but the model has %llu triangles",
+                       (unsigned long long)options->label_count, (unsigned long long)count);
     l.labels = cutis_arena_alloc(names->arena, count, sizeof *l.labels);
     if (!l.labels) return cutis_alloc_result(context);
     *labels = l.labels;
@@ -239,7 +238,6 @@ cutis_result cutis_source_labels(const cutis_model *model, const cutis_skeleton_
     case CUTIS_PART_SOURCE_MESHES:
         return label_primitives(&l, options->source);
     default:
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "unknown source of parts %d",
-                          (int)options->source);
+        return INVALID(context, "unknown source of parts %d", (int)options->source);
     }
 }

@@ -4,7 +4,6 @@
 // faces of the two parts of a joint change sides.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "geometry/order.h"

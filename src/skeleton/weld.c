@@ -65,8 +65,7 @@ static cutis_result list_faces(welder *w)
         memcpy(w->corners[w->face_count], corner, sizeof *w->corners);
         w->triangles[w->face_count++] = t;
     }
-    if (w->face_count == 0)
-        return cutis_fail(w->context, CUTIS_UNSUPPORTED, "every triangle is without area");
+    if (w->face_count == 0) return UNSUPPORTED(w->context, "every triangle is without area");
     return CUTIS_OK;
 }
 
@@ -250,10 +249,10 @@ static cutis_result orient(welder *w)
                     w->shells[t / 3] = w->shell_count, w->flips[t / 3] = flip;
                     queue[tail++] = t / 3;
                 } else if (w->flips[t / 3] != flip) {
-                    return cutis_fail(w->context, CUTIS_UNSUPPORTED,
-                                      "part \"%s\": the surface has one side only (a Moebius "
-                                      "strip) and encloses nothing",
-                                      face_name(w, f));
+                    return UNSUPPORTED(w->context,
+                                       "part \"%s\": the surface has one side only (a Moebius "
+                                       "strip) and encloses nothing",
+                                       face_name(w, f));
                 }
             }
         }
@@ -546,11 +545,11 @@ static cutis_result check_shells(welder *w, cutis_closed *mesh)
         size = box3_diagonal(&box);
         // Small sheets (lashes, hair) stay attached; a body that is one cannot have bones inside.
         if (fabs(volume) <= SHEET * size * size * size && 2 * tail > n)
-            return cutis_fail(w->context, CUTIS_UNSUPPORTED,
-                              "part \"%s\": welding and capping %u holes leaves a sheet that "
-                              "encloses nothing",
-                              seed < w->face_count ? face_name(w, seed) : "caps",
-                              w->repairs->capped_holes);
+            return UNSUPPORTED(w->context,
+                               "part \"%s\": welding and capping %u holes leaves a sheet that "
+                               "encloses nothing",
+                               seed < w->face_count ? face_name(w, seed) : "caps",
+                               w->repairs->capped_holes);
         mesh->shell_count++;
     }
     return CUTIS_OK;

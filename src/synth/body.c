@@ -45,16 +45,15 @@ cutis_result cutis_synth_body_size(cutis_context *context, cutis_body body,
     *vertices = options->vertex_count;
     *seam_edges = 0;
     if (options->size < CUTIS_BODY_SIZE_DEFAULT || options->size > CUTIS_BODY_SIZE_HIGH)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "%s: unknown size %d",
-                          cutis_body_name(body), (int)options->size);
+        return INVALID(context, "%s: unknown size %d", cutis_body_name(body), (int)options->size);
     if (*vertices == 0) size_in_vertices(body, options->size, vertices, seam_edges);
     uint32_t least =
         cutis_synth_table(body, body == CUTIS_BODY_BIPED ? 0 : *vertices)->vertices_min;
     if (*vertices < least || *vertices > VERTICES_MAX)
-        return cutis_fail(
-            context, CUTIS_INVALID_ARGUMENT, "%s: %u vertices asked for; it can have %u to %u%s",
-            cutis_body_name(body), (unsigned)*vertices, (unsigned)least, (unsigned)VERTICES_MAX,
-            body == CUTIS_BODY_BIPED ? " (fingers from 3000, mittens below)" : "");
+        return INVALID(context, "%s: %u vertices asked for; it can have %u to %u%s",
+                       cutis_body_name(body), (unsigned)*vertices, (unsigned)least,
+                       (unsigned)VERTICES_MAX,
+                       body == CUTIS_BODY_BIPED ? " (fingers from 3000, mittens below)" : "");
     return CUTIS_OK;
 }
 

@@ -143,9 +143,8 @@ cutis_result cutis_synth_crowd(cutis_context *context, const cutis_synth_options
     crowd c = { .arena = { .context = context }, .seed = options->seed, .columns = 1 };
     c.count = options->count ? options->count : COUNT_DEFAULT;
     if (c.count > COUNT_MAX)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "crowd: %u walkers asked for; it can have 1 to %d", (unsigned)c.count,
-                          (int)COUNT_MAX);
+        return INVALID(context, "crowd: %u walkers asked for; it can have 1 to %d",
+                       (unsigned)c.count, (int)COUNT_MAX);
     while (c.columns * c.columns < c.count) c.columns++;
     cutis_result result = build_bodies(&c, options);
     if (result == CUTIS_OK) result = build_walkers(&c);

@@ -64,9 +64,7 @@ cutis_result cutis_synth_arm_examples(const cutis_model *arm, float *positions)
                 data->meshes[0].primitives[0].normals && data->skin_count == 1 &&
                 data->skins[0].joint_count == (uint32_t)skeleton.joint_count &&
                 data->meshes[0].primitives[0].influences.first;
-    if (!ours)
-        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "examples: the model is not an arm of cutis_synth_create");
+    if (!ours) return INVALID(context, "examples: the model is not an arm of cutis_synth_create");
     const cutis_primitive *primitive = data->meshes[0].primitives;
     for (int k = 0; k < CUTIS_ARM_EXAMPLE_COUNT; k++) {
         joint_frame frames[SYNTH_JOINT_MAX];

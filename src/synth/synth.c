@@ -131,12 +131,11 @@ cutis_result cutis_synth_create(cutis_context *context, const cutis_synth_option
         return create_body(context, options, out);
     case CUTIS_BODY_CYLINDER:
         if (options->vertex_count != 0 && options->vertex_count != 16450)
-            return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                              "cylinder: %u vertices asked for; it has 16450",
-                              (unsigned)options->vertex_count);
+            return INVALID(context, "cylinder: %u vertices asked for; it has 16450",
+                           (unsigned)options->vertex_count);
         return cutis_synth_cylinder(context, out);
     case CUTIS_BODY_CROWD:
         return cutis_synth_crowd(context, options, out);
     }
-    return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "synth: no body %d", (int)options->body);
+    return INVALID(context, "synth: no body %d", (int)options->body);
 }

@@ -123,17 +123,17 @@ static const synth_size_row sizes_mitten[] = {
 };
 // clang-format on
 
+/// Where both stand, and how finely their shape is looked at.
+#define BIPED_SPACE                                                                                \
+    .mirrored = true, .has_floor = true, .floor_k = 12, .box_min = { 0, -20, -200 },               \
+    .box_max = { 800, 1840, 240 }, .cell = 5
+
 const synth_table cutis_synth_biped = {
     .name = "biped",
     .runs = { SYNTH_ROWS(body), SYNTH_ROWS(fingers), SYNTH_ROWS(thumb_head) },
     .joints = { SYNTH_ROWS(joints_body), SYNTH_ROWS(joints_fingers), SYNTH_ROWS(joints_rest) },
     .sizes = SYNTH_ROWS(sizes),
-    .mirrored = true,
-    .has_floor = true,
-    .floor_k = 12,
-    .box_min = { 0, -20, -200 },
-    .box_max = { 800, 1840, 240 },
-    .cell = 5,
+    BIPED_SPACE,
     .vertices_min = 3000,
 };
 
@@ -142,11 +142,6 @@ const synth_table cutis_synth_mitten = {
     .runs = { SYNTH_ROWS(body), SYNTH_ROWS(mitten), SYNTH_ROWS(thumb_head) },
     .joints = { SYNTH_ROWS(joints_body), SYNTH_ROWS(joints_mitten), SYNTH_ROWS(joints_rest) },
     .sizes = SYNTH_ROWS(sizes_mitten),
-    .mirrored = true,
-    .has_floor = true,
-    .floor_k = 12,
-    .box_min = { 0, -20, -200 },
-    .box_max = { 800, 1840, 240 },
-    .cell = 5,
+    BIPED_SPACE,
     .vertices_min = 1500,
 };

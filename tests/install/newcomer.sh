@@ -36,6 +36,7 @@ machine() {
     tar -C "$root" -xf "$cache/bookworm.tar"
     for suite in bookworm bookworm-updates; do echo "deb $(mirror) $suite main"; done >"$root/etc/apt/sources.list"
     cp /etc/resolv.conf /etc/hosts "$root/etc/"
+    cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" # the network is this machine's: a proxy of its own is trusted, by npm too
     mount -t proc proc "$root/proc" && mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts" &&
         mount -t tmpfs tmpfs "$root/dev/shm" && mount --bind "$cache/archives" "$root/var/cache/apt/archives" || exit 1
     chroot "$root" useradd -m ada
@@ -56,7 +57,7 @@ as() {
     user=$1 home=/home/$1
     [ "$user" != root ] || home=/root
     printf '\n%s$ %s\n' "$user" "$2" >>"$log"
-    chroot --userspec="$user:" "$root" env -i HOME="$home" USER="$user" LANG=C.UTF-8 TERM=xterm \
+    chroot --userspec="$user:" "$root" env -i HOME="$home" USER="$user" LANG=C.UTF-8 TERM=xterm NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         sh -c "cd \"\$HOME/$place\" && { $2
         }" >"$cache/said" 2>&1 </dev/null

@@ -22,8 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Reading
-// ------------------------------------------------------------------------------------------
+// Reading ---------------------------------------------------------------------------------------
 
 static cutis_result open_regular(cutis_context *context, const char *path, int *descriptor,
                                  size_t *size)
@@ -70,10 +69,10 @@ cutis_result cutis_os_read_file(cutis_context *context, const char *path, void *
 {
     int file = -1;
     size_t length = 0;
-    cutis_result result = open_regular(context, path, &file, &length);
-    if (result != CUTIS_OK) return result;
+    TRY(open_regular(context, path, &file, &length));
     char *bytes = cutis_alloc(context, length + 1);
-    result = bytes ? read_fully(context, path, file, bytes, length) : cutis_alloc_result(context);
+    cutis_result result =
+        bytes ? read_fully(context, path, file, bytes, length) : cutis_alloc_result(context);
     close(file);
     if (result != CUTIS_OK) {
         cutis_free(context, bytes, length + 1);
@@ -85,8 +84,7 @@ cutis_result cutis_os_read_file(cutis_context *context, const char *path, void *
     return CUTIS_OK;
 }
 
-// Paths
-// --------------------------------------------------------------------------------------------
+// Paths -----------------------------------------------------------------------------------------
 
 /// Length of the folder part of a path, with its slash; 0 if there is none.
 static size_t folder_length(const char *path)
@@ -192,8 +190,7 @@ bool cutis_os_cache_folder(char *out, size_t capacity)
     return mkdir(out, 0700) == 0 || errno == EEXIST;
 }
 
-// Writing
-// ------------------------------------------------------------------------------------------
+// Writing ---------------------------------------------------------------------------------------
 
 struct cutis_os_write {
     cutis_context *context;

@@ -9,8 +9,7 @@
 // interface.
 #pragma GCC visibility push(default)
 
-// Files
-// --------------------------------------------------------------------------------------------
+// Files -----------------------------------------------------------------------------------------
 
 /// Read a regular file whole (FIFOs, devices and directories are refused), up to the context's file
 /// limit. `data` has one zero byte after its end. Release with cutis_free(context, *data, *size +
@@ -44,8 +43,7 @@ cutis_result cutis_os_list_folder(cutis_context *context, const char *folder,
                                   void (*visit)(void *user, const char *name), void *user);
 bool cutis_os_file_exists(const char *path);
 
-// Time, machine
-// ------------------------------------------------------------------------------------
+// Time, machine ---------------------------------------------------------------------------------
 
 double cutis_os_seconds(void);                      ///< monotonic
 uint32_t cutis_os_core_count(void);                 ///< cores this process may use
@@ -53,8 +51,7 @@ const char *cutis_os_environment(const char *name); ///< NULL if unset
 /// Memory that will be filled as a whole: pages of it may be large.
 void cutis_os_large_pages(void *memory, size_t size);
 
-// Threads
-// ------------------------------------------------------------------------------------------
+// Threads ---------------------------------------------------------------------------------------
 
 /// A pool of `thread_count - 1` workers; the caller of cutis_os_pool_run is the last thread.
 /// thread_count 1 never starts a thread.
@@ -78,8 +75,7 @@ void cutis_os_lock_give(cutis_os_lock *lock);
 void cutis_os_lock_wait(cutis_os_lock *lock);
 void cutis_os_lock_wake(cutis_os_lock *lock); ///< all who wait; with the lock held
 
-// Dynamic libraries
-// --------------------------------------------------------------------------------
+// Dynamic libraries -----------------------------------------------------------------------------
 
 void *cutis_os_library_open(const char *name); ///< NULL if it is not there
 void *cutis_os_library_symbol(void *library, const char *name);

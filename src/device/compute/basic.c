@@ -2,6 +2,7 @@
 // same). Also the pattern for other programs.
 #include "device/compute/basic.h"
 
+#include "base/error.h"
 #include "kernel/basic.h"
 
 static const char *const TEXTS[] = { "basic_arguments.h", "basic.h", NULL };
@@ -33,21 +34,20 @@ cutis_result cutis_compute_scan(cutis_device *device, cutis_buffer *words, uint3
 {
     uint32_t at[8] = { 0 }, counts[8] = { count }; // 64 ^ 6 > 2^32
     int levels = 1;
-    cutis_result result = CUTIS_OK;
-    for (; stretches(counts[levels - 1]) > 1 && result == CUTIS_OK; levels++) {
+    for (; stretches(counts[levels - 1]) > 1; levels++) {
         const uint32_t before = counts[levels - 1];
         at[levels] = at[levels - 1] + before + 1;
         counts[levels] = stretches(before);
-        result = scan_sums_run(device, counts[levels], (scan_sums_buffers){ .words = words },
-                               (scan_sums_arguments){ .at = (int)at[levels - 1],
-                                                      .count = (int)before,
-                                                      .to = (int)at[levels] });
+        TRY(scan_sums_run(device, counts[levels], (scan_sums_buffers){ .words = words },
+                          (scan_sums_arguments){ .at = (int)at[levels - 1],
+                                                 .count = (int)before,
+                                                 .to = (int)at[levels] }));
     }
-    for (int l = levels - 1; l >= 0 && result == CUTIS_OK; l--)
-        result = scan_spread_run(
+    for (int l = levels - 1; l >= 0; l--)
+        TRY(scan_spread_run(
             device, stretches(counts[l]), (scan_spread_buffers){ .words = words },
             (scan_spread_arguments){ .at = (int)at[l],
                                      .count = (int)counts[l],
-                                     .from = l + 1 < levels ? (int)at[l + 1] : -1 });
-    return result;
+                                     .from = l + 1 < levels ? (int)at[l + 1] : -1 }));
+    return CUTIS_OK;
 }

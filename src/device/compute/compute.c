@@ -17,8 +17,7 @@ static cutis_result check_call(cutis_device *device, const cutis_compute_kernel 
     for (uint32_t i = 0; i < kernel->buffer_count; i++) {
         if (!buffers[i]) continue;
         if (buffers[i]->device != device)
-            return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                              "%s: buffer %u belongs to another device", kernel->entry, i);
+            return INVALID(context, "%s: buffer %u belongs to another device", kernel->entry, i);
         for (uint32_t k = 0; kernel->writes[i] && k < kernel->buffer_count; k++)
             if (!kernel->writes[k] && buffers[k] && buffers[k]->handle == buffers[i]->handle)
                 return cutis_fail(context, CUTIS_INTERNAL,
@@ -63,8 +62,8 @@ cutis_result cutis_compute_run(cutis_device *device, const cutis_compute_kernel 
     const cutis_buffer *list[CUTIS_COMPUTE_BUFFERS];
     if (kernel->buffer_count <= CUTIS_COMPUTE_BUFFERS)
         memcpy(list, buffers, kernel->buffer_count * sizeof *list);
-    cutis_result result = check_call(device, kernel, item_count, list);
-    if (result != CUTIS_OK || item_count == 0) return result;
+    TRY(check_call(device, kernel, item_count, list));
+    if (item_count == 0) return CUTIS_OK;
     if (device->operations->compute_run)
         return device->operations->compute_run(device, kernel, item_count, list, arguments);
     run_on_cpu(device, kernel, item_count, list, arguments);

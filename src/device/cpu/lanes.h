@@ -220,11 +220,8 @@ FN real3 gather_real3(const float *table, const uint32_t *index)
     REAL a = gather_rows(table, index, 0), b = gather_rows(table, index, 1);
     REAL c = gather_rows(table, index, 2), d = gather_rows(table, index, 3);
     REAL ab = SHUFFLE(a, b, PAIR_LOW), cd = SHUFFLE(c, d, PAIR_LOW);
-    real3 r;
-    r.x = SHUFFLE(ab, cd, HALF_LOW);
-    r.y = SHUFFLE(ab, cd, HALF_HIGH);
-    r.z = SHUFFLE(SHUFFLE(a, b, PAIR_HIGH), SHUFFLE(c, d, PAIR_HIGH), HALF_LOW);
-    return r;
+    return real3_make(SHUFFLE(ab, cd, HALF_LOW), SHUFFLE(ab, cd, HALF_HIGH),
+                      SHUFFLE(SHUFFLE(a, b, PAIR_HIGH), SHUFFLE(c, d, PAIR_HIGH), HALF_LOW));
 }
 
 typedef INT1 loose_int

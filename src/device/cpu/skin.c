@@ -55,9 +55,8 @@ cutis_result cutis_cpu_skin_create(cutis_device *device, const cutis_skin_layout
                                    cutis_device_skin **out)
 {
     if (layout->block_size != CUTIS_CPU_BLOCK)
-        return cutis_fail(device->context, CUTIS_INVALID_ARGUMENT,
-                          "cpu: skin: blocks of %u vertices, not %u", layout->block_size,
-                          CUTIS_CPU_BLOCK);
+        return INVALID(device->context, "cpu: skin: blocks of %u vertices, not %u",
+                       layout->block_size, CUTIS_CPU_BLOCK);
     cutis_cpu_skin *skin = cutis_alloc_zero(device->context, 1, sizeof *skin);
     if (!skin) return cutis_alloc_result(device->context);
     skin->base.device = device;

@@ -7,7 +7,6 @@
 #include <base/memory.h>
 #include <device/gpu/gpu.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef struct cuda {
     cutis_gpu gpu;
@@ -146,6 +145,14 @@ static cutis_device_info device_info(const cu_functions *cu, const nvrtc_functio
         }                                                                                          \
     } while (0)
 
+/// Run one and leave the function if it fails.
+#define TRY_CALL(self, what, call)                                                                 \
+    do {                                                                                           \
+        cu_result error_;                                                                          \
+        WITH_CONTEXT(self, error_, call);                                                          \
+        if (error_) return fail(self, error_, what);                                               \
+    } while (0)
+
 /// The same for giving back: tried even where the context cannot be made current, for what is not
 /// tried is surely not given back.
 #define GIVE_BACK(self, call)                                                                      \
@@ -172,10 +179,8 @@ static void driver_destroy(cutis_gpu *gpu)
 static cutis_result driver_allocate(cutis_gpu *gpu, uint64_t size, uint64_t *handle)
 {
     cuda *self = cuda_of(gpu);
-    cu_result error;
     cu_pointer pointer = 0;
-    WITH_CONTEXT(self, error, self->cu.MemAlloc(&pointer, (size_t)size));
-    if (error) return fail(self, error, "allocate");
+    TRY_CALL(self, "allocate", self->cu.MemAlloc(&pointer, (size_t)size));
     *handle = pointer;
     return CUTIS_OK;
 }
@@ -189,10 +194,8 @@ static void driver_release(cutis_gpu *gpu, uint64_t handle)
 static cutis_result driver_pin(cutis_gpu *gpu, size_t size, cutis_gpu_pinned *out)
 {
     cuda *self = cuda_of(gpu);
-    cu_result error;
     void *data = NULL;
-    WITH_CONTEXT(self, error, self->cu.MemHostAlloc(&data, size, 0));
-    if (error) return fail(self, error, "allocate pinned memory");
+    TRY_CALL(self, "allocate pinned memory", self->cu.MemHostAlloc(&data, size, 0));
     *out = (cutis_gpu_pinned){ data, size, 0 };
     return CUTIS_OK;
 }
@@ -207,19 +210,16 @@ static void driver_unpin(cutis_gpu *gpu, cutis_gpu_pinned *pinned)
 static cutis_result driver_finish(cutis_gpu *gpu)
 {
     cuda *self = cuda_of(gpu);
-    cu_result error;
-    WITH_CONTEXT(self, error, self->cu.StreamSynchronize(self->stream));
-    return error ? fail(self, error, "finish") : CUTIS_OK;
+    TRY_CALL(self, "finish", self->cu.StreamSynchronize(self->stream));
+    return CUTIS_OK;
 }
 
 static cutis_result driver_write(cutis_gpu *gpu, uint64_t handle, uint64_t offset, const void *data,
                                  uint64_t size, bool wait)
 {
     cuda *self = cuda_of(gpu);
-    cu_result error;
-    WITH_CONTEXT(self, error,
-                 self->cu.CopyToDevice(handle + offset, data, (size_t)size, self->stream));
-    if (error) return fail(self, error, "write to the device");
+    TRY_CALL(self, "write to the device",
+             self->cu.CopyToDevice(handle + offset, data, (size_t)size, self->stream));
     return wait ? driver_finish(gpu) : CUTIS_OK;
 }
 
@@ -227,10 +227,8 @@ static cutis_result driver_read(cutis_gpu *gpu, uint64_t handle, uint64_t offset
                                 uint64_t size, bool wait)
 {
     cuda *self = cuda_of(gpu);
-    cu_result error;
-    WITH_CONTEXT(self, error,
-                 self->cu.CopyToHost(data, handle + offset, (size_t)size, self->stream));
-    if (error) return fail(self, error, "read from the device");
+    TRY_CALL(self, "read from the device",
+             self->cu.CopyToHost(data, handle + offset, (size_t)size, self->stream));
     return wait ? driver_finish(gpu) : CUTIS_OK;
 }
 
@@ -304,8 +302,7 @@ static cutis_result driver_load(cutis_gpu *gpu, const void *binary, size_t size,
     cu_function function = NULL;
     cu_result error;
     (void)size;
-    WITH_CONTEXT(self, error, self->cu.ModuleLoad(&module, binary));
-    if (error) return fail(self, error, "load a program");
+    TRY_CALL(self, "load a program", self->cu.ModuleLoad(&module, binary));
     WITH_CONTEXT(self, error, self->cu.ModuleGetFunction(&function, module, entry));
     if (!error)
         WITH_CONTEXT(self, error,
@@ -330,34 +327,30 @@ static cutis_result driver_launch(cutis_gpu *gpu, const cutis_gpu_kernel *kernel
 {
     cuda *self = cuda_of(gpu);
     void *parameters[CUTIS_GPU_ARGUMENTS];
-    cu_result error;
     for (uint32_t i = 0; i < launch->argument_count; i++)
         parameters[i] = (void *)(uintptr_t)launch->arguments[i].data;
-    WITH_CONTEXT(self, error,
-                 self->cu.Launch(kernel->function, (unsigned)launch->group_count, 1, 1,
-                                 launch->group_size, 1, 1, launch->local_bytes, self->stream,
-                                 parameters, NULL));
-    return error ? fail(self, error, "launch") : CUTIS_OK;
+    TRY_CALL(self, "launch",
+             self->cu.Launch(kernel->function, (unsigned)launch->group_count, 1, 1,
+                             launch->group_size, 1, 1, launch->local_bytes, self->stream,
+                             parameters, NULL));
+    return CUTIS_OK;
 }
 
 static cutis_result driver_mark(cutis_gpu *gpu, void **event)
 {
     cuda *self = cuda_of(gpu);
     cu_event made = *event;
-    cu_result error = 0;
-    if (!made) WITH_CONTEXT(self, error, self->cu.EventCreate(&made, CU_EVENT_DISABLE_TIMING));
-    if (error) return fail(self, error, "mark");
+    if (!made) TRY_CALL(self, "mark", self->cu.EventCreate(&made, CU_EVENT_DISABLE_TIMING));
     *event = made;
-    WITH_CONTEXT(self, error, self->cu.EventRecord(made, self->stream));
-    return error ? fail(self, error, "mark") : CUTIS_OK;
+    TRY_CALL(self, "mark", self->cu.EventRecord(made, self->stream));
+    return CUTIS_OK;
 }
 
 static cutis_result driver_wait(cutis_gpu *gpu, void *event)
 {
     cuda *self = cuda_of(gpu);
-    cu_result error;
-    WITH_CONTEXT(self, error, self->cu.EventSynchronize(event));
-    return error ? fail(self, error, "wait") : CUTIS_OK;
+    TRY_CALL(self, "wait", self->cu.EventSynchronize(event));
+    return CUTIS_OK;
 }
 
 static void driver_forget(cutis_gpu *gpu, void *event)
@@ -372,25 +365,7 @@ static void driver_native(const cutis_gpu *gpu, uint64_t *context, uint64_t *que
     *queue = (uint64_t)(uintptr_t)cuda_of(gpu)->stream;
 }
 
-static const cutis_gpu_driver DRIVER = {
-    .name = "cuda",
-    .destroy = driver_destroy,
-    .allocate = driver_allocate,
-    .release = driver_release,
-    .pin = driver_pin,
-    .unpin = driver_unpin,
-    .write = driver_write,
-    .read = driver_read,
-    .compile = driver_compile,
-    .load = driver_load,
-    .unload = driver_unload,
-    .launch = driver_launch,
-    .mark = driver_mark,
-    .wait = driver_wait,
-    .forget = driver_forget,
-    .finish = driver_finish,
-    .native = driver_native,
-};
+static const cutis_gpu_driver DRIVER = { .name = "cuda", CUTIS_GPU_DRIVER_CALLS };
 
 static cutis_result open_device(cuda *self, int index)
 {

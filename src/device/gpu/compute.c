@@ -49,8 +49,7 @@ static cutis_result launch_items(cutis_gpu *gpu, const cutis_compute_kernel *ker
     const int32_t range[2] = { 0, (int32_t)item_count }; // ITEM_RANGE
     cutis_gpu_kernel compiled;
     cutis_gpu_launch launch = { .argument_count = kernel->buffer_count + 1, .arguments = values };
-    cutis_result result = find_kernel(gpu, kernel, &compiled);
-    if (result != CUTIS_OK) return result;
+    TRY(find_kernel(gpu, kernel, &compiled));
     for (uint32_t i = 0; i < kernel->buffer_count; i++) {
         handles[i] = buffers[i] ? buffers[i]->handle : 0;
         values[i] = (cutis_gpu_argument){ &handles[i], sizeof handles[i] };
@@ -67,8 +66,7 @@ cutis_result cutis_gpu_compute_run(cutis_device *device, const cutis_compute_ker
                                    const void *arguments)
 {
     cutis_gpu *gpu = (cutis_gpu *)device;
-    cutis_result result = cutis_gpu_enter(gpu);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_enter(gpu));
     return cutis_gpu_leave(gpu, launch_items(gpu, kernel, item_count, buffers, arguments));
 }
 

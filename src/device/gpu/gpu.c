@@ -83,10 +83,9 @@ static cutis_result buffer_create(cutis_device *device, uint64_t size, uint64_t 
                                   cutis_buffer **out)
 {
     cutis_gpu *gpu = gpu_of(device);
-    cutis_result result = cutis_gpu_enter(gpu);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_enter(gpu));
     gpu_buffer *buffer = cutis_alloc_zero(device->context, 1, sizeof *buffer);
-    result = buffer ? CUTIS_OK : cutis_alloc_result(device->context);
+    cutis_result result = buffer ? CUTIS_OK : cutis_alloc_result(device->context);
     if (result == CUTIS_OK) {
         buffer->base.device = device;
         buffer->base.size = size;
@@ -117,16 +116,14 @@ static cutis_result buffer_write(cutis_buffer *buffer, uint64_t offset, const vo
                                  uint64_t size)
 {
     cutis_gpu *gpu = gpu_of(buffer->device);
-    cutis_result result = cutis_gpu_enter(gpu);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_enter(gpu));
     return cutis_gpu_leave(gpu, cutis_gpu_write(gpu, buffer->handle, offset, data, size));
 }
 
 static cutis_result buffer_read(cutis_buffer *buffer, uint64_t offset, void *data, uint64_t size)
 {
     cutis_gpu *gpu = gpu_of(buffer->device);
-    cutis_result result = cutis_gpu_enter(gpu);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_enter(gpu));
     return cutis_gpu_leave(gpu, cutis_gpu_read(gpu, buffer->handle, offset, data, size));
 }
 
@@ -170,6 +167,6 @@ cutis_result cutis_gpu_init(cutis_gpu *gpu, cutis_context *context, const cutis_
     gpu->pose_tile =
         4; // with 96 registers the fields are read half as often: measured, 0.80 to 0.61 ms
     gpu->pose_instances = 16;
-    cutis_result result = cutis_os_lock_create(context, &gpu->lock);
-    return result == CUTIS_OK ? cutis_device_open_threads(&gpu->base, options) : result;
+    TRY(cutis_os_lock_create(context, &gpu->lock));
+    return cutis_device_open_threads(&gpu->base, options);
 }

@@ -81,6 +81,14 @@ typedef struct cutis_gpu_driver {
     void (*native)(const cutis_gpu *gpu, uint64_t *context, uint64_t *queue);
 } cutis_gpu_driver;
 
+/// What every driver has, under the names that both give it.
+#define CUTIS_GPU_DRIVER_CALLS                                                                     \
+    .destroy = driver_destroy, .allocate = driver_allocate, .release = driver_release,             \
+    .pin = driver_pin, .unpin = driver_unpin, .write = driver_write, .read = driver_read,          \
+    .compile = driver_compile, .load = driver_load, .unload = driver_unload,                       \
+    .launch = driver_launch, .mark = driver_mark, .wait = driver_wait, .forget = driver_forget,    \
+    .finish = driver_finish, .native = driver_native
+
 /// The common part of an OpenCL or CUDA device; drivers append their own fields.
 struct cutis_gpu {
     cutis_device base;

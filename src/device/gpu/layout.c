@@ -18,8 +18,7 @@
 /// against 0.92 ms, quadruped 0.55 against 1.12 with lists more than twice as long).
 static const double OUTPUT_ORDER_LIST_RATIO = 4.0;
 
-// Blocks in output order
-// ------------------------------------------------------------------------------
+// Blocks in output order ------------------------------------------------------------------------
 
 typedef struct repacker {
     const cutis_skin_layout *from;
@@ -197,10 +196,8 @@ static cutis_result repack(repacker *pack, uint64_t list_length, cutis_skin_layo
     *to = *from;
     to->block_size = BLOCK;
     to->block_count = blocks;
-    cutis_result result = repack_lists(pack, list_length, to);
-    if (result == CUTIS_OK && from->morph_first)
-        result = repack_morphs(pack, morph_width(from), to);
-    if (result != CUTIS_OK) return result;
+    TRY(repack_lists(pack, list_length, to));
+    if (from->morph_first) TRY(repack_morphs(pack, morph_width(from), to));
     to->positions = repack_planes(pack, from->positions, 3, 0, blocks);
     to->normals = repack_planes(pack, from->normals, 3, 0, blocks);
     to->tangents_rest = repack_planes(pack, from->tangents_rest, 4, 0, blocks);
@@ -217,8 +214,7 @@ static cutis_result repack(repacker *pack, uint64_t list_length, cutis_skin_layo
     return whole ? CUTIS_OK : cutis_alloc_result(pack->arena->context);
 }
 
-// Chunks and the array of words
-// -----------------------------------------------------------------------
+// Chunks and the array of words -----------------------------------------------------------------
 
 typedef struct chunk_table {
     uint32_t *block, *near_first, *near_bone, *list_near;
@@ -398,9 +394,8 @@ static cutis_result write_words(cutis_arena *arena, const cutis_skin_layout *lay
 {
     chunk_table chunks = { 0 };
     padded_lists lists = { 0 };
-    cutis_result result = make_chunks(arena, layout, near, &chunks, out);
-    if (result == CUTIS_OK) result = pad_lists(arena, layout, &chunks, &lists);
-    if (result != CUTIS_OK) return result;
+    TRY(make_chunks(arena, layout, near, &chunks, out));
+    TRY(pad_lists(arena, layout, &chunks, &lists));
     append_all(layout, &chunks, &lists, out);
     if (out->word_count > UINT32_MAX)
         return cutis_fail(arena->context, CUTIS_LIMIT_EXCEEDED, "skin: too large for a GPU");
@@ -428,17 +423,14 @@ cutis_result cutis_gpu_layout_make(cutis_arena *arena, const cutis_skin_layout *
     pack.stamp = cutis_arena_alloc(arena, (size_t)marks + 1, sizeof *pack.stamp);
     pack.place = cutis_arena_alloc(arena, (size_t)marks + 1, sizeof *pack.place);
     if (!pack.stamp || !pack.place) return cutis_alloc_result(arena->context);
-    cutis_result result =
-        count_lists(&pack, (layout->vertex_count + BLOCK - 1) / BLOCK, &list_length);
-    if (result != CUTIS_OK) return result;
+    TRY(count_lists(&pack, (layout->vertex_count + BLOCK - 1) / BLOCK, &list_length));
     if (order == CUTIS_GPU_ORDER_CHOOSE) {
         double bound = (double)layout->list_first[layout->block_count] * layout->block_size / BLOCK;
         order = (double)list_length <= OUTPUT_ORDER_LIST_RATIO * bound ? CUTIS_GPU_ORDER_OUTPUT
                                                                        : CUTIS_GPU_ORDER_BOUND;
     }
     if (order == CUTIS_GPU_ORDER_OUTPUT || layout->block_size != BLOCK) {
-        result = repack(&pack, list_length, &packed);
-        if (result != CUTIS_OK) return result;
+        TRY(repack(&pack, list_length, &packed));
     }
     return write_words(arena, &packed, near, out);
 }

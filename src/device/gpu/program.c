@@ -96,9 +96,8 @@ static cutis_result compile(cutis_gpu *gpu, const char *text, uint32_t registers
 {
     void *binary = NULL;
     size_t size = 0;
-    cutis_result result = gpu->driver->compile(gpu, text, registers, &binary, &size);
-    if (result != CUTIS_OK) return result;
-    result = gpu->driver->load(gpu, binary, size, entry, out);
+    TRY(gpu->driver->compile(gpu, text, registers, &binary, &size));
+    cutis_result result = gpu->driver->load(gpu, binary, size, entry, out);
     if (result == CUTIS_OK && path) cache_store(gpu, path, key, binary, size);
     cutis_free(gpu->base.context, binary, size);
     return result;

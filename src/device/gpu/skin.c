@@ -43,8 +43,7 @@ static uint64_t bounds_bytes(uint32_t count)
 
 static cutis_result start_bounds(gpu_skin *skin, uint32_t count)
 {
-    cutis_result result = cutis_gpu_grow_slot(skin->gpu, &skin->bounds, bounds_bytes(count));
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_grow_slot(skin->gpu, &skin->bounds, bounds_bytes(count)));
     int32_t *box = skin->bounds.pinned.data;
     for (uint32_t i = 0; i < count * 6; i++)
         box[i] = ordered_bits(i % 6 < 3 ? __builtin_inff() : -__builtin_inff());
@@ -55,14 +54,13 @@ static cutis_result start_bounds(gpu_skin *skin, uint32_t count)
 static cutis_result finish_bounds(gpu_skin *skin, uint32_t count, cutis_bounds *out)
 {
     int32_t *box = skin->bounds.pinned.data;
-    cutis_result result =
-        skin->gpu->driver->read(skin->gpu, skin->bounds.device, 0, box, bounds_bytes(count), true);
-    for (uint32_t i = 0; i < count && result == CUTIS_OK; i++, box += 6) {
+    TRY(skin->gpu->driver->read(skin->gpu, skin->bounds.device, 0, box, bounds_bytes(count), true));
+    for (uint32_t i = 0; i < count; i++, box += 6) {
         float f[6];
         for (int c = 0; c < 6; c++) f[c] = ordered_float(box[c]);
         out[i] = (cutis_bounds){ { f[0], f[1], f[2] }, { f[3], f[4], f[5] } };
     }
-    return result;
+    return CUTIS_OK;
 }
 
 // Running -----------------------------------------------------------------------------------------
@@ -82,14 +80,14 @@ static cutis_result launch_batch(gpu_skin *skin, gpu_batch *batch)
     const cutis_gpu_driver *driver = skin->gpu->driver;
     const uint32_t count = batch->frames->instance_count;
     cutis_bounds *bounds = batch->targets->bounds;
-    cutis_result result = cutis_gpu_send_frames(skin, batch);
-    if (result == CUTIS_OK && bounds) result = start_bounds(skin, count);
     skin->recorded_count = 0;
-    for (int p = 0; p < 2 && result == CUTIS_OK; p++)
-        if (batch->paths[p].count) result = cutis_gpu_launch_path(skin, batch, &batch->paths[p]);
-    if (result == CUTIS_OK && driver->submit) result = driver->submit(skin->gpu);
-    if (result == CUTIS_OK && bounds) result = finish_bounds(skin, count, bounds);
-    return result;
+    TRY(cutis_gpu_send_frames(skin, batch));
+    if (bounds) TRY(start_bounds(skin, count));
+    for (int p = 0; p < 2; p++)
+        if (batch->paths[p].count) TRY(cutis_gpu_launch_path(skin, batch, &batch->paths[p]));
+    if (driver->submit) TRY(driver->submit(skin->gpu));
+    if (bounds) TRY(finish_bounds(skin, count, bounds));
+    return CUTIS_OK;
 }
 
 cutis_result cutis_gpu_skin_run(cutis_device_skin *base, const cutis_skin_frames *frames,
@@ -101,11 +99,10 @@ cutis_result cutis_gpu_skin_run(cutis_device_skin *base, const cutis_skin_frames
         batch.paths[p] = (gpu_path){ .nonuniform = p == 1, .arguments = skin->arguments };
     for (uint32_t i = 0; i < frames->instance_count; i++)
         batch.paths[cutis_gpu_is_nonuniform(frames, i)].count++;
-    cutis_result result = cutis_gpu_open_frames(skin, &batch);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_open_frames(skin, &batch));
     cutis_gpu_fill_frames(skin, &batch);
     cutis_os_lock_take(skin->gpu->lock);
-    result = skin->gpu->lost ? cutis_gpu_lost(skin->gpu) : launch_batch(skin, &batch);
+    cutis_result result = skin->gpu->lost ? cutis_gpu_lost(skin->gpu) : launch_batch(skin, &batch);
     batch.slot->filling = false;
     return cutis_gpu_leave(skin->gpu, result);
 }
@@ -114,27 +111,25 @@ static cutis_result prepare(gpu_skin *skin, uint32_t instance_count, uint32_t ca
                             const cutis_skin_targets *targets)
 {
     const gpu_batch batch = { .targets = targets, .morph = skin->morph != 0 };
-    cutis_result result = cutis_gpu_prepare_frames(skin, instance_count, call_count);
-    if (result == CUTIS_OK && targets->bounds)
-        result = cutis_gpu_grow_slot(skin->gpu, &skin->bounds, bounds_bytes(instance_count));
-    for (int p = 0; p < 2 && result == CUTIS_OK; p++) {
+    TRY(cutis_gpu_prepare_frames(skin, instance_count, call_count));
+    if (targets->bounds)
+        TRY(cutis_gpu_grow_slot(skin->gpu, &skin->bounds, bounds_bytes(instance_count)));
+    for (int p = 0; p < 2; p++) {
         const gpu_path path = { .nonuniform = p == 1, .arguments = skin->arguments };
-        result = cutis_gpu_prepare_path(skin, &batch, &path);
+        TRY(cutis_gpu_prepare_path(skin, &batch, &path));
     }
-    return result;
+    return CUTIS_OK;
 }
 
 cutis_result cutis_gpu_skin_prepare(cutis_device_skin *base, uint32_t instance_count,
                                     uint32_t call_count, const cutis_skin_targets *targets)
 {
     gpu_skin *skin = skin_of(base);
-    cutis_result result = cutis_gpu_enter(skin->gpu);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_enter(skin->gpu));
     return cutis_gpu_leave(skin->gpu, prepare(skin, instance_count, call_count, targets));
 }
 
-// Creation
-// --------------------------------------------------------------------------------------------
+// Creation --------------------------------------------------------------------------------------
 
 static cutis_gpu_order wanted_order(void)
 {
@@ -149,8 +144,7 @@ static cutis_gpu_order wanted_order(void)
 static cutis_result pack_layout(gpu_skin *skin, cutis_arena *arena, const cutis_skin_layout *layout,
                                 cutis_gpu_layout *packed)
 {
-    cutis_result result = cutis_gpu_layout_make(arena, layout, wanted_order(), true, packed);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_layout_make(arena, layout, wanted_order(), true, packed));
     gpu_palette uniform = cutis_gpu_palette(skin, false),
                 nonuniform = cutis_gpu_palette(skin, true);
     int size = uniform.size > nonuniform.size ? uniform.size : nonuniform.size;

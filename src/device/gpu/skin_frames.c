@@ -12,8 +12,7 @@
 /// Words that rounding adds to the arrays of a path.
 #define ROUNDING 4u
 
-// Palette records
-// -------------------------------------------------------------------------------------
+// Palette records -------------------------------------------------------------------------------
 
 gpu_palette cutis_gpu_palette(const gpu_skin *skin, bool nonuniform)
 {
@@ -62,8 +61,7 @@ static void pack_palette(const gpu_skin *skin, const gpu_palette *p,
     }
 }
 
-// Frames of a batch
-// -----------------------------------------------------------------------------------
+// Frames of a batch -----------------------------------------------------------------------------
 
 static uint64_t round4(uint64_t words)
 {
@@ -202,8 +200,7 @@ static cutis_result take_slot(gpu_skin *skin, uint64_t bytes, gpu_slot **out)
 cutis_result cutis_gpu_open_frames(gpu_skin *skin, gpu_batch *batch)
 {
     uint64_t words = 0;
-    cutis_result result = cutis_gpu_enter(skin->gpu);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_enter(skin->gpu));
     for (int p = 0; p < 2; p++)
         if (batch->paths[p].count)
             words += path_words(skin, batch->paths[p].nonuniform, batch->paths[p].count);

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include <base/error.h>
+
 #define GROUP_INSTANCES_MAX 8u
 #define POSE_INSTANCES_MAX  32u
 
@@ -26,8 +28,7 @@ uint32_t cutis_gpu_near_bytes(const gpu_skin *skin)
     return left < skin->gpu->near_bytes ? left : skin->gpu->near_bytes;
 }
 
-// Launches
-// --------------------------------------------------------------------------------------------
+// Launches --------------------------------------------------------------------------------------
 
 static bool same_record(const cutis_target *a, const cutis_target *b, uint64_t apart)
 {
@@ -195,8 +196,7 @@ cutis_result cutis_gpu_launch_path(gpu_skin *skin, gpu_batch *batch, gpu_path *p
         .bounds = to->bounds ? skin->bounds.device : 0,
     };
     record->arguments = *a;
-    cutis_result result = path_kernel(skin, batch, path, &record->kernel);
-    if (result != CUTIS_OK) return result;
+    TRY(path_kernel(skin, batch, path, &record->kernel));
     skin->recorded_count++;
     return launch_recorded(skin, record);
 }

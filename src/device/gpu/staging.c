@@ -21,10 +21,9 @@ cutis_result cutis_gpu_staging_create(cutis_device *device, uint64_t size, cutis
     if (size > SIZE_MAX)
         return cutis_fail(device->context, CUTIS_OUT_OF_MEMORY, "%s: %llu bytes of staging memory",
                           gpu->driver->name, (unsigned long long)size);
-    cutis_result result = cutis_buffer_create(device, size, &buffer);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_buffer_create(device, size, &buffer));
     gpu_staging *staging = cutis_alloc_zero(device->context, 1, sizeof *staging);
-    result = staging ? cutis_gpu_enter(gpu) : cutis_alloc_result(device->context);
+    cutis_result result = staging ? cutis_gpu_enter(gpu) : cutis_alloc_result(device->context);
     if (result == CUTIS_OK)
         result = cutis_gpu_leave(gpu, gpu->driver->pin(gpu, (size_t)size, &staging->pinned));
     if (result != CUTIS_OK) {
@@ -52,8 +51,7 @@ void cutis_gpu_staging_destroy(cutis_staging *base)
 cutis_result cutis_gpu_staging_read(cutis_staging *staging, uint64_t size)
 {
     cutis_gpu *gpu = gpu_of(staging);
-    cutis_result result = cutis_gpu_enter(gpu);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_enter(gpu));
     return cutis_gpu_leave(
         gpu, gpu->driver->read(gpu, staging->buffer->handle, 0, staging->host, size, true));
 }
@@ -61,8 +59,7 @@ cutis_result cutis_gpu_staging_read(cutis_staging *staging, uint64_t size)
 cutis_result cutis_gpu_staging_write(cutis_staging *staging, uint64_t size)
 {
     cutis_gpu *gpu = gpu_of(staging);
-    cutis_result result = cutis_gpu_enter(gpu);
-    if (result != CUTIS_OK) return result;
+    TRY(cutis_gpu_enter(gpu));
     return cutis_gpu_leave(
         gpu, gpu->driver->write(gpu, staging->buffer->handle, 0, staging->host, size, true));
 }

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include <base/error.h>
+
 // Where it begins to pay, a piece, and what one task copies of it.
 enum { LARGE = 8 << 20, PIECE = 8 << 20, TASK = 256 << 10 };
 
@@ -64,18 +66,16 @@ cutis_result cutis_gpu_write(cutis_gpu *gpu, uint64_t handle, uint64_t offset, c
 {
     if (size < LARGE || !make_stages(gpu))
         return gpu->driver->write(gpu, handle, offset, data, size, true);
-    cutis_result result = CUTIS_OK;
-    for (uint64_t at = 0; at < size && result == CUTIS_OK; at += PIECE) {
+    for (uint64_t at = 0; at < size; at += PIECE) {
         cutis_gpu_stage *stage = &gpu->stages[at / PIECE % 2];
         const size_t piece = size - at < PIECE ? (size_t)(size - at) : PIECE;
-        result = wait_stage(gpu, stage);
-        if (result != CUTIS_OK) break;
+        TRY(wait_stage(gpu, stage));
         copy(gpu, stage->pinned.data, (const char *)data + at, piece);
-        result = gpu->driver->write(gpu, handle, offset + at, stage->pinned.data, piece, false);
-        if (result == CUTIS_OK) result = gpu->driver->mark(gpu, &stage->event);
+        TRY(gpu->driver->write(gpu, handle, offset + at, stage->pinned.data, piece, false));
+        TRY(gpu->driver->mark(gpu, &stage->event));
     }
-    for (int s = 0; s < 2 && result == CUTIS_OK; s++) result = wait_stage(gpu, &gpu->stages[s]);
-    return result;
+    for (int s = 0; s < 2; s++) TRY(wait_stage(gpu, &gpu->stages[s]));
+    return CUTIS_OK;
 }
 
 static cutis_result begin_read(cutis_gpu *gpu, uint64_t handle, uint64_t offset, uint64_t size,
@@ -83,11 +83,10 @@ static cutis_result begin_read(cutis_gpu *gpu, uint64_t handle, uint64_t offset,
 {
     if (at >= size) return CUTIS_OK;
     cutis_gpu_stage *stage = &gpu->stages[at / PIECE % 2];
-    cutis_result result = wait_stage(gpu, stage);
-    if (result == CUTIS_OK)
-        result = gpu->driver->read(gpu, handle, offset + at, stage->pinned.data,
-                                   size - at < PIECE ? size - at : PIECE, false);
-    return result == CUTIS_OK ? gpu->driver->mark(gpu, &stage->event) : result;
+    TRY(wait_stage(gpu, stage));
+    TRY(gpu->driver->read(gpu, handle, offset + at, stage->pinned.data,
+                          size - at < PIECE ? size - at : PIECE, false));
+    return gpu->driver->mark(gpu, &stage->event);
 }
 
 cutis_result cutis_gpu_read(cutis_gpu *gpu, uint64_t handle, uint64_t offset, void *data,
@@ -95,14 +94,13 @@ cutis_result cutis_gpu_read(cutis_gpu *gpu, uint64_t handle, uint64_t offset, vo
 {
     if (size < LARGE || !make_stages(gpu))
         return gpu->driver->read(gpu, handle, offset, data, size, true);
-    cutis_result result = begin_read(gpu, handle, offset, size, 0);
-    for (uint64_t at = 0; at < size && result == CUTIS_OK; at += PIECE) {
+    TRY(begin_read(gpu, handle, offset, size, 0));
+    for (uint64_t at = 0; at < size; at += PIECE) {
         const cutis_gpu_stage *stage = &gpu->stages[at / PIECE % 2];
-        result = begin_read(gpu, handle, offset, size, at + PIECE);
-        if (result == CUTIS_OK) result = wait_stage(gpu, stage);
-        if (result == CUTIS_OK)
-            copy(gpu, (char *)data + at, stage->pinned.data,
-                 size - at < PIECE ? (size_t)(size - at) : PIECE);
+        TRY(begin_read(gpu, handle, offset, size, at + PIECE));
+        TRY(wait_stage(gpu, stage));
+        copy(gpu, (char *)data + at, stage->pinned.data,
+             size - at < PIECE ? (size_t)(size - at) : PIECE);
     }
-    return result;
+    return CUTIS_OK;
 }

@@ -6,7 +6,6 @@
 #include <base/error.h>
 #include <base/memory.h>
 #include <device/gpu/gpu.h>
-#include <kernel/arguments_gpu.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -435,26 +434,9 @@ static void driver_native(const cutis_gpu *gpu, uint64_t *context, uint64_t *que
     *queue = (uint64_t)(uintptr_t)opencl_of(gpu)->queue;
 }
 
-static const cutis_gpu_driver DRIVER = {
-    .name = "opencl",
-    .destroy = driver_destroy,
-    .allocate = driver_allocate,
-    .release = driver_release,
-    .pin = driver_pin,
-    .unpin = driver_unpin,
-    .write = driver_write,
-    .read = driver_read,
-    .compile = driver_compile,
-    .load = driver_load,
-    .unload = driver_unload,
-    .launch = driver_launch,
-    .mark = driver_mark,
-    .wait = driver_wait,
-    .forget = driver_forget,
-    .submit = driver_submit,
-    .finish = driver_finish,
-    .native = driver_native,
-};
+static const cutis_gpu_driver DRIVER = { .name = "opencl",
+                                         .submit = driver_submit,
+                                         CUTIS_GPU_DRIVER_CALLS };
 
 static const char *const NO_LIBRARY = "libOpenCL.so.1 is not there (install an OpenCL ICD loader)";
 
