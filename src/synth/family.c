@@ -13,7 +13,7 @@ enum {
     VERTICES_DEFAULT = 8000,
     VERTICES_MIN = 2000,    ///< fewer cannot carry the thinnest limbs
     VERTICES_MAX = 4000000, ///< as of the other bodies
-    DRAWS = 48,
+    DRAWS = 240,
     POSE_DRAWS = 12, ///< new poses for the same body, before it is a new body
 };
 /// mm: of the grid, and around the body.
