@@ -42,28 +42,134 @@ uint32_t count_joints(const cutis_model_data *data)
     return data->skin_count == 0 && data->mesh_count == 0 ? data->node_count : count;
 }
 
+/// Whether the verb reads another file than this one, which --up and its like may be meant for.
+static bool reads_others(const cli_app *app)
+{
+    return app->batch || app->operand_count > 1 || option_given(app, OPTION_MOTION) ||
+           option_given(app, OPTION_SHAPES) || option_given(app, OPTION_CAGE) ||
+           option_given(app, OPTION_CAGE_POSES);
+}
+
+int app_placement(cli_app *app, const char *path, cutis_read_options *out)
+{
+    static const cutis_up UPS[] = { CUTIS_UP_X, CUTIS_UP_Y, CUTIS_UP_Z, CUTIS_UP_AUTO };
+    static const option_id IDS[] = { OPTION_SCALE, OPTION_UP, OPTION_UNITS };
+    if (option_given(app, OPTION_SCALE) && option_given(app, OPTION_UNITS))
+        return app_usage(app, "--scale and --units exclude each other");
+    for (int i = 0; i < 3; i++)
+        if (option_given(app, IDS[i]) && has_extension(path, ".gltf .glb .vrm") &&
+            !reads_others(app))
+            return app_usage(app, "--%s: %s has its own, y up and metres", cli_options[IDS[i]].name,
+                             path);
+    out->unit_scale = (float)option_number(app, OPTION_SCALE, 0.0);
+    out->up = option_given(app, OPTION_UP) ? UPS[option_choice(app, OPTION_UP)] : CUTIS_UP_Y;
+    out->units = (cutis_units)option_choice(app, OPTION_UNITS);
+    return EXIT_GOOD;
+}
+
+/// What reading put right, for `notes` in --json; texts are ours.
+enum { NOTES_MAX = 256 };
+static _Thread_local struct {
+    char *texts[4]; ///< file, code, place, text
+    uint64_t count;
+} notes[NOTES_MAX];
+static _Thread_local uint32_t note_count;
+
+static void emit_notes(json_out *json)
+{
+    emit_array(json, "notes");
+    for (uint32_t i = 0; i < note_count; i++) {
+        emit(json, "{ file %s code %s place %s text %s count %ju }", notes[i].texts[0],
+             notes[i].texts[1], notes[i].texts[2], notes[i].texts[3], (uintmax_t)notes[i].count);
+        for (int k = 0; k < 4; k++) free(notes[i].texts[k]);
+    }
+    emit_end(json);
+    note_count = 0;
+}
+
+void app_forget_notes(void)
+{
+    for (uint32_t i = 0; i < note_count; i++)
+        for (int k = 0; k < 4; k++) free(notes[i].texts[k]);
+    note_count = 0;
+    emit_at_end(NULL, NULL, NULL);
+}
+
+/// What every verb that has read a model says at the end of its JSON.
+static void emit_reading(json_out *json, const void *user)
+{
+    static const char *const UPS[] = { "y", "x", "z" };
+    const cli_app *app = user;
+    emit_notes(json);
+    if (app->guess_count == 0) return;
+    emit_array(json, "guesses");
+    for (uint32_t i = 0; i < app->guess_count; i++) {
+        const cutis_read_guess *g = &app->guesses[i].guess;
+        emit(json, "{ file %s", app->guesses[i].file);
+        if (*g->up_reason) emit(json, "up %s up_reason %s", UPS[g->up], g->up_reason);
+        if (*g->units_reason) {
+            static const char *const UNITS[] = { "m", "cm", "mm", "in" };
+            emit(json, "units %s units_reason %s", UNITS[g->units], g->units_reason);
+        }
+        emit_end(json);
+    }
+    emit_end(json);
+}
+
+/// What was guessed stays for the JSON; the library's log has told it on stderr.
+static void keep_guess(cli_app *app, const char *path, const cutis_read_guess *guess)
+{
+    if ((!*guess->up_reason && !*guess->units_reason) || app->guess_count == APP_GUESSES) return;
+    snprintf(app->guesses[app->guess_count].file, sizeof app->guesses[0].file, "%s", path);
+    app->guesses[app->guess_count++].guess = *guess;
+    emit_at_end(app->results ? app->results : stdout, emit_reading, app);
+}
+
+cutis_result app_read_as(cli_app *app, const char *path, cutis_read_options options,
+                         cutis_model **out)
+{
+    cutis_read_guess guess = { 0 };
+    options.guess = &guess;
+    cutis_result result = cutis_model_read(app->context, path, &options, out);
+    if (result == CUTIS_OK) keep_guess(app, path, &guess);
+    return result;
+}
+
+/// Say once what was put right: a line for each kind of it.
+static void tell_issues(cli_app *app, const char *path, const cutis_model *model)
+{
+    const cutis_issue *issues;
+    const uint32_t count = cutis_model_issues(model, &issues);
+    emit_at_end(app->results ? app->results : stdout, emit_reading, app);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *texts[4] = { path, issues[i].code, issues[i].place, issues[i].text };
+        char more[48] = "";
+        if (issues[i].count > 1)
+            snprintf(more, sizeof more, " (%ju of these)", (uintmax_t)issues[i].count);
+        app_note(app, "%s: %s: %s%s [%s]", path, texts[2], texts[3], more, texts[1]);
+        if (!app->json || note_count == NOTES_MAX) continue;
+        notes[note_count].count = issues[i].count;
+        for (int k = 0; k < 4; k++) notes[note_count].texts[k] = strdup(texts[k]);
+        note_count++;
+    }
+}
+
 static int read_model(cli_app *app, const char *path, bool keep_source, cutis_model **out)
 {
     cutis_read_options options = {
         .gate = option_given(app, OPTION_FIX) ? CUTIS_GATE_REPAIR : CUTIS_GATE_REFUSE,
-        .unit_scale = (float)option_number(app, OPTION_SCALE, 0.0),
         .keep_source = keep_source,
     };
     if (has_extension(path, ".npy .pc2"))
         return app_fail_text(app, "%s: this is an array, not a model", path);
-    if (option_given(app, OPTION_SCALE) && has_extension(path, ".gltf .glb"))
-        return app_usage(app, "--scale: %s has its own unit, the metre", path);
-    cutis_result result = cutis_model_read(app->context, path, &options, out);
+    TRY(app_placement(app, path, &options));
+    cutis_result result = app_read_as(app, path, options, out);
     app_progress_done(app);
     if (result != CUTIS_OK) return app_fail(app, path, result);
     if (cutis_model_vertex_count(*out) && !cutis_model_triangle_count(*out) &&
         app->verb->run != verb_handles) // which take points gladly
         app_note(app, "%s: it has no faces", path);
-    const cutis_issue *issues;
-    uint32_t repairs = cutis_model_issues(*out, &issues);
-    if (repairs > 0)
-        app_note(app, "%s: %u repair%s; the first: %s: %s", path, repairs, repairs == 1 ? "" : "s",
-                 issues[0].place, issues[0].text);
+    tell_issues(app, path, *out);
     return EXIT_GOOD;
 }
 
@@ -94,7 +200,7 @@ int app_check_output(cli_app *app, const char *path)
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return app_fail_text(app, "%s: this is a folder; name a file in it", path);
     // The library would say so too, but after the work. Meshes and pictures may get numbered names.
-    if (!has_extension(path, ".obj .ply") && !option_given(app, OPTION_TURNTABLE) &&
+    if (!has_extension(path, ".obj .ply .stl") && !option_given(app, OPTION_TURNTABLE) &&
         !option_given(app, OPTION_FORCE) && stat(path, &info) == 0 &&
         (!(info.st_mode & 0222) || access(path, W_OK) != 0))
         return app_fail_text(app, "%s: the file is read-only; --force replaces it", path);
@@ -135,8 +241,8 @@ int app_write_model(cli_app *app, const cutis_model *model, const char *path)
 
 int app_check_writing(cli_app *app, const char *path)
 {
-    if (option_given(app, OPTION_ASCII) && !has_extension(path, ".ply"))
-        return app_usage(app, "--ascii is for .ply");
+    if (option_given(app, OPTION_ASCII) && !has_extension(path, ".ply .stl"))
+        return app_usage(app, "--ascii is for .ply and .stl");
     if (option_given(app, OPTION_WEIGHTS) && !has_extension(path, ".glb .gltf"))
         return app_usage(app, "--weights is for .glb and .gltf");
     return EXIT_GOOD;

@@ -21,7 +21,7 @@ enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
         if (tried != 0) return tried;                                                              \
     } while (0)
 
-#define APP_OPERANDS 3
+#define APP_GUESSES 8 ///< files whose axes and units were guessed in one run; more are not listed
 
 typedef struct option_value {
     bool set;
@@ -36,12 +36,21 @@ typedef struct cli_app {
     cutis_context *context;
     const verb_row *verb;
     option_value values[OPTION_ID_COUNT];
-    const char *operands[APP_OPERANDS];
+    const char **operands; ///< as many as the command line has; main releases them
     uint32_t operand_count;
     bool json, quiet;
     bool color;    ///< stdout is a terminal
     bool terminal; ///< stderr is one: progress is shown
     bool bar;      ///< a progress line stands there and must be wiped
+    bool batch;    ///< one file of many (batch.c): what is said goes to the three below
+    FILE *results; ///< JSON; NULL: stdout
+    FILE *words;   ///< what app_say prints; NULL: stdout, unless JSON goes there
+    FILE *lines;   ///< errors and notes; NULL: stderr
+    struct {
+        char file[512];
+        cutis_read_guess guess;
+    } guesses[APP_GUESSES];
+    uint32_t guess_count;
 } cli_app;
 
 // args.c: the command line ------------------------------------------------------------------------
@@ -109,7 +118,14 @@ double app_seconds(void); ///< monotonic
 
 // app.c: shared steps -----------------------------------------------------------------------------
 
-/// Read a model as --fix and --scale say.
+/// --scale, --up and --units for a file; EXIT_USAGE where they make no sense.
+int app_placement(cli_app *app, const char *path, cutis_read_options *out);
+/// Drop what reading put right and nobody has printed: a verb of a batch has ended.
+void app_forget_notes(void);
+/// cutis_model_read; what was guessed stands at the end of the verb's JSON.
+cutis_result app_read_as(cli_app *app, const char *path, cutis_read_options options,
+                         cutis_model **out);
+/// Read a model as --fix, --scale, --up and --units say.
 int app_read_model(cli_app *app, const char *path, cutis_model **out);
 /// With what the file holds beside the model, though no output is glTF.
 int app_read_source(cli_app *app, const char *path, cutis_model **out);

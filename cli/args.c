@@ -241,6 +241,8 @@ int args_parse(cli_app *app, int count, char **arguments)
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) first = "help";
     if (strcmp(first, "--version") == 0 || strcmp(first, "-v") == 0) first = "version";
     int status = find_verb(app, first);
+    app->operands = calloc((size_t)count, sizeof *app->operands);
+    if (!app->operands) return app_fail_text(app, "not enough memory");
     for (int i = 2; i < count && status == EXIT_GOOD; i++) {
         const char *word = arguments[i];
         if (!only_operands && strcmp(word, "--") == 0) {

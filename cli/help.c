@@ -9,7 +9,9 @@
 
 static const char exit_text[] =
     "0 success; 1 failure, with one line on stderr (cutis: file: place: reason); 2 wrong usage. "
-    "Ctrl-C ends it by SIGINT, after cleaning up.";
+    "Ctrl-C ends it by SIGINT, after cleaning up. What was put right while reading a file is a "
+    "note on "
+    "stderr, and under notes in --json.";
 
 static void option_spelling(const option_row *row, char *out, size_t capacity)
 {

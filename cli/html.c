@@ -56,15 +56,11 @@ void html_between(html_page *page, const char *before, const char *text, const c
     append(page, after, strlen(after));
 }
 
-// An <img> whose data is in the page. `type`: "image/png", "image/svg+xml".
-static void html_image(html_page *page, const char *type, const void *data, size_t size,
-                       const char *description)
+void html_data(html_page *page, const char *type, const void *data, size_t size)
 {
     static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *bytes = data;
-    html_markup(page, "<img alt=\"");
-    html_text(page, description);
-    html_markup(page, "\" src=\"data:%s;base64,", type);
+    html_markup(page, "data:%s;base64,", type);
     for (size_t i = 0; i < size; i += 3) {
         size_t left = size - i;
         uint32_t v = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
@@ -73,6 +69,14 @@ static void html_image(html_page *page, const char *type, const void *data, size
                          left > 1 ? DIGITS[v >> 6 & 63] : '=', left > 2 ? DIGITS[v & 63] : '=' };
         append(page, four, 4);
     }
+}
+
+// An <img> whose data is in the page. `type`: "image/png", "image/svg+xml".
+static void html_image(html_page *page, const char *type, const void *data, size_t size,
+                       const char *description)
+{
+    html_between(page, "<img alt=\"", description, "\" src=\"");
+    html_data(page, type, data, size);
     html_markup(page, "\">\n");
 }
 

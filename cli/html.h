@@ -20,6 +20,8 @@ void html_markup(html_page *page, const char *format, ...) __attribute__((format
 void html_text(html_page *page, const char *text);
 /// Text between two tags.
 void html_between(html_page *page, const char *before, const char *text, const char *after);
+/// A data URI.
+void html_data(html_page *page, const char *type, const void *data, size_t size);
 /// Close the page and write it, atomically; the page is released in any case.
 int html_write(cli_app *app, html_page *page, const char *path);
 void html_release(html_page *page);

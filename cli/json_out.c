@@ -43,9 +43,27 @@ void emit_array(json_out *json, const char *key)
     open_bracket(json, key, true);
 }
 
+static _Thread_local struct {
+    FILE *file;
+    void (*add)(json_out *json, const void *user);
+    const void *user;
+} at_end;
+
+void emit_at_end(FILE *file, void (*add)(json_out *json, const void *user), const void *user)
+{
+    at_end.file = file;
+    at_end.add = add;
+    at_end.user = user;
+}
+
 void emit_end(json_out *json)
 {
     if (json->depth == 0) return;
+    if (json->depth == 1 && !json->array[0] && json->file == at_end.file && at_end.add) {
+        void (*add)(json_out *, const void *) = at_end.add;
+        at_end.add = NULL;
+        add(json, at_end.user);
+    }
     json->depth--;
     if (json->any[json->depth]) {
         fputc('\n', json->file);
@@ -124,6 +142,17 @@ void emit_count(json_out *json, const char *key, uint64_t value)
 {
     start_value(json, key);
     fprintf(json->file, "%llu", (unsigned long long)value);
+}
+
+// Texts of ours have line ends only between values: strings escape them.
+void emit_raw(json_out *json, const char *key, const char *text)
+{
+    start_value(json, key);
+    for (; *text && strcmp(text, "\n") != 0; text++) {
+        fputc(*text, json->file);
+        if (*text != '\n') continue;
+        for (uint32_t i = 0; i < json->depth; i++) fputs("  ", json->file);
+    }
 }
 
 void emit_numbers(json_out *json, const char *key, const double *values, uint32_t count)

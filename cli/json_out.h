@@ -16,6 +16,10 @@ typedef struct json_out {
     bool array[JSON_DEPTH]; ///< the bracket to close with
 } json_out;
 
+/// What this thread adds, once, to the outermost object that it writes to `file`, before that ends;
+/// NULL: nothing.
+void emit_at_end(FILE *file, void (*add)(json_out *json, const void *user), const void *user);
+
 /// In all of these `key` is NULL inside arrays and at the top.
 void emit_object(json_out *json, const char *key);
 void emit_array(json_out *json, const char *key);
@@ -23,6 +27,8 @@ void emit_end(json_out *json); ///< closes the innermost; the outermost ends the
 void emit_string(json_out *json, const char *key, const char *text); ///< NULL gives null
 void emit_number(json_out *json, const char *key, double value);     ///< 9 digits
 void emit_count(json_out *json, const char *key, uint64_t value);
+/// A value that is JSON already, indented to fit.
+void emit_raw(json_out *json, const char *key, const char *text);
 /// An array; empty where `values` is NULL.
 void emit_numbers(json_out *json, const char *key, const double *values, uint32_t count);
 

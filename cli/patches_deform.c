@@ -50,12 +50,14 @@ static int check_output(cli_app *app, patch_job *job)
     if (option_given(app, OPTION_BAKE) && (job->fixed || !has_extension(job->output, ".glb")))
         return app_usage(app, "--bake glb wants -o OUT.glb, and no --fixed");
     if (!job->fixed && !sink_is_mesh(job->output))
-        return app_usage(app,
-                         "-o %s: every frame has its own vertices; want .obj, .ply or .glb, or "
-                         "--fixed",
-                         job->output);
+        return app_usage(
+            app,
+            "-o %s: every frame has its own vertices; want .obj, .ply, .stl or .glb, or "
+            "--fixed",
+            job->output);
     if (job->fixed && !sink_is_mesh(job->output) && !sink_is_array(job->output))
-        return app_usage(app, "-o %s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
+        return app_usage(app,
+                         "-o %s: want a name that ends in .npy .pc2 .obj .ply .stl .gltf or .glb",
                          job->output);
     return app_check_writing(app, job->output);
 }

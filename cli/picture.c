@@ -129,8 +129,7 @@ static int parse_show(cli_app *app, const char *text, picture_show *out)
 
 // The stage -------------------------------------------------------------------------------------
 
-/// Colours of all vertices: vertex colours, else the material's base colour, else clay.
-static void fill_colors(const cutis_model *model, float *colors)
+void picture_model_colors(const cutis_model *model, float *colors)
 {
     static const float CLAY[4] = { 0.56f, 0.50f, 0.44f, 1 };
     const cutis_model_data *data = cutis_model_get(model);
@@ -172,7 +171,7 @@ static int open_parts(picture_stage *stage)
     stage->diagonal = cutis_surface_diagonal(&surface);
     stage->colors = malloc(16 * (size_t)stage->rest.vertex_count);
     if (!stage->colors) return app_fail_text(app, "%s: not enough memory", stage->path);
-    fill_colors(stage->model, stage->colors);
+    picture_model_colors(stage->model, stage->colors);
     return app_result(app, "render", cutis_renderer_create(app->context, &stage->renderer));
 }
 

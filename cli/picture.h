@@ -89,6 +89,10 @@ int picture_paint_shot(picture_stage *stage, const picture_shot *shot, const flo
                        picture_paint *out);
 void picture_paint_release(picture_paint *paint);
 
+/// Colours of all vertices, 4 each, linear: vertex colours, else the material's base colour, else
+/// clay.
+void picture_model_colors(const cutis_model *model, float *colors);
+
 /// Weights on a joint (node) of every vertex of an output frame.
 void picture_joint_weights(const cutis_model *model, uint32_t node, float *values);
 

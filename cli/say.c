@@ -67,7 +67,7 @@ static void print_line(cli_app *app, const char *head, const char *text)
     line[length] = '\n';
     app_progress_done(app);
     fflush(stdout);
-    fwrite(line, 1, (size_t)length + 1, stderr);
+    fwrite(line, 1, (size_t)length + 1, app->lines ? app->lines : stderr);
 }
 
 int(app_fail)(cli_app *app, const char *file, cutis_result result)
@@ -135,9 +135,9 @@ void app_note(cli_app *app, const char *format, ...)
 void app_say(const cli_app *app, const char *format, ...)
 {
     va_list list;
-    if (app->quiet || app->json) return;
+    if (app->quiet || (app->json && !app->words)) return;
     va_start(list, format);
-    vprintf(format, list);
+    vfprintf(app->words ? app->words : stdout, format, list);
     va_end(list);
 }
 

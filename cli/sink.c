@@ -23,7 +23,7 @@ bool sink_is_array(const char *path)
 
 bool sink_is_mesh(const char *path)
 {
-    return has_extension(path, ".obj .ply .gltf .glb");
+    return has_extension(path, ".obj .ply .stl .gltf .glb");
 }
 
 static bool is_gltf(const char *path)
@@ -182,7 +182,7 @@ void sink_remove_frame(const char *path, uint32_t frame_count, uint32_t frame,
 void sink_names(const char *path, uint32_t first, uint32_t frame_count, char *out, size_t capacity)
 {
     char last[4096];
-    if (frame_count == 1 || !has_extension(path, ".obj .ply")) {
+    if (frame_count == 1 || !has_extension(path, ".obj .ply .stl")) {
         snprintf(out, capacity, "%s", path);
         return;
     }

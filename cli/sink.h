@@ -1,6 +1,6 @@
-/// Where deformed frames go: an array (.npy, .pc2), meshes (.obj, .ply, numbered when there are
-/// several), or one glTF that plays them as morph targets. Nothing is left under the output's name
-/// unless sink_finish succeeded.
+/// Where deformed frames go: an array (.npy, .pc2), meshes (.obj, .ply, .stl, numbered when there
+/// are several), or one glTF that plays them as morph targets. Nothing is left under the output's
+/// name unless sink_finish succeeded.
 #ifndef CUTIS_CLI_SINK_H
 #define CUTIS_CLI_SINK_H
 
@@ -25,7 +25,7 @@ void sink_remove_frame(const char *path, uint32_t frame_count, uint32_t frame,
                        const cutis_model *model);
 /// "OUT_0000.obj to OUT_0029.obj" where frames are numbered, else the path: for messages.
 void sink_names(const char *path, uint32_t first, uint32_t frame_count, char *out, size_t capacity);
-bool sink_is_mesh(const char *path); ///< .obj, .ply, .gltf, .glb
+bool sink_is_mesh(const char *path); ///< .obj, .ply, .stl, .gltf, .glb
 
 int sink_open(cli_app *app, const cutis_model *model, const sink_options *options,
               frame_sink **out);

@@ -13,46 +13,62 @@ const option_row cli_options[OPTION_ID_COUNT] = {
 #define BIT(id) ((option_set)1 << OPTION_##id)
 #define COMMON  (BIT(JSON) | BIT(QUIET) | BIT(HELP))
 #define WRITING (BIT(OUTPUT) | BIT(FORCE))
-#define READING (BIT(FIX) | BIT(SCALE))
+#define READING (BIT(FIX) | BIT(SCALE) | BIT(UP) | BIT(UNITS))
 #define RUNNING (BIT(DEVICE) | BIT(THREADS) | BIT(ISA))
 
 // Texts stand as they are printed, a line a line.
 // clang-format off
 const verb_row cli_verbs[] = {
     { "info", "MODEL", NULL, 1, 1, "say what is in a model: counts, joints, bone sets, clips",
-      "Reads glTF, GLB, OBJ, PLY, BVH and Cal3D (.cfg). Vertices and triangles are those of the default scene.\n"
+      "Reads glTF, GLB, OBJ, PLY, OFF, STL, BVH and Cal3D (.cfg). Vertices and triangles are those of the default scene.\n"
       "Bone sets are the distinct sets of two or more bones that a vertex has weight on.\n"
       "\n"
       "JSON keys: file, vertices, triangles, joints, max_influences, bone_sets, large_bone_sets,\n"
       "clips [{name, duration, channels}], nodes, meshes, primitives, skins, materials, morph_targets,\n"
-      "unused_joints, unweighted_vertices, influence_histogram, bounds {min, max}, diagonal, repaired.\n",
+      "unused_joints, unweighted_vertices, influence_histogram, bounds {min, max}, diagonal, repaired. Of every verb that\n"
+      "reads a model with --up auto or --units auto: guesses [{file, up, up_reason, units, units_reason}].\n",
       COMMON | READING | BIT(CLIPS),
       "cutis info fox.glb\tcounts and clips\n"
-      "cutis info cally.cfg --json\tthe same for a program\n",
+      "cutis info cally.cfg --json\tthe same for a program\n"
+      "cutis info scan.stl --up auto --units auto\twhich axis is up, which unit it is in, and why\n",
       verb_info },
-    { "check", "MODEL", NULL, 1, 1, "look for what is wrong with a file and its skin, and repair it",
+    { "check", "MODEL|FOLDER...", NULL, 1, UINT32_MAX, "look for what is wrong with a file and its skin, and repair it",
       "Two looks. At the file: of glTF everything the Khronos validator calls an error, by its own codes, with JSON\n"
       "pointer or byte offset. At the skin: weights that do not sum to one, NaN, negative or duplicated weights,\n"
       "unweighted vertices, seams whose copies differ, more influences than --influences (default 4), unused joints,\n"
       "bad inverse binds. Exit status 1 when there is an error that --fix has not repaired; warnings alone give 0.\n"
-      "--fix repairs sums, negative, doubled and NaN weights, unweighted vertices, joints out of range, keys out of\n"
-      "order, singular inverse binds, and lists what it did.\n"
+      "--fix -o writes a file with none of these errors: what has one safe meaning is put right, as every verb does\n"
+      "while reading (docs/formats/gltf.md), and what has none is repaired: negative and NaN weights, joints out of\n"
+      "range, keys that are not finite, singular and missing inverse binds. It lists what it did.\n"
       "\n"
-      "JSON keys: file, errors, warnings, repaired, issues [{code, place, text, count, severity, repaired}].\n",
-      COMMON | READING | WRITING | BIT(INFLUENCES) | BIT(WEIGHTS),
+      "JSON keys: file, errors, warnings, repaired, issues [{code, place, text, count, severity, repaired}].\n"
+      "\n"
+      "Several files or a folder, with all that is below it: each is checked, in threads, and told in a line; exit status 1\n"
+      "when any failed. Hidden files, other kinds of files, links that lead back and folders that cannot be read are\n"
+      "counted. --report writes a page with pictures.\n"
+      "JSON keys then: verb, files [{file, status (ok, failed), error, notes, result (as above, or null)}], total, ok,\n"
+      "failed, skipped {hidden, other, unreadable, links}.\n",
+      COMMON | READING | WRITING | BIT(INFLUENCES) | BIT(WEIGHTS) | BIT(THREADS) | BIT(REPORT),
       "cutis check fox.glb\tlist the findings\n"
-      "cutis check broken.glb --fix -o fixed.glb\trepair, clean the weights, write\n",
+      "cutis check broken.glb --fix -o fixed.glb\trepair, clean the weights, write\n"
+      "cutis check models --report models.html\ta folder, with pictures\n",
       verb_check },
-    { "convert", "MODEL", NULL, 1, 1, "read a model and write it in another format",
-      "Formats by name: .gltf .glb .obj .ply .bvh; .cfg (Cal3D) is read only. From glTF to glTF nothing is lost:\n"
+    { "convert", "MODEL|FOLDER...", NULL, 1, UINT32_MAX, "read a model and write it in another format",
+      "Formats by name: .gltf .glb .obj .ply .stl .bvh; .off and .cfg (Cal3D) are read only. From glTF to glTF nothing is lost:\n"
       "textures, extras and unknown extensions stay. --clip FILE adds a clip from another file; for .bvh, which\n"
       "holds one (else the first), it may name a clip of the model. What the format cannot hold is said.\n"
       "\n"
-      "JSON keys: file, output, vertices, triangles, joints, clips, lost.\n",
-      COMMON | READING | WRITING | BIT(INFLUENCES) | BIT(WEIGHTS) | BIT(ASCII) | BIT(CLIP),
+      "JSON keys: file, output, vertices, triangles, joints, clips, lost.\n"
+      "\n"
+      "Several files or a folder: --to FORMAT -o FOLDER. Each goes where it lies below the folder that all of them share;\n"
+      "of two that would become one file the second fails. One that fails stops no other. JSON keys then: as of check,\n"
+      "files with their output.\n",
+      COMMON | READING | WRITING | BIT(INFLUENCES) | BIT(WEIGHTS) | BIT(ASCII) | BIT(CLIP) | BIT(TO) |
+          BIT(THREADS) | BIT(REPORT),
       "cutis convert cally.cfg -o cally.glb\tCal3D to glTF\n"
       "cutis convert body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
-      "cutis convert scan.obj --scale 0.01 -o scan.ply\tcentimetres to metres\n",
+      "cutis convert scan.obj --units cm --up z -o scan.ply\tcentimetres to metres, z up to y up\n"
+      "cutis convert models --to glb -o converted\tevery model of a folder\n",
       verb_convert },
     { "synth", "BODY", "biped quadruped arm cylinder crowd family", 1, 1,
       "make a rigged, animated character: biped, quadruped, arm, cylinder, crowd, family",
@@ -77,7 +93,7 @@ const verb_row cli_verbs[] = {
     { "deform", "MODEL", NULL, 1, 1, "pose a model and write the deformed vertices",
       "Output by name: .npy is float32 [frames, vertices, 3] and .pc2 a point cache, both in world space:\n"
       "mesh instances of the default scene depth-first, primitives in order, vertices in file order.\n"
-      ".obj .ply .glb .gltf are meshes: .obj and .ply of several frames are numbered (OUT_0000.obj), a .glb of\n"
+      ".obj .ply .stl .glb .gltf are meshes: .obj, .ply and .stl of several frames are numbered (OUT_0000.obj), a .glb of\n"
       "several frames (at most 256) plays them as morph targets.\n"
       "Frame i is time i / fps from the clip's start, held after its end. Without clip or pose: one frame, the rest pose.\n"
       "\n"
@@ -206,7 +222,7 @@ const verb_row cli_verbs[] = {
       "cutis reduce body.glb --poses auto --compare --report reduce.html -o body4.glb\tfour methods, with pictures\n",
       verb_reduce },
     { "cage", "MODEL", NULL, 1, 1, "bind a model to a cage whose vertices move it",
-      "The cage is a closed triangle mesh around the model (OBJ, PLY, glTF). Weights are mean value coordinates, which\n"
+      "The cage is a closed triangle mesh around the model (OBJ, PLY, OFF, STL, glTF). Weights are mean value coordinates, which\n"
       "any cage has, or harmonic ones, which are never negative and stay in their limb, but need every vertex inside.\n"
       "--influences K (at least 4) keeps K weights that deform like all of them, learned from cage poses; K as in\n"
       "`cutis reduce`. The result carries the cage (CUTIS_cage, docs/formats/cage.md): `deform --method cage --cage-poses`\n"
@@ -314,7 +330,7 @@ const verb_row cli_verbs[] = {
           BIT(NO_SPLIT_CURVED) | BIT(HEAL_ROUNDS) | BIT(STRAIGHTEN) | BIT(EXTRA) | BIT(SKELETON_PICTURE) |
           BIT(WEIGHTS),
       "cutis skeleton scan.obj --parts auto --picture rig.png -o rig.glb\tfrom nothing\n"
-      "cutis skeleton cow.ply --parts file:cow.seg -o cow.glb\tlabels of the Princeton benchmark\n"
+      "cutis skeleton cow.off --parts file:cow.seg -o cow.glb\tlabels of the Princeton benchmark\n"
       "cutis skeleton human.glb --parts joints --frames world -o rig.glb\ta new rig from an old one's weights\n",
       verb_skeleton },
     { "reproduce", "", NULL, 0, 0, "the tables and figures of the five source papers, with ours beside them",

@@ -4,6 +4,7 @@
 /// with the repairing gate, so that a run lists everything. What the gate had to repair is an error
 /// of the file until --fix has written the repaired model.
 #include "app.h"
+#include "batch.h"
 
 #include <string.h>
 
@@ -16,23 +17,26 @@ static const char *severity_name(const cutis_issue *issue)
     return issue->severity == 0 ? "error" : issue->severity == 1 ? "warning" : "info";
 }
 
-static void count_issues(const cutis_issue *issues, uint32_t count, tally *out)
+static void count_issue(const cutis_issue *issue, bool again, tally *out)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        out->repaired += issues[i].repaired;
-        out->errors += issues[i].severity == 0;
-        out->warnings += issues[i].severity == 1;
-    }
+    out->repaired += issue->repaired;
+    out->errors += issue->severity == 0 && !again;
+    out->warnings += issue->severity == 1 && !again;
 }
 
-static void print_issue(const cli_app *app, json_out *json, const cutis_issue *issue)
+static bool has_code(const cutis_issue *issues, uint32_t count, const char *code)
 {
-    const bool fixed = issue->repaired && option_given(app, OPTION_FIX);
-    if (app->json) {
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(issues[i].code, code) == 0) return true;
+    return false;
+}
+
+static void print_issue(const cli_app *app, json_out *json, const cutis_issue *issue, bool repaired)
+{
+    const bool fixed = (issue->repaired || repaired) && option_given(app, OPTION_FIX);
+    if (app->json)
         emit(json, "{ code %s place %s text %s count %ju severity %s repaired %d }", issue->code,
              issue->place, issue->text, issue->count, severity_name(issue), fixed);
-        return;
-    }
     const char *color = issue->severity == 0 ? "31" : issue->severity == 1 ? "33" : "36";
     app_say(app, "%s%-8s%s%s: %s: %s%s\n", app_style(app, color), severity_name(issue),
             app_style(app, "0"), issue->place, issue->code, issue->text,
@@ -45,18 +49,30 @@ typedef struct findings {
     uint32_t counts[3];
 } findings;
 
+/// What reading put right is in the first list already, where that came so far.
+static bool told_before(const findings *all, int list, const cutis_issue *issue)
+{
+    return list == 1 && has_code(all->lists[0], all->counts[0], issue->code);
+}
+
 static void print_findings(const cli_app *app, const char *path, const findings *all, tally *total)
 {
-    json_out json = { .file = stdout };
-    for (int k = 0; k < 3; k++) count_issues(all->lists[k], all->counts[k], total);
+    json_out json = { .file = app->results ? app->results : stdout };
+    for (int k = 0; k < 3; k++)
+        for (uint32_t i = 0; i < all->counts[k]; i++)
+            count_issue(&all->lists[k][i], told_before(all, k, &all->lists[k][i]), total);
     if (app->json)
         emit(&json, "{ file %s errors %u warnings %u repaired %u issues [", path, total->errors,
              total->warnings, option_given(app, OPTION_FIX) ? total->repaired : 0);
     for (int k = 0; k < 3; k++)
-        for (uint32_t i = 0; i < all->counts[k]; i++) print_issue(app, &json, &all->lists[k][i]);
-    if (app->json) {
-        emit(&json, "] }");
-    } else if (all->counts[0] + all->counts[1] + all->counts[2] == 0) {
+        for (uint32_t i = 0; i < all->counts[k]; i++) {
+            const cutis_issue *issue = &all->lists[k][i];
+            if (told_before(all, k, issue)) continue;
+            print_issue(app, &json, issue,
+                        k == 0 && has_code(all->lists[1], all->counts[1], issue->code));
+        }
+    if (app->json) emit(&json, "] }");
+    if (all->counts[0] + all->counts[1] + all->counts[2] == 0) {
         app_say(app, "%s: nothing to complain about\n", path);
     } else {
         app_say(app, "%s: %u error%s, %u warning%s\n", path, total->errors,
@@ -96,9 +112,9 @@ static cutis_result look_at_skin(cli_app *app, const char *path, findings *all, 
                                  cutis_check_report **skin)
 {
     cutis_read_options options = { .gate = CUTIS_GATE_REPAIR,
-                                   .keep_source = option_given(app, OPTION_OUTPUT),
-                                   .unit_scale = (float)option_number(app, OPTION_SCALE, 0.0) };
-    cutis_result result = cutis_model_read(app->context, path, &options, model);
+                                   .keep_source = option_given(app, OPTION_OUTPUT) };
+    if (app_placement(app, path, &options) != EXIT_GOOD) return CUTIS_INVALID_ARGUMENT;
+    cutis_result result = app_read_as(app, path, options, model);
     if (result == CUTIS_OK)
         result = cutis_model_check(*model, option_count(app, OPTION_INFLUENCES, 4), skin);
     if (result != CUTIS_OK) return result;
@@ -123,9 +139,14 @@ int verb_check(cli_app *app)
     cutis_check_report *format = NULL, *skin = NULL;
     findings all = { 0 };
     tally total = { 0 };
+    if (batch_wanted(app) && (fix || output))
+        return app_usage(app, "--fix -o FILE is for one file; convert FILES --fix --to FORMAT -o "
+                              "FOLDER repairs many");
+    if (batch_wanted(app)) return batch_run(app, verb_check);
     if (fix && !output) return app_usage(app, "--fix needs -o FILE: the input is never changed");
     if (output && !fix) return app_usage(app, "-o is for --fix");
-    int status = output ? app_check_output(app, output) : EXIT_GOOD;
+    int status = app_placement(app, path, &(cutis_read_options){ 0 });
+    if (output && status == EXIT_GOOD) status = app_check_output(app, output);
     if (output && status == EXIT_GOOD) status = app_check_writing(app, output);
     if (status != EXIT_GOOD) return status;
     cutis_result result = cutis_file_inspect(app->context, path, &format);

@@ -1,5 +1,6 @@
 /// cutis convert: read one format, write another.
 #include "app.h"
+#include "batch.h"
 #include "play.h"
 
 #include <string.h>
@@ -47,7 +48,8 @@ static void lose(written *w, uint32_t count, const char *one, const char *many)
 static written look_at_written(const cutis_model *model, const char *output)
 {
     const cutis_model_data *data = cutis_model_get(model);
-    const bool motion = has_extension(output, ".bvh"), mesh = has_extension(output, ".obj .ply");
+    const bool motion = has_extension(output, ".bvh"),
+               mesh = has_extension(output, ".obj .ply .stl");
     written w = { .vertices = motion ? 0 : cutis_model_vertex_count(model),
                   .triangles = motion ? 0 : cutis_model_triangle_count(model),
                   .clips = mesh                             ? 0
@@ -65,6 +67,14 @@ int verb_convert(cli_app *app)
 {
     const char *path = app->operands[0], *output;
     cutis_model *model = NULL;
+    if (batch_wanted(app)) {
+        if (!option_given(app, OPTION_TO) || !option_given(app, OPTION_OUTPUT))
+            return app_usage(app, "many files need --to FORMAT -o FOLDER");
+        char name[16];
+        snprintf(name, sizeof name, "a.%s", option_text(app, OPTION_TO));
+        TRY(app_check_writing(app, name));
+        return batch_run(app, verb_convert);
+    }
     int status = app_output(app, NULL, &output);
     if (status == EXIT_GOOD) status = app_check_writing(app, output);
     if (status == EXIT_GOOD) status = app_read_model(app, path, &model);
@@ -77,7 +87,7 @@ int verb_convert(cli_app *app)
                 w.triangles, w.joints, w.clips, w.clips == 1 ? "" : "s");
         if (w.lost[0]) app_note(app, "%s: its format cannot hold %s", output, w.lost);
         if (app->json)
-            emit(&(json_out){ .file = stdout },
+            emit(&(json_out){ .file = app->results ? app->results : stdout },
                  "{ file %s output %s vertices %u triangles %ju joints %u clips %u lost %s }", path,
                  output, w.vertices, w.triangles, w.joints, w.clips, w.lost);
     }

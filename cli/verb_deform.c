@@ -124,7 +124,8 @@ static int check_outputs(cli_app *app, deform_job *job)
     TRY(app_output(app, NULL, &job->output));
     job->normals_path = option_text(app, OPTION_NORMALS);
     if (!sink_is_array(job->output) && !sink_is_mesh(job->output))
-        return app_usage(app, "-o %s: want a name that ends in .npy .pc2 .obj .ply .gltf or .glb",
+        return app_usage(app,
+                         "-o %s: want a name that ends in .npy .pc2 .obj .ply .stl .gltf or .glb",
                          job->output);
     TRY(app_check_writing(app, job->output));
     if (!job->normals_path) return EXIT_GOOD;

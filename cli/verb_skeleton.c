@@ -161,7 +161,7 @@ int verb_skeleton(cli_app *app)
 {
     skeleton_job job = { .path = app->operands[0] };
     const char *picture = option_text(app, OPTION_SKELETON_PICTURE);
-    int status = app_output(app, ".glb .gltf .bvh .obj .ply", &job.output);
+    int status = app_output(app, ".glb .gltf .bvh .obj .ply .stl", &job.output);
     if (status == EXIT_GOOD) status = app_check_writing(app, job.output);
     if (status == EXIT_GOOD) status = read_options(app, &job);
     if (status == EXIT_GOOD && picture)

@@ -117,7 +117,8 @@ static int read_opened(view *v, const char *path)
     int status =
         app_read_source(v->app, path, &model); // says what is wrong with it, before a page does
     if (status != EXIT_GOOD) return status;
-    bool changed = option_given(v->app, OPTION_FIX) || option_given(v->app, OPTION_SCALE);
+    bool changed = option_given(v->app, OPTION_FIX) || option_given(v->app, OPTION_SCALE) ||
+                   option_given(v->app, OPTION_UP) || option_given(v->app, OPTION_UNITS);
     bool plain = !changed && has_extension(path, ".glb .obj");
     name_model(v, path, plain && has_extension(path, ".obj") ? ".obj" : ".glb");
     if (plain)

@@ -72,9 +72,13 @@ typedef enum option_kind {
     X(WEIGHTS, "weights", 0, CHOICE, "FORMAT", "float u16 u8", 0, 0,                               \
       "how weights are stored in glTF (default float)")                                            \
     X(SCALE, "scale", 0, NUMBER, "S", 0, 1e-12, 1e12,                                              \
-      "file units to metres, for formats without units (OBJ, PLY, BVH, Cal3D)")                    \
-    X(ASCII, "ascii", 0, FLAG, 0, 0, 0, 0, "PLY: text in place of binary")                         \
-    X(FIX, "fix", 0, FLAG, 0, 0, 0, 0, "repair what can be repaired while reading, and say what")  \
+      "file units to metres, for formats without units (OBJ, PLY, OFF, STL, BVH, Cal3D)")          \
+    X(UP, "up", 0, CHOICE, "AXIS", "x y z auto", 0, 0,                                             \
+      "the axis that is up in such a file; auto: guessed, and said why (default y)")               \
+    X(UNITS, "units", 0, CHOICE, "UNIT", "m cm mm in auto", 0, 0,                                  \
+      "the unit of such a file, in place of --scale; auto: guessed, and said why (default m)")     \
+    X(ASCII, "ascii", 0, FLAG, 0, 0, 0, 0, "PLY, STL: text in place of binary")                    \
+    X(FIX, "fix", 0, FLAG, 0, 0, 0, 0, "repair what changes what a file says, too, and say so")    \
     X(VERTICES, "vertices", 0, COUNT, "N", 0, 1, 64000000,                                         \
       "exactly N vertices (each body says what it can have)")                                      \
     X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \
@@ -114,6 +118,8 @@ typedef enum option_kind {
     X(REFERENCE, "reference", 0, PATH, "FILE", 0, 0, 0,                                            \
       "what errors are measured against: frames (.npy, .pc2); default: the first method")          \
     X(REPORT, "report", 0, PATH, "OUT.html", 0, 0, 0, "one self-contained page")                   \
+    X(TO, "to", 0, CHOICE, "FORMAT", "glb gltf obj ply stl bvh", 0, 0,                             \
+      "convert many: each file to this format, below the folder of -o")                            \
     X(REDUCE_METHOD, "method", 0, CHOICE, "METHOD", "poisson geometric smooth klargest", 0, 0,     \
       "how weights are reduced (default poisson)")                                                 \
     X(ENERGY, "energy", 0, CHOICE, "ENERGY", "normals gradient laplace", 0, 0,                     \

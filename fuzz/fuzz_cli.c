@@ -27,8 +27,10 @@ static void target(const uint8_t *data, size_t size)
     for (char *at = strtok(text, "\n"); at && count < ARGUMENTS; at = strtok(NULL, "\n"))
         arguments[count++] = at;
     cli_app app = { 0 };
-    if (args_parse(&app, count, arguments) != EXIT_GOOD || !app.verb) return;
-    RUN_MUST(app.operand_count <= APP_OPERANDS);
+    int status = args_parse(&app, count, arguments);
+    RUN_MUST(app.operand_count < (uint32_t)count || count == 1);
+    free(app.operands);
+    if (status != EXIT_GOOD || !app.verb) return;
     for (int id = 0; id < OPTION_ID_COUNT; id++) {
         if (!option_given(&app, (option_id)id)) continue;
         const char *word = option_text(&app, (option_id)id);

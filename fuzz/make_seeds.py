@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tests', 'io'))
 from gltf_mutate import Document, VERTICES, INDICES, skinned, morphed, sparse, interleaved, looks  # noqa: E402
+from gltf_faults import made  # noqa: E402
 
 folder = sys.argv[1]
 os.makedirs(folder, exist_ok=True)
@@ -138,6 +139,18 @@ for order, sign in (('little', '<'), ('big', '>')):
     body = b''.join(struct.pack(sign + '6f3B', *c, 0, 0, 1, 255, 0, 9) for c in CORNERS)
     body += struct.pack(sign + 'B4iB3i', 4, 0, 1, 2, 3, 3, 0, 1, 2)
     write(f'quad_{order}.ply', f'ply\nformat binary_{order}_endian 1.0\n{HEADER}'.encode() + body)
+
+write('quad.off', 'OFF # a comment\n5 3 0\n0 0 0\n1 0 0\n\n1 1 0\n0.4 0.3 0\n0 1 0\n5 0 1 2 3 4 255 0 0\n3 0 2 1 .5 .5 .5 1\n2 0 1\n')
+write('colors.off', 'STCNOFF 4 2 0\n' + ''.join(
+    f'{x} {y} 0 0 0 1 {255 * x} {255 * y} 9 255 {x} {y}\n' for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))) + '3 0 1 2\n3 0 2 3\n')
+write('binary.off', b'OFF BINARY\n' + struct.pack('>3I9f', 3, 1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0) + struct.pack('>4II4f', 3, 0, 1, 2, 4, 1, 0, 0, 1))
+FACET = 'facet normal 0 0 1\n outer loop\n  vertex %s\n  vertex %s\n  vertex %s\n endloop\nendfacet\n'
+write('two.stl', 'solid one\n' + FACET % ('0 0 0', '1 0 0', '1 1 0') + 'endsolid one\nsolid\n' +
+      FACET.replace('0 0 1', 'nan nan nan', 1) % ('0 0 0', '1 1 0', '0 1e0 -0') + 'endsolid\n')
+CORNERS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+write('tetra.stl', b'solid, but binary'.ljust(80) + struct.pack('<I', 4) + b''.join(
+    struct.pack('<12fH', 0, 0, 0, *CORNERS[a], *CORNERS[b], *CORNERS[c], 0x8001)
+    for a, b, c in ((0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3))))
 write('walk.bvh', 'HIERARCHY\nROOT hip\n{\n\tOFFSET 0 1 0\n\tCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n\tJOINT knee\n\t{\n'
       '\t\tOFFSET 0 -1 0\n\t\tCHANNELS 3 Zrotation Xrotation Yrotation\n\t\tEnd Site\n\t\t{\n\t\t\tOFFSET 0 -1 0\n\t\t}\n\t}\n}\n'
       'MOTION\nFrames: 2\nFrame Time: 0.0333333\n0 1 0 0 0 0 10 20 30\n0 1 0.5 1 2 3 40 50 60\n')
@@ -188,3 +201,10 @@ write('joint_map.json', '{"joints": {"j0": "j1", "j1": null, "#2": "#0"}}')
 write('parts.seg', '0\n0\n1\n\n 2 \n')
 write('commands.cli', 'deform\nmodel.glb\n--clip\nwalk\n--method\nlbs\n--frames\n0:10\n-o\nout.npy\n')
 write('check.cli', 'check\nmodel.glb\n--fix\n-o\nfixed.glb\n--influences\n4\n--json\n')
+
+# Many faults that generous reading puts right, at once (tests/io/gltf_faults.py).
+write('generous.glb', made(('binds_with_a_stride', 'times_with_a_stride', 'indices_with_a_stride',
+                            'a_rotation_of_length_two', 'tangents_that_are_too_long', 'a_node_that_is_two_joints', 'empty_lists',
+                            'attributes_in_one_view_without_a_stride', 'sparse_data_called_vertices', 'colours_of_three_bytes',
+                            'a_least_version_above_the_version', 'an_extension_that_is_not_declared', 'a_header_that_says_more',
+                            'times_without_bounds', 'a_view_padded_beyond_its_buffer'))[0].pack())

@@ -77,8 +77,10 @@ static inline void run_read(const char *name, const uint8_t *data, size_t size, 
 {
     cutis_context *context = run_begin();
     cutis_model *model = NULL;
-    cutis_result result = cutis_model_read_memory(context, data, size, name,
-                                                  &(cutis_read_options){ .gate = gate }, &model);
+    cutis_read_guess guess;
+    cutis_read_options options = { .gate = gate, .guess = &guess };
+    if (gate == CUTIS_GATE_REPAIR) options.up = CUTIS_UP_AUTO, options.units = CUTIS_UNITS_AUTO;
+    cutis_result result = cutis_model_read_memory(context, data, size, name, &options, &model);
     RUN_MUST((result == CUTIS_OK) == (model != NULL));
     if (model) run_walk(model);
     cutis_model_destroy(model);

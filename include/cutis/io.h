@@ -1,4 +1,5 @@
-/// Files: models (glTF, GLB, OBJ, PLY, BVH, Cal3D), arrays (NumPy, PC2). Library cutis-io.
+/// Files: models (glTF, GLB, OBJ, PLY, OFF, STL, BVH, Cal3D), arrays (NumPy, PC2). Library
+/// cutis-io.
 ///
 /// Files are hostile: every reader checks every size and index, refuses what lies outside the
 /// asset's folder, and says file, place and reason in the context's error. Every writer is atomic:
@@ -31,24 +32,66 @@ typedef enum cutis_format {
     CUTIS_FORMAT_CAL3D = 6, ///< .cfg with .csf/.cmf/.caf or .xsf/.xmf/.xaf
     CUTIS_FORMAT_NPY = 7,
     CUTIS_FORMAT_PC2 = 8,
+    CUTIS_FORMAT_OFF = 9, ///< read, not written
+    CUTIS_FORMAT_STL = 10,
 } cutis_format;
 
+/// Which axis of a file points up, for formats that do not say (OBJ, PLY, OFF, STL, BVH, Cal3D).
+/// The model's is y: z up is turned a quarter back about x, x up a quarter about z; positions,
+/// normals, joints, rest poses and clips alike.
+typedef enum cutis_up {
+    CUTIS_UP_Y = 0, ///< the file as it is
+    CUTIS_UP_X = 1,
+    CUTIS_UP_Z = 2,
+    CUTIS_UP_AUTO = 3, ///< guessed: names of joints, symmetry, floor, feet
+} cutis_up;
+
+/// The unit of a file, for the same formats. The model's is the metre.
+typedef enum cutis_units {
+    CUTIS_UNITS_M = 0,
+    CUTIS_UNITS_CM = 1,
+    CUTIS_UNITS_MM = 2,
+    CUTIS_UNITS_IN = 3,
+    CUTIS_UNITS_AUTO = 4, ///< guessed: which makes the height that of a body
+} cutis_units;
+
+#define CUTIS_REASON_SIZE 192
+
+/// What CUTIS_UP_AUTO and CUTIS_UNITS_AUTO chose, and why, in words; a reason is empty where
+/// nothing was guessed.
+typedef struct cutis_read_guess {
+    cutis_up up;
+    cutis_units units;
+    char up_reason[CUTIS_REASON_SIZE], units_reason[CUTIS_REASON_SIZE];
+} cutis_read_guess;
+
 typedef struct cutis_read_options {
+    uint32_t struct_size; ///< sizeof of this struct where you compile; 0: as of version 0.1
     cutis_format format;
-    cutis_gate gate; ///< CUTIS_GATE_REPAIR: repair what can be
-    bool strict;     ///< glTF: refuse whatever the Khronos validator calls an error, also what does
-                     ///< no harm here (sums of weights, doubled joints, bounds, colours above 1)
-    float unit_scale; ///< file units to metres for formats without units (OBJ, PLY, BVH, Cal3D); 0
-                      ///< = 1
-    bool keep_source; ///< glTF: the model keeps its file in memory, for cutis_model_write
+    cutis_gate gate; ///< CUTIS_GATE_REPAIR: repair also what has no meaning as it is (negative
+                     ///< weights, singular inverse binds, keys that are not finite)
+    bool strict; ///< glTF: refuse whatever the Khronos validator calls an error, harmless or not
+    float unit_scale;  ///< file units to metres for formats without units (OBJ, PLY, OFF, STL, BVH,
+                       ///< Cal3D); 0: as `units` says
+    bool keep_source;  ///< glTF: the model keeps its file in memory, for cutis_model_write
+    cutis_up up;       ///< for the same formats; glTF has y up and metres, whatever is asked
+    cutis_units units; ///< not beside unit_scale
+    cutis_read_guess *guess; ///< caller memory for what was guessed, or NULL; the log tells it too
 } cutis_read_options;
 
 /// Read a model. A missing image is no error.
+///
+/// glTF is read generously unless `strict`: a file that breaks the letter of the format and still
+/// has one safe, unambiguous meaning is taken at that (docs/formats/gltf.md lists what: strides,
+/// bounds, sums of weights, lengths of rotations, order of keys, paddings, targets, ...).
+/// cutis_model_issues lists what was put right, by the codes of cutis_file_inspect, once each, and
+/// cutis_model_write never writes it again. What has no such meaning is refused: cycles, indices
+/// out of range, data that is cut off, numbers that are none, paths that leave the folder.
 CUTIS_API cutis_result cutis_model_read(cutis_context *context, const char *path,
                                         const cutis_read_options *options, cutis_model **out);
 
-/// The same from memory: glTF with data URIs only, GLB, OBJ, PLY, BVH. `name` stands in error
-/// texts.
+/// The same from memory: glTF with data URIs only, GLB, OBJ, PLY, OFF, STL, BVH. `name` stands in
+/// error texts.
 CUTIS_API cutis_result cutis_model_read_memory(cutis_context *context, const void *data,
                                                size_t size, const char *name,
                                                const cutis_read_options *options,
@@ -66,7 +109,8 @@ CUTIS_API cutis_result cutis_file_inspect_memory(cutis_context *context, const v
                                                  size_t size, const char *name,
                                                  cutis_check_report **out);
 
-/// Add the clip of another file (.caf, .xaf, .bvh, glTF) to a model; joints are matched by name.
+/// Add the clip of another file (.caf, .xaf, .bvh, glTF) to a model; joints are matched by name. A
+/// file that does not say its axes and units is read with those of the model's own file.
 CUTIS_API cutis_result cutis_model_read_clip(const cutis_model *model, const char *path,
                                              cutis_model **out);
 
@@ -79,7 +123,7 @@ typedef enum cutis_weight_format {
 typedef struct cutis_write_options {
     cutis_format format;
     cutis_weight_format weights;
-    bool ascii; ///< PLY: text in place of binary
+    bool ascii; ///< PLY, STL: text in place of binary
 } cutis_write_options;
 
 /// Write a model. What its source file held and Cutis does not model (textures, cameras, extras,

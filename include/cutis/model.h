@@ -330,7 +330,7 @@ CUTIS_API const cutis_model_data *cutis_model_get(const cutis_model *model);
 /// The context the model was made with.
 CUTIS_API cutis_context *cutis_model_context(const cutis_model *model);
 
-/// One finding about a model: by the gate while repairing, or by cutis_model_check.
+/// One finding about a model: by the gate while repairing, by a reader, or by cutis_model_check.
 typedef struct cutis_issue {
     const char *code;  ///< stable, upper case: "WEIGHTS_NON_NORMALIZED"
     const char *place; ///< "meshes/0/primitives/1"
@@ -340,7 +340,8 @@ typedef struct cutis_issue {
     bool repaired;
 } cutis_issue;
 
-/// What the gate repaired when the model was made; owned by the model.
+/// What the gate repaired when the model was made, and what reading its file put right
+/// (cutis/io.h); owned by the model.
 CUTIS_API uint32_t cutis_model_issues(const cutis_model *model, const cutis_issue **out);
 
 /// Findings about a model or a file: what cutis_model_check (cutis/weights.h) and

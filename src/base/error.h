@@ -37,12 +37,12 @@ cutis_result cutis_progress(cutis_context *context, const char *stage, double fr
 /// The limits in force, defaults filled in.
 const cutis_limits *cutis_context_limits(const cutis_context *context);
 
-#pragma GCC visibility pop
-
 /// Options that begin with their struct_size, and have `size` bytes in this library: a copy, zeros
 /// where an older caller's end, or all if `from` is NULL. false: they are a newer library's.
 /// @param first their size in version 0.1, which a struct_size of 0 stands for
 bool cutis_options_copy(void *to, size_t size, size_t first, const void *from);
+
+#pragma GCC visibility pop
 
 /// Return what a call returns unless it is CUTIS_OK; for functions with nothing to release.
 #define TRY(call)                                                                                  \

@@ -2,7 +2,7 @@
 // NAME_end, the motion one clip of linear keys, one per frame. Invariant: the nodes stand
 // depth-first, and the number of motion values is proven to fit the file before they are allocated.
 // No recursion: the open joint's parent link is the stack.
-#include "io/format.h"
+#include "io/place.h"
 #include "io/text.h"
 
 #include <math.h>
@@ -323,7 +323,7 @@ static cutis_result publish(bvh_file *file, cutis_model **out)
                               .clip_count = clip.channel_count ? 1 : 0,
                               .nodes = nodes,
                               .clips = &clip };
-    return cutis_model_create(file->context, &data, file->input->gate, out);
+    return cutis_input_publish(file->input, &data, file->input->scale, out);
 }
 
 cutis_result cutis_bvh_read(const cutis_input *input, cutis_model **out)

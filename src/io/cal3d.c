@@ -4,6 +4,7 @@
 // bone i of the file; nodes are sorted so that parents come first.
 #include "io/cal3d.h"
 #include "io/names.h"
+#include "io/place.h"
 #include "io/text.h"
 
 #include <math.h>
@@ -11,14 +12,6 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "model/source.h"
-
-// What a model remembers of its .cfg: clips that are added later need the same scale.
-typedef struct cal3d_memory {
-    cutis_source source;
-    cutis_context *context;
-    float scale;
-} cal3d_memory;
 
 typedef struct builder {
     const cutis_input *input;
@@ -39,18 +32,6 @@ typedef struct builder {
     cutis_result visit_result; // of the folder walk
     char folder_path[4096];
 } builder;
-
-static void destroy_memory(cutis_source *source)
-{
-    cal3d_memory *memory = (cal3d_memory *)source;
-    cutis_free(memory->context, memory, sizeof *memory);
-}
-
-float cutis_cal3d_scale_of(const cutis_source *source)
-{
-    return source && source->destroy == destroy_memory ? ((const cal3d_memory *)source)->scale
-                                                       : 1.0f;
-}
 
 cal3d_kind cutis_cal3d_kind(const char *data, size_t size, bool *is_xml)
 {
@@ -417,15 +398,7 @@ static cutis_result publish(builder *b, cutis_model **out)
 {
     uint32_t n = b->skeleton.count;
     cutis_mat34 *binds = cutis_arena_alloc(&b->arena, n, sizeof *binds);
-    cal3d_memory *memory = cutis_alloc_zero(b->context, 1, sizeof *memory);
-    if (!binds || !memory) {
-        cutis_free(b->context, memory, sizeof *memory);
-        return cutis_alloc_result(b->context);
-    }
-    atomic_init(&memory->source.references, 1);
-    memory->source.destroy = destroy_memory;
-    memory->context = b->context;
-    memory->scale = b->scale;
+    if (!binds) return cutis_alloc_result(b->context);
     for (uint32_t i = 0; i < n; i++) {
         const cal3d_bone *bone = &b->skeleton.bones[i];
         cutis_transform bind = to_transform(b, bone->bone_translation, bone->bone_rotation);
@@ -445,11 +418,8 @@ static cutis_result publish(builder *b, cutis_model **out)
                               .meshes = b->mesh_list,
                               .skins = &skin,
                               .clips = b->clips,
-                              .materials = b->material_list,
-                              .source = &memory->source };
-    cutis_result result = cutis_model_create(b->context, &data, b->input->gate, out);
-    cutis_source_release(&memory->source);
-    return result;
+                              .materials = b->material_list };
+    return cutis_input_publish(b->input, &data, b->scale, out);
 }
 
 static cutis_result read_cfg_model(builder *b)

@@ -110,8 +110,4 @@ cutis_result cutis_cal3d_make_clip(const cal3d_source_file *file, const cal3d_an
                                    float scale, const uint32_t *nodes, uint32_t bone_count,
                                    cutis_clip *out);
 
-/// What a model read from Cal3D was scaled by (the .cfg's scale and the reader's units); 1 for
-/// other sources.
-float cutis_cal3d_scale_of(const cutis_source *source);
-
 #endif

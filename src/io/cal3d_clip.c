@@ -3,12 +3,12 @@
 // says reaches a model unchecked.
 #include "io/cal3d.h"
 #include "io/names.h"
+#include "io/place.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "model/source.h"
 
 cutis_quat cutis_cal3d_rotation(const float q[4])
 {
@@ -81,6 +81,8 @@ cutis_result cutis_cal3d_read_clip(const cutis_model *model, const cutis_input *
     cal3d_animation animation = { NULL, 0 };
     cutis_clip clip;
     bool is_xml;
+    float scale;
+    const cutis_place place = cutis_place_of(data->source, &scale);
     if (data->skin_count == 0)
         return cutis_fail(context, CUTIS_UNSUPPORTED,
                           "%s: a Cal3D clip numbers its bones, and the model has no skin",
@@ -90,10 +92,14 @@ cutis_result cutis_cal3d_read_clip(const cutis_model *model, const cutis_input *
                                  : cutis_cal3d_animation(&file, &animation);
     const cutis_skin *skin = &data->skins[0];
     if (result == CUTIS_OK)
-        result = cutis_cal3d_make_clip(&file, &animation,
-                                       cutis_cal3d_scale_of(data->source) * input->scale,
-                                       skin->joints, skin->joint_count, &clip);
-    if (result == CUTIS_OK) result = append_clips(model, &clip, 1, &arena, out);
+        result =
+            cutis_cal3d_make_clip(&file, &animation, scale, skin->joints, skin->joint_count, &clip);
+    const cutis_clip *turned = NULL;
+    if (result == CUTIS_OK) {
+        turned = cutis_place_clips(&arena, (cutis_place){ place.up, 1 }, &clip, 1);
+        if (!turned) result = cutis_alloc_result(context);
+    }
+    if (turned) result = append_clips(model, turned, 1, &arena, out);
     cutis_arena_release(&arena);
     return result;
 }

@@ -13,6 +13,10 @@ typedef struct cutis_input {
     size_t size;
     float scale; ///< file units to metres, never 0
     cutis_gate gate;
+    cutis_format format; ///< what it is read as
+    cutis_up up;         ///< as asked for
+    bool guess_units;
+    cutis_read_guess *guess; ///< or NULL
 } cutis_input;
 
 /// A file on disk, read as options (NULL: none) say. Close it also where this failed.
@@ -22,6 +26,8 @@ void cutis_input_close(cutis_input *input);
 
 cutis_result cutis_obj_read(const cutis_input *input, cutis_model **out);
 cutis_result cutis_ply_read(const cutis_input *input, cutis_model **out);
+cutis_result cutis_off_read(const cutis_input *input, cutis_model **out);
+cutis_result cutis_stl_read(const cutis_input *input, cutis_model **out);
 cutis_result cutis_bvh_read(const cutis_input *input, cutis_model **out);
 /// A .cfg, or a skeleton or mesh file (binary or XML) alone.
 cutis_result cutis_cal3d_read(const cutis_input *input, cutis_model **out);
@@ -31,6 +37,7 @@ cutis_result cutis_cal3d_read_clip(const cutis_model *model, const cutis_input *
 
 cutis_result cutis_obj_write(const cutis_model *model, const char *path);
 cutis_result cutis_ply_write(const cutis_model *model, const char *path, bool ascii);
+cutis_result cutis_stl_write(const cutis_model *model, const char *path, bool ascii);
 cutis_result cutis_bvh_write(const cutis_model *model, const char *path);
 
 /// The readers of small files, on bytes in memory; the other arguments are those of
@@ -48,6 +55,10 @@ struct cutis_text;
 struct cutis_span;
 cutis_result cutis_text_bad(const cutis_input *input, const struct cutis_text *text,
                             const char *reason, struct cutis_span what);
+
+/// Whether bytes are an STL file: by its size and count, by its first two lines.
+bool cutis_stl_is_binary(const char *data, size_t size);
+bool cutis_stl_is_text(const char *data, size_t size);
 
 /// What a file is, by its first bytes; CUTIS_FORMAT_AUTO if they do not say.
 cutis_format cutis_format_of_content(const char *data, size_t size);

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/os/os.h"
 #include "io/gltf/gltf.h"
+#include "io/place.h"
 #include "model/report.h"
 
 static const struct {
@@ -22,6 +23,7 @@ static const struct {
     { ".cfg", CUTIS_FORMAT_CAL3D }, { ".csf", CUTIS_FORMAT_CAL3D }, { ".cmf", CUTIS_FORMAT_CAL3D },
     { ".caf", CUTIS_FORMAT_CAL3D }, { ".xsf", CUTIS_FORMAT_CAL3D }, { ".xmf", CUTIS_FORMAT_CAL3D },
     { ".xaf", CUTIS_FORMAT_CAL3D }, { ".npy", CUTIS_FORMAT_NPY },   { ".pc2", CUTIS_FORMAT_PC2 },
+    { ".off", CUTIS_FORMAT_OFF },   { ".stl", CUTIS_FORMAT_STL },
 };
 
 cutis_format cutis_format_of_name(const char *path)
@@ -56,6 +58,15 @@ static bool looks_like_obj(cutis_text text)
     return false;
 }
 
+// [ST][C][N][4][n]OFF, and counts may stand right behind it.
+static bool looks_like_off(cutis_span word)
+{
+    size_t at = 0;
+    while (at < word.size && strchr("STCN4n", word.data[at]) && word.data[at]) at++;
+    if (word.size - at < 3 || memcmp(word.data + at, "OFF", 3) != 0) return false;
+    return word.size == at + 3 || (word.data[at + 3] >= '0' && word.data[at + 3] <= '9');
+}
+
 cutis_format cutis_format_of_content(const char *data, size_t size)
 {
     if (starts(data, size, "glTF", 4)) return CUTIS_FORMAT_GLB;
@@ -70,6 +81,8 @@ cutis_format cutis_format_of_content(const char *data, size_t size)
     if (word.size && word.data[0] == '{') return CUTIS_FORMAT_GLTF;
     if (word.size && word.data[0] == '<') return CUTIS_FORMAT_CAL3D;
     if (cutis_span_is_any_case(word, "HIERARCHY")) return CUTIS_FORMAT_BVH;
+    if (cutis_stl_is_binary(data, size) || cutis_stl_is_text(data, size)) return CUTIS_FORMAT_STL;
+    if (looks_like_off(word)) return CUTIS_FORMAT_OFF;
     if (looks_like_obj(cutis_text_begin(data, size))) return CUTIS_FORMAT_OBJ;
     return CUTIS_FORMAT_AUTO;
 }
@@ -106,16 +119,22 @@ static cutis_format choose_format(const cutis_input *input, const cutis_read_opt
     return format == CUTIS_FORMAT_GLB ? CUTIS_FORMAT_GLTF : format;
 }
 
-static cutis_result read_input(const cutis_input *input, const cutis_read_options *options,
+static cutis_result read_input(cutis_input *input, const cutis_read_options *options,
                                cutis_model **out)
 {
-    switch (choose_format(input, options)) {
+    input->format = choose_format(input, options);
+    if (input->guess) *input->guess = (cutis_read_guess){ 0 };
+    switch (input->format) {
     case CUTIS_FORMAT_GLTF:
         return cutis_gltf_read(input, options, out);
     case CUTIS_FORMAT_OBJ:
         return cutis_obj_read(input, out);
     case CUTIS_FORMAT_PLY:
         return cutis_ply_read(input, out);
+    case CUTIS_FORMAT_OFF:
+        return cutis_off_read(input, out);
+    case CUTIS_FORMAT_STL:
+        return cutis_stl_read(input, out);
     case CUTIS_FORMAT_BVH:
         return cutis_bvh_read(input, out);
     case CUTIS_FORMAT_CAL3D:
@@ -125,34 +144,48 @@ static cutis_result read_input(const cutis_input *input, const cutis_read_option
         return cutis_fail(input->context, CUTIS_UNSUPPORTED_FORMAT,
                           "%s: an array of positions, not a model", input->name);
     default:
-        return cutis_fail(input->context, CUTIS_UNSUPPORTED_FORMAT,
-                          "%s: not a format Cutis reads (glTF, GLB, OBJ, PLY, BVH, Cal3D)",
-                          input->name);
+        return cutis_fail(
+            input->context, CUTIS_UNSUPPORTED_FORMAT,
+            "%s: not a format Cutis reads (glTF, GLB, OBJ, PLY, OFF, STL, BVH, Cal3D)",
+            input->name);
     }
 }
 
-static cutis_result check_options(cutis_context *context, const cutis_read_options *options)
+/// The caller's options, or none, as a copy that has been looked at.
+static cutis_result take_options(cutis_context *context, const cutis_read_options *given,
+                                 cutis_read_options *options)
 {
-    if (!options) return CUTIS_OK;
+    if (!cutis_options_copy(options, sizeof *options, sizeof *options, given))
+        return cutis_fail(context, CUTIS_UNSUPPORTED, CUTIS_NEWER, "cutis_model_read");
     if (!isfinite(options->unit_scale) || options->unit_scale < 0)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "unit_scale: must be a positive number, or 0 for 1");
-    if ((unsigned)options->format > CUTIS_FORMAT_PC2)
+    if ((unsigned)options->format > CUTIS_FORMAT_STL)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "format: no such format");
+    if ((unsigned)options->up > CUTIS_UP_AUTO || (unsigned)options->units > CUTIS_UNITS_AUTO)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "up, units: no such axis or unit");
+    if (options->unit_scale != 0 && options->units != CUTIS_UNITS_M)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                          "unit_scale and units exclude each other");
     return CUTIS_OK;
 }
 
 static cutis_input make_input(cutis_context *context, const char *name, bool on_disk,
                               const void *data, size_t size, const cutis_read_options *options)
 {
-    float scale = options && options->unit_scale != 0 ? options->unit_scale : 1.0f;
+    static const cutis_read_options NONE = { 0 };
+    const cutis_read_options *o = options ? options : &NONE;
     return (cutis_input){ .context = context,
                           .name = name,
                           .on_disk = on_disk,
                           .data = data,
                           .size = size,
-                          .scale = scale,
-                          .gate = options ? options->gate : CUTIS_GATE_REFUSE };
+                          .scale = o->unit_scale != 0 ? o->unit_scale
+                                                      : (float)cutis_units_metres(o->units),
+                          .gate = o->gate,
+                          .up = o->up,
+                          .guess_units = o->units == CUTIS_UNITS_AUTO,
+                          .guess = o->guess };
 }
 
 cutis_result cutis_input_open(cutis_context *context, const char *path,
@@ -176,10 +209,11 @@ cutis_result cutis_model_read(cutis_context *context, const char *path,
     if (out) *out = NULL;
     if (!context || !path || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_input input;
-    cutis_result result = check_options(context, options);
+    cutis_read_options taken;
+    cutis_result result = take_options(context, options, &taken);
     if (result != CUTIS_OK) return result;
-    result = cutis_input_open(context, path, options, &input);
-    if (result == CUTIS_OK) result = read_input(&input, options, out);
+    result = cutis_input_open(context, path, &taken, &input);
+    if (result == CUTIS_OK) result = read_input(&input, &taken, out);
     cutis_input_close(&input);
     return result;
 }
@@ -190,11 +224,12 @@ cutis_result cutis_model_read_memory(cutis_context *context, const void *data, s
 {
     if (out) *out = NULL;
     if (!context || (!data && size) || !out) return CUTIS_INVALID_ARGUMENT;
-    cutis_result result = check_options(context, options);
+    cutis_read_options taken;
+    cutis_result result = take_options(context, options, &taken);
     if (result != CUTIS_OK) return result;
     cutis_input input =
-        make_input(context, name ? name : "memory", false, data ? data : "", size, options);
-    return read_input(&input, options, out);
+        make_input(context, name ? name : "memory", false, data ? data : "", size, &taken);
+    return read_input(&input, &taken, out);
 }
 
 /// The error that a reader left, "file: line 3: reason", as a finding: its place is "line 3" (or
@@ -218,7 +253,7 @@ static bool report_refusal(const cutis_input *input, cutis_result result,
 }
 
 /// Formats without a validator of their own: what the reader refuses is the one finding.
-static cutis_result inspect_input(const cutis_input *input, cutis_check_report *report)
+static cutis_result inspect_input(cutis_input *input, cutis_check_report *report)
 {
     cutis_model *model = NULL;
     if (choose_format(input, NULL) == CUTIS_FORMAT_GLTF) return cutis_gltf_inspect(input, report);
@@ -229,7 +264,7 @@ static cutis_result inspect_input(const cutis_input *input, cutis_check_report *
     return CUTIS_OK;
 }
 
-static cutis_result inspect(const cutis_input *input, cutis_check_report **out)
+static cutis_result inspect(cutis_input *input, cutis_check_report **out)
 {
     cutis_check_report *report = cutis_report_create(input->context);
     if (!report) return cutis_alloc_result(input->context);
@@ -286,6 +321,9 @@ cutis_result cutis_model_read_clip(const cutis_model *model, const char *path, c
     cutis_model *other = NULL;
     cutis_input input;
     cutis_result result = cutis_input_open(cutis_model_context(model), path, NULL, &input);
+    const cutis_place place = cutis_place_of(cutis_model_get(model)->source, NULL);
+    input.up = place.up;
+    input.scale = place.scale;
     if (result == CUTIS_OK && is_cal3d_clip(&input)) {
         result = cutis_cal3d_read_clip(model, &input, out);
     } else if (result == CUTIS_OK) {
@@ -314,6 +352,11 @@ cutis_result cutis_model_write(const cutis_model *model, const char *path,
         return cutis_obj_write(model, path);
     case CUTIS_FORMAT_PLY:
         return cutis_ply_write(model, path, options && options->ascii);
+    case CUTIS_FORMAT_STL:
+        return cutis_stl_write(model, path, options && options->ascii);
+    case CUTIS_FORMAT_OFF:
+        return cutis_fail(context, CUTIS_UNSUPPORTED, "%s: OFF is read, not written; write .ply",
+                          path);
     case CUTIS_FORMAT_BVH:
         return cutis_bvh_write(model, path);
     case CUTIS_FORMAT_CAL3D:
@@ -326,7 +369,7 @@ cutis_result cutis_model_write(const cutis_model *model, const char *path,
     default:
         return cutis_fail(context, CUTIS_UNSUPPORTED_FORMAT,
                           "%s: the name does not say a format Cutis writes "
-                          "(.gltf, .glb, .obj, .ply, .bvh)",
+                          "(.gltf, .glb, .obj, .ply, .stl, .bvh)",
                           path);
     }
 }

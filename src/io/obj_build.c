@@ -5,6 +5,7 @@
 // file makes a single primitive), each with the first (vt, vn) it is used with; further
 // combinations follow in order of use.
 #include "io/obj.h"
+#include "io/place.h"
 #include "io/polygon.h"
 
 #include <stdlib.h>
@@ -324,7 +325,7 @@ static cutis_result publish(builder *b, cutis_primitive *primitives, cutis_model
                               .nodes = &node,
                               .meshes = &mesh,
                               .materials = file->looks };
-    return cutis_model_create(b->context, &data, file->input->gate, out);
+    return cutis_input_publish(file->input, &data, file->input->scale, out);
 }
 
 cutis_result cutis_obj_build(obj_file *file, cutis_model **out)

@@ -3,7 +3,7 @@
 // Invariant: before an element is read, its count is proven to fit into what is left of the file.
 #include "io/ply.h"
 #include "io/bytes.h"
-#include "io/polygon.h"
+#include "io/surface.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,18 +17,17 @@ typedef enum role { X, Y, Z, NX, NY, NZ, RED, GREEN, BLUE, ALPHA, S, T, ROLE_COU
 typedef struct reader {
     const cutis_input *input;
     cutis_context *context;
-    cutis_arena arena;
+    cutis_surface_draft draft;
     ply_header header;
     cutis_text text;               // ASCII
     const unsigned char *at, *end; // binary
     float *attributes[ROLE_COUNT]; // vertex_count each, or NULL
     size_t vertex_count;
     bool has_vertices;
-    uint32_t *indices;
-    size_t index_count, index_capacity;
     int64_t *list; // of the property at work
     size_t list_count, list_capacity;
-    cutis_polygons polygons;
+    uint32_t *corners; // the list, where it is a polygon
+    size_t corner_capacity;
 } reader;
 
 static cutis_result fail_at(const reader *r, cutis_result result, const char *reason)
@@ -86,7 +85,8 @@ static cutis_result take_list(reader *r, const ply_property *property)
         return fail_at(r, CUTIS_CORRUPT_DATA, "the length of a list is no count");
     if (length * (double)each > (double)bytes_left(r) + 1) return cut_off(r);
     r->list_count = (size_t)length;
-    if (!cutis_arena_grow(&r->arena, &r->list, &r->list_capacity, r->list_count, sizeof *r->list))
+    if (!cutis_arena_grow(&r->draft.arena, &r->list, &r->list_capacity, r->list_count,
+                          sizeof *r->list))
         return cutis_alloc_result(r->context);
     for (size_t i = 0; i < r->list_count; i++) {
         double value;
@@ -155,6 +155,16 @@ static cutis_result store_value(reader *r, role what, ply_type type, size_t vert
     return CUTIS_OK;
 }
 
+// `width` attributes side by side; `fill` where the file has none for the last.
+static float *weave(reader *r, role first, uint32_t width, float fill)
+{
+    float *out = cutis_arena_alloc(&r->draft.arena, r->vertex_count, width * sizeof(float));
+    for (size_t v = 0; out && v < r->vertex_count; v++)
+        for (uint32_t k = 0; k < width; k++)
+            out[width * v + k] = r->attributes[first + k] ? r->attributes[first + k][v] : fill;
+    return out;
+}
+
 static cutis_result read_vertices(reader *r, const ply_element *element)
 {
     role roles[PLY_PROPERTIES_MAX];
@@ -167,7 +177,8 @@ static cutis_result read_vertices(reader *r, const ply_element *element)
             roles[i] = ROLE_COUNT; // "s" and "u" in one file: the first counts
             continue;
         }
-        r->attributes[roles[i]] = cutis_arena_alloc(&r->arena, r->vertex_count, sizeof(float));
+        r->attributes[roles[i]] =
+            cutis_arena_alloc(&r->draft.arena, r->vertex_count, sizeof(float));
         if (!r->attributes[roles[i]]) return cutis_alloc_result(r->context);
     }
     if (!r->attributes[X] || !r->attributes[Y] || !r->attributes[Z])
@@ -185,39 +196,24 @@ static cutis_result read_vertices(reader *r, const ply_element *element)
         }
     }
     r->has_vertices = true;
-    return CUTIS_OK;
-}
-
-static cutis_result add_triangle(reader *r, int64_t a, int64_t b, int64_t c)
-{
-    if (!cutis_arena_grow(&r->arena, &r->indices, &r->index_capacity, r->index_count + 3,
-                          sizeof *r->indices))
-        return cutis_alloc_result(r->context);
-    r->indices[r->index_count++] = (uint32_t)a;
-    r->indices[r->index_count++] = (uint32_t)b;
-    r->indices[r->index_count++] = (uint32_t)c;
-    return CUTIS_OK;
+    r->draft.positions = weave(r, X, 3, 0);
+    return r->draft.positions ? CUTIS_OK : cutis_alloc_result(r->context);
 }
 
 static cutis_result add_polygon(reader *r)
 {
     size_t n = r->list_count;
-    for (size_t i = 0; i < n; i++)
+    if (!cutis_arena_grow(&r->draft.arena, &r->corners, &r->corner_capacity, n, sizeof *r->corners))
+        return cutis_alloc_result(r->context);
+    for (size_t i = 0; i < n; i++) {
         if (r->list[i] < 0 || (uint64_t)r->list[i] >= r->vertex_count)
             return fail_at(r, CUTIS_CORRUPT_DATA, "a face refers to a vertex that is not there");
-    if (n < 3) return CUTIS_OK; // no area, nothing to draw
-    if (!cutis_polygons_begin(&r->polygons, (uint32_t)n)) return cutis_alloc_result(r->context);
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++)
-            r->polygons.corners[i].point[k] = r->attributes[X + k][r->list[i]];
-    if (!cutis_polygons_triangulate(&r->polygons, (uint32_t)n))
-        return fail_at(r, CUTIS_LIMIT_EXCEEDED, "a concave polygon of many corners takes too long");
-    cutis_result result = CUTIS_OK;
-    for (size_t i = 0; i + 2 < n && result == CUTIS_OK; i++) {
-        const uint32_t *t = r->polygons.corners[i].triangle;
-        result = add_triangle(r, r->list[t[0]], r->list[t[1]], r->list[t[2]]);
+        r->corners[i] = (uint32_t)r->list[i];
     }
-    return result;
+    cutis_result result = cutis_surface_polygon(&r->draft, r->corners, (uint32_t)n);
+    return result == CUTIS_UNSUPPORTED ? fail_at(r, CUTIS_LIMIT_EXCEEDED,
+                                                 "a concave polygon of many corners takes too long")
+                                       : result;
 }
 
 // A strip turns over with every triangle; -1 starts a new one.
@@ -235,7 +231,8 @@ static cutis_result add_strip(reader *r)
         if (i < start + 2) continue;
         int64_t a = r->list[i - 2], b = r->list[i - 1];
         bool odd = (i - start) & 1;
-        cutis_result result = add_triangle(r, odd ? b : a, odd ? a : b, c);
+        cutis_result result = cutis_surface_triangle(&r->draft, (uint32_t)(odd ? b : a),
+                                                     (uint32_t)(odd ? a : b), (uint32_t)c);
         if (result != CUTIS_OK) return result;
     }
     return CUTIS_OK;
@@ -282,19 +279,7 @@ static cutis_result read_elements(reader *r)
         if (result != CUTIS_OK) return result;
     }
     if (r->vertex_count == 0) return fail_at(r, CUTIS_CORRUPT_DATA, "the file has no vertices");
-    if (r->vertex_count > UINT32_MAX || r->index_count > UINT32_MAX)
-        return fail_at(r, CUTIS_LIMIT_EXCEEDED, "more than 2^32 vertices or indices");
     return CUTIS_OK;
-}
-
-// `width` attributes side by side; `fill` where the file has none for the last.
-static float *weave(reader *r, role first, uint32_t width, float fill)
-{
-    float *out = cutis_arena_alloc(&r->arena, r->vertex_count, width * sizeof(float));
-    for (size_t v = 0; out && v < r->vertex_count; v++)
-        for (uint32_t k = 0; k < width; k++)
-            out[width * v + k] = r->attributes[first + k] ? r->attributes[first + k][v] : fill;
-    return out;
 }
 
 static cutis_result publish(reader *r, cutis_model **out)
@@ -302,27 +287,15 @@ static cutis_result publish(reader *r, cutis_model **out)
     bool normals = r->attributes[NX] && r->attributes[NY] && r->attributes[NZ];
     bool colors = r->attributes[RED] && r->attributes[GREEN] && r->attributes[BLUE];
     bool texcoords = r->attributes[S] && r->attributes[T];
-    char *name = cutis_stem(&r->arena, r->input->name);
-    cutis_primitive primitive = { .topology = r->index_count ? CUTIS_TOPOLOGY_TRIANGLES
-                                                             : CUTIS_TOPOLOGY_POINTS,
-                                  .vertex_count = (uint32_t)r->vertex_count,
-                                  .index_count = (uint32_t)r->index_count,
-                                  .indices = r->index_count ? r->indices : NULL,
-                                  .positions = weave(r, X, 3, 0),
-                                  .normals = normals ? weave(r, NX, 3, 0) : NULL,
-                                  .colors = colors ? weave(r, RED, 4, 1) : NULL,
-                                  .texcoords = texcoords ? weave(r, S, 2, 0) : NULL,
-                                  .material = CUTIS_NONE };
-    if (!name || !primitive.positions || (normals && !primitive.normals) ||
-        (colors && !primitive.colors) || (texcoords && !primitive.texcoords))
+    cutis_surface_draft *draft = &r->draft;
+    draft->vertex_count = r->vertex_count;
+    draft->normals = normals ? weave(r, NX, 3, 0) : NULL;
+    draft->colors = colors ? weave(r, RED, 4, 1) : NULL;
+    draft->texcoords = texcoords ? weave(r, S, 2, 0) : NULL;
+    if ((normals && !draft->normals) || (colors && !draft->colors) ||
+        (texcoords && !draft->texcoords))
         return cutis_alloc_result(r->context);
-    cutis_utf8_repair(name);
-    cutis_mesh mesh = { .name = name, .primitive_count = 1, .primitives = &primitive };
-    cutis_node node = cutis_node_default();
-    node.name = name;
-    node.mesh = 0;
-    cutis_model_data data = { .node_count = 1, .mesh_count = 1, .nodes = &node, .meshes = &mesh };
-    return cutis_model_create(r->context, &data, r->input->gate, out);
+    return cutis_surface_publish(draft, out);
 }
 
 cutis_result cutis_ply_read(const cutis_input *input, cutis_model **out)
@@ -331,9 +304,8 @@ cutis_result cutis_ply_read(const cutis_input *input, cutis_model **out)
     reader *r = cutis_alloc_zero(context, 1, sizeof *r);
     if (!r) return cutis_alloc_result(context);
     r->input = input;
-    r->context = r->arena.context = context;
-    r->polygons.arena = &r->arena;
-    r->polygons.budget = cutis_polygons_budget(input->size);
+    r->context = context;
+    cutis_surface_begin(&r->draft, input);
     cutis_result result = cutis_ply_read_header(input, &r->header);
     if (result == CUTIS_OK) {
         const char *body = input->data + r->header.size;
@@ -343,7 +315,7 @@ cutis_result cutis_ply_read(const cutis_input *input, cutis_model **out)
         result = read_elements(r);
     }
     if (result == CUTIS_OK) result = publish(r, out);
-    cutis_arena_release(&r->arena);
+    cutis_surface_end(&r->draft);
     cutis_free(context, r, sizeof *r);
     return result;
 }

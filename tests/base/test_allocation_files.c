@@ -130,14 +130,29 @@ READS(read_gltf, "skinned.gltf")
 READS(read_handled, "handled.glb")
 READS(read_parted, "parted.glb")
 READS(read_sparse, "sparse.gltf")
+READS(read_generous, "generous.glb")
 READS(read_obj, "box.obj")
 READS(read_ply, "quad.ply")
+READS(read_off, "colors.off")
+READS(read_stl, "two.stl")
 READS(read_bvh, "walk.bvh")
 READS(read_skeleton, "two.xsf")
 READS(read_mesh, "one.cmf")
+MAKES(read_guessed, cutis_model,
+      cutis_model_read(w.context, SEED("walk.bvh"),
+                       &(cutis_read_options){ .up = CUTIS_UP_AUTO, .units = CUTIS_UNITS_AUTO },
+                       &out),
+      fold_model(digest, out), cutis_model_destroy)
+MAKES(read_turned, cutis_model,
+      cutis_model_read(w.context, SEED("one.cmf"),
+                       &(cutis_read_options){ .up = CUTIS_UP_Z, .units = CUTIS_UNITS_CM }, &out),
+      fold_model(digest, out), cutis_model_destroy)
 MAKES(read_kept, cutis_model,
       cutis_model_read(w.context, SEED("everything.glb"), KEEP_SOURCE, &out),
       fold_model(digest, out), cutis_model_destroy)
+MAKES(read_generous_kept, cutis_model,
+      cutis_model_read(w.context, SEED("generous.glb"), KEEP_SOURCE, &out), fold_model(digest, out),
+      cutis_model_destroy)
 MAKES(read_repairing, cutis_model,
       cutis_model_read(w.context, SEED("everything.glb"),
                        &(cutis_read_options){ .gate = CUTIS_GATE_REPAIR, .strict = true }, &out),
@@ -203,6 +218,7 @@ WRITES(write_glb, "a.glb", cutis_model_write(w.character, path, NULL))
 WRITES(write_gltf, "a.gltf", cutis_model_write(w.limb, path, NULL))
 WRITES(write_obj, "a.obj", cutis_model_write(w.limb, path, NULL))
 WRITES(write_ply, "a.ply", cutis_model_write(w.limb, path, NULL))
+WRITES(write_stl, "a.stl", cutis_model_write(w.limb, path, NULL))
 WRITES(write_bvh, "a.bvh", cutis_model_write(w.walk, path, NULL))
 WRITES(write_bytes, "a.bin", cutis_file_write(w.context, path, w.glb, 100))
 
@@ -522,8 +538,14 @@ static const scenario FILES[] = {
     { "cutis_model_read", "handles", read_handled, 1, true },
     { "cutis_model_read", "parts", read_parted, 1, true },
     { "cutis_model_read", "sparse", read_sparse, 1, true },
+    { "cutis_model_read", "generous", read_generous, 1, true },
+    { "cutis_model_read", "generous, kept", read_generous_kept, 1, true },
     { "cutis_model_read", "obj", read_obj, 1, true },
     { "cutis_model_read", "ply", read_ply, 1, true },
+    { "cutis_model_read", "off", read_off, 1, true },
+    { "cutis_model_read", "stl", read_stl, 1, true },
+    { "cutis_model_read", "guessed", read_guessed, 1, true },
+    { "cutis_model_read", "turned", read_turned, 1, true },
     { "cutis_model_read", "bvh", read_bvh, 1, true },
     { "cutis_model_read", "xsf", read_skeleton, 1, true },
     { "cutis_model_read", "cmf", read_mesh, 1, true },
@@ -536,6 +558,7 @@ static const scenario FILES[] = {
     { "cutis_model_write", "gltf", write_gltf, 3, false },
     { "cutis_model_write", "obj", write_obj, 1, false },
     { "cutis_model_write", "ply", write_ply, 1, false },
+    { "cutis_model_write", "stl", write_stl, 1, false },
     { "cutis_model_write", "bvh", write_bvh, 1, false },
     { "cutis_file_write", "bytes", write_bytes, 1, false },
     { "cutis_frame_writer_create", "npy", write_npy, 1, false },

@@ -115,7 +115,7 @@ fails 2 "an empty name" 'a name is empty' "$CUTIS" info ""
 for line in "reduce x" "cage x --cage y.obj" "handles x --skeleton" "fit x --poses a --shapes b.obj"; do
     fails 2 "${line%% *} does not write weights where they are lost" 'ends in .glb or .gltf' "$CUTIS" $line -o "$T/out/a.obj"
 done
-fails 2 "a skeleton is no array" '.obj or .ply' "$CUTIS" skeleton x --parts auto -o "$T/out/a.npy"
+fails 2 "a skeleton is no array" '.ply or .stl' "$CUTIS" skeleton x --parts auto -o "$T/out/a.npy"
 fails 2 "--ascii is PLY's" 'for .ply' "$CUTIS" convert x --ascii -o "$T/out/a.obj"
 fails 2 "--ascii is PLY's in deform too" 'for .ply' "$CUTIS" deform x --ascii -o "$T/out/a.npy"
 fails 2 "--weights is glTF's" 'for .glb' "$CUTIS" synth arm --weights u8 -o "$T/out/a.obj"

@@ -5,7 +5,7 @@
 passes "makes an arm" "$CUTIS" synth arm -o "$T/arm.glb"
 passes "one frame as a mesh" "$CUTIS" deform "$T/arm.glb" --clip bend --method patches --frames 30 --json -o "$T/one.obj"
 cp "$T/stdout" "$T/one.json"
-holds "it has the documented keys" "$T/one.json" 'sorted(d) == ["file","fill","fixed","frames","method","output","remove","seconds","triangles_max","vertices_max","volume_variation"]'
+holds "it has the documented keys" "$T/one.json" 'sorted(d) == ["file","fill","fixed","frames","method","notes","output","remove","seconds","triangles_max","vertices_max","volume_variation"]'
 holds "cut and keep are the defaults" "$T/one.json" 'd["remove"] == "cut" and d["fill"] == "keep"'
 holds "an elbow keeps its volume" "$T/one.json" 'abs(d["volume_variation"]) < 0.1'
 passes "measure reads the mesh" "$CUTIS" measure "$T/one.obj" --json
@@ -69,7 +69,7 @@ passes "plots a cylinder" "$CUTIS" measure "$T/cylinder.glb" --plot "$T/one.svg"
 cp "$T/stdout" "$T/one_plot.json"
 passes "and the same in single triangles" "$CUTIS" measure "$T/apart.glb" --plot "$T/apart.svg" --json
 cp "$T/stdout" "$T/apart_plot.json"
-holds "--json has the documented keys" "$T/apart_plot.json" 'sorted(d) == ["degrees","file","joint","plots","ways"] and all(sorted(w) == ["curvature","name","patch","volume"] and len(w["volume"]) == len(d["degrees"]) == 23 for w in d["ways"]) and [w["patch"][0] for w in d["ways"]][-1] is None'
+holds "--json has the documented keys" "$T/apart_plot.json" 'sorted(d) == ["degrees","file","joint","notes","plots","ways"] and all(sorted(w) == ["curvature","name","patch","volume"] and len(w["volume"]) == len(d["degrees"]) == 23 for w in d["ways"]) and [w["patch"][0] for w in d["ways"]][-1] is None'
 holds "linear blending and volumes that are kept do not depend on how vertices are shared" "$T/apart_plot.json" "all(abs(x - y) < 1e-3 for one, other in zip(d['ways'], json.load(open('$T/one_plot.json'))['ways']) if one['name'] in ('keep (cut)', 'linear blending') for x, y in zip(one['volume'] + one['curvature'], other['volume'] + other['curvature']))"
 
 # Colours that are the rest positions: what a frame's vertex has is where it came from.

@@ -6,12 +6,23 @@ import sys
 
 folder = sys.argv[1]
 
-# Files that are wrong only in what Cutis does not model (cameras, images, extensions it does not read), or in values that
-# mean the same all the same: a colour above 1, a rotation key a little off unit length. They are read.
+# Files that are wrong only in what Cutis does not model (cameras, images, extensions it does not read, channels without a
+# node). They are read, and what is wrong stays where it was.
 TOLERATED = {
-    'ONE_OF_MISMATCH', 'CAMERA_ZFAR_LEQUAL_ZNEAR', 'IMAGE_BUFFER_VIEW_WITH_BYTESTRIDE', 'INVALID_URI',
-    'UNSATISFIED_DEPENDENCY', 'ACCESSOR_NON_CLAMPED', 'KHR_ANIMATION_POINTER_ANIMATION_CHANNEL_TARGET_PATH',
+    'ONE_OF_MISMATCH', 'CAMERA_ZFAR_LEQUAL_ZNEAR', 'INVALID_URI',
+    'UNSATISFIED_DEPENDENCY', 'KHR_ANIMATION_POINTER_ANIMATION_CHANNEL_TARGET_PATH',
     'PATTERN_MISMATCH', 'UNEXPECTED_EXTENSION_OBJECT', 'ACCESSOR_ANIMATION_SAMPLER_OUTPUT_NON_NORMALIZED_QUATERNION',
+}
+
+# What has one safe meaning (docs/formats/gltf.md): read, noted, and never written again.
+GENEROSITIES = {
+    'ACCESSOR_ELEMENT_OUT_OF_MAX_BOUND', 'ACCESSOR_ELEMENT_OUT_OF_MIN_BOUND', 'ACCESSOR_INVALID_FLOAT', 'ACCESSOR_MAX_MISMATCH',
+    'ACCESSOR_MIN_MISMATCH', 'ACCESSOR_NON_CLAMPED', 'ACCESSOR_VECTOR3_NON_UNIT', 'ANIMATION_SAMPLER_INPUT_ACCESSOR_WITHOUT_BOUNDS',
+    'BUFFER_BYTE_LENGTH_MISMATCH', 'BUFFER_VIEW_INVALID_BYTE_STRIDE', 'BUFFER_VIEW_TARGET_OVERRIDE', 'BUFFER_VIEW_TOO_BIG_BYTE_STRIDE',
+    'DUPLICATE_ELEMENTS', 'EMPTY_ENTITY', 'GLB_CHUNK_LENGTH_UNALIGNED', 'GLB_CHUNK_TOO_BIG', 'GLB_LENGTH_MISMATCH',
+    'IMAGE_BUFFER_VIEW_WITH_BYTESTRIDE', 'INVALID_JSON', 'MESH_PRIMITIVE_ACCESSOR_WITHOUT_BYTESTRIDE',
+    'MESH_PRIMITIVE_INDICES_ACCESSOR_WITH_BYTESTRIDE', 'MESH_PRIMITIVE_POSITION_ACCESSOR_WITHOUT_BOUNDS',
+    'SKIN_IBM_ACCESSOR_WITH_BYTESTRIDE', 'SKIN_NO_COMMON_ROOT', 'UNDECLARED_EXTENSION', 'VALUE_MULTIPLE_OF',
 }
 
 
@@ -49,20 +60,24 @@ def main():
             new.pop(('URI_GLB', 2), None)
             if any(i['code'] == 'UNUSED_OBJECT' and i['pointer'] == '/buffers/0' for i in after[b]):
                 new[('UNUSED_OBJECT', 2)] -= 1
-        if new - old:
-            worse.append((a, b, dict(new - old)))
+        # What was put right may be worth a remark; errors and warnings are never new, and errors never stay.
+        least = 2 if errors(before[a]) else 4
+        added = {key: count for key, count in (new - old).items() if key[1] < least}
+        stays = errors(after[b]) - TOLERATED
+        if added or stays:
+            worse.append((a, b, added, stays))
     if worse:
-        failures.append(f'gltf_rewriting_adds_no_issue: {len(worse)} files, first {worse[:8]}')
+        failures.append(f'gltf_rewriting_adds_no_issue_and_keeps_no_error: {len(worse)} files, first {worse[:8]}')
     else:
-        print(f'ok gltf_rewriting_adds_no_issue ({len(after)} files)')
+        print(f'ok gltf_rewriting_adds_no_issue_and_keeps_no_error ({len(after)} files)')
 
     wrong = {f for f in before if errors(before[f])}
-    accepted = [f for f in wrong & read if not errors(before[f]) <= TOLERATED]
-    line = f'{len(wrong - read)} of {len(wrong)} refused'
+    accepted = [f for f in wrong & read if not errors(before[f]) <= TOLERATED | GENEROSITIES]
+    line = f'{len(wrong - read)} of {len(wrong)} refused, {len(wrong & read)} put right or none of ours'
     if accepted:
-        failures.append(f'gltf_wrong_files_are_refused: {line}, but read {accepted[:3]}')
+        failures.append(f'gltf_wrong_files_are_refused_or_put_right: {line}, but read {accepted[:3]}')
     else:
-        print(f'ok gltf_wrong_files_are_refused ({line})')
+        print(f'ok gltf_wrong_files_are_refused_or_put_right ({line})')
 
     authored = reports('authored.jsonl')
     bad = {os.path.basename(f): sorted({k['code'] for k in i if k['severity'] < 2}) for f, i in authored.items()}

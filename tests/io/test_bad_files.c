@@ -58,6 +58,16 @@ static void one_mebibyte_of_anything_takes_less_than_a_second(void **state)
         { "nest.gltf", "{\"a\":", "[", "" },
         { "keys.gltf", "{\"asset\":{\"version\":\"2.0\"},\"x\":[", "{\"a\":1},", "0]}" },
         { "header.ply", "ply\nformat ascii 1.0\n", "comment x\n", "" },
+        { "comments.off", "OFF\n", "# x\n", "" },
+        { "comment.off", "OFF\n#", "#", "" },
+        { "polygon.off", "OFF 4 1 0\n0 0 0\n1 0 0\n.5 .1 0\n0 1 0\n200000", " 0 1 2 3", "\n" },
+        { "faces.off", "OFF 4 30000 0\n0 0 0\n1 0 0\n.5 .1 0\n0 1 0\n",
+          "12 0 1 2 3 2 1 0 3 1 2 0 3 # x\n", "" },
+        { "solids.stl", "", "solid\nendsolid\n", "" },
+        { "facets.stl", "solid\n",
+          "facet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\n"
+          "endfacet\n",
+          "endsolid\n" },
         { "faces.ply",
           "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty "
           "float z\nelement face 30000\n"
@@ -124,8 +134,9 @@ static void assimps_bad_files_get_a_named_error(void **state)
         { "PLY/issue623.ply", CUTIS_CORRUPT_DATA, "line 15" },
         { "OBJ/box_UTF16BE.obj", CUTIS_UNSUPPORTED_FORMAT, "UTF-16" },
         { "OBJ/number_formats.obj", CUTIS_CORRUPT_DATA, "line 11: not a number: '3.1+e2'" },
-        { "OFF/invalid.off", CUTIS_UNSUPPORTED_FORMAT, "not a format" },
-        { "invalid/OutOfMemory.off", CUTIS_UNSUPPORTED_FORMAT, "not a format" },
+        { "OFF/invalid.off", CUTIS_CORRUPT_DATA, "line 8: a face refers to a vertex" },
+        { "invalid/OutOfMemory.off", CUTIS_CORRUPT_DATA, "line 2: the data ends too early" },
+        { "invalid/empty.off", CUTIS_CORRUPT_DATA, "line 1: an OFF file starts with 'OFF'" },
         { "fuzzer_data/clusterfuzz-testcase-minimized-assimp_fuzzer-4751812606885888", 0, "" },
     };
     fixture *f = *state;
@@ -206,6 +217,8 @@ static void formats_that_cannot_hold_a_model_say_so_and_leave_no_file(void **sta
     assert_int_equal(cutis_model_write(mesh, path_in(f, "o.xyz"), NULL), CUTIS_UNSUPPORTED_FORMAT);
     assert_int_equal(cutis_model_write(bones, path_in(f, "o.obj"), NULL), CUTIS_UNSUPPORTED);
     assert_int_equal(cutis_model_write(bones, path_in(f, "o.ply"), NULL), CUTIS_UNSUPPORTED);
+    assert_int_equal(cutis_model_write(bones, path_in(f, "o.stl"), NULL), CUTIS_UNSUPPORTED);
+    assert_int_equal(cutis_model_write(mesh, path_in(f, "o.off"), NULL), CUTIS_UNSUPPORTED);
     assert_int_equal(cutis_model_write(mesh, path_in(f, "no/o.obj"), NULL), CUTIS_FILE_WRITE);
     assert_int_equal(count_files(f), 0);
     cutis_model_destroy(mesh);
@@ -238,6 +251,11 @@ static void running_out_of_memory_anywhere_leaks_nothing(void **state)
                    "y\nproperty float z\nelement face 1\n"
                    "property list uchar int vertex_index\nend_header\n0 0 0 1 0 0 .2 .2 0 0 1 0\n4 "
                    "0 1 2 3\n" },
+        { "a.off", "STCNOFF\n4 1 0\n0 0 0 0 0 1 1 1 1 1 0 0\n1 0 0 0 0 1 1 1 1 1 0 0\n"
+                   ".2 .2 0 0 0 1 1 1 1 1 0 0\n0 1 0 0 0 1 1 1 1 1 0 0\n4 0 1 2 3 255 0 0\n" },
+        { "a.stl", "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 "
+                   "1 0\nendloop\nendfacet\nendsolid\nsolid b\nfacet normal 0 0 1\nouter loop\n"
+                   "vertex 0 0 0\nvertex 0 1 0\nvertex 0 1 1\nendloop\nendfacet\nendsolid\n" },
         { "a.bvh", "HIERARCHY ROOT r { OFFSET 0 0 0 CHANNELS 2 Xposition Yrotation JOINT j { "
                    "OFFSET 0 0 0 End Site { OFFSET 1 1 1 } } }\n"
                    "MOTION Frames: 2\nFrame Time: 1\n1 2\n3 4\n" },

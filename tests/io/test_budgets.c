@@ -160,6 +160,17 @@ static const struct {
       ".1 "
       "0 0 1 0\n",
       "5 0 1 2 3 1\n", "" },
+    // OFF, STL
+    { "vertices.off", "OFF\n170000 0 0\n", "0 0 0\n", "" },
+    { "faces.off", "OFF\n4 80000 0\n0 0 0\n1 0 0\n.5 .1 0\n0 1 0\n", "5 0 1 2 3 1\n", "" },
+    { "colors.off", "OFF\n1 200000 0\n0 0 0\n", "0 1\n", "" },
+    { "facets.stl", "solid\n",
+      "facet normal 0 0 0 outer loop vertex %d 0 0 vertex 0 %d 0 vertex 0 0 %d endloop endfacet\n",
+      "endsolid\n" },
+    { "solids.stl", "",
+      "solid %d\nfacet normal 0 0 0 outer loop vertex 0 0 0 vertex 0 0 0 vertex 0 0 0 endloop "
+      "endfacet endsolid\n",
+      "" },
     // BVH
     { "joints.bvh", "HIERARCHY\nROOT a { OFFSET 0 0 0\n",
       "JOINT b { OFFSET 0 0 0 CHANNELS 1 Xrotation }\n", "}\nMOTION Frames: 0\nFrame Time: 1\n" },
@@ -219,6 +230,17 @@ static void a_binary_mebibyte_of_the_worst_stays_in_memory_and_time(void **state
     strcpy((char *)data, FACES);
     for (size_t i = strlen(FACES) + 3; i + 256 < MEBIBYTE; i += 256) data[i] = 255;
     check_cost("polygons.ply", data, MEBIBYTE, &worst);
+    // STL: as many corners as there can be, each in its own place; or all of them in one.
+    memset(data, 0, MEBIBYTE);
+    static const uint32_t TRIANGLES = (MEBIBYTE - 84) / 50;
+    memcpy(data + 80, &TRIANGLES, 4);
+    check_cost("one.stl", data, 84 + 50 * TRIANGLES, &worst);
+    for (uint32_t t = 0; t < TRIANGLES; t++)
+        for (uint32_t k = 0; k < 9; k++) {
+            float place = (float)(9 * t + k);
+            memcpy(data + 84 + 50 * t + 12 + 4 * k, &place, 4);
+        }
+    check_cost("many.stl", data, 84 + 50 * TRIANGLES, &worst);
     // Cal3D: one submesh of vertices without influences.
     memset(data, 0, MEBIBYTE);
     static const uint32_t HEAD[] = { 910, 1, 0, 28000, 0, 0, 0, 0 };

@@ -54,14 +54,18 @@ static void errors_name_the_place_by_a_json_pointer(void **state)
         { "\"nodes\":[{\"name\":\"a\",\"name\":\"b\"}]}", "duplicate object key" },
         { "\"skins\":[{\"joints\":[0]}]}", "/skins/0/joints/0" },
         { "\"scene\":3}", "/scene: index 3" },
-        { "\"bufferViews\":[{\"buffer\":0,\"byteOffset\":30,\"byteLength\":8}],\"buffers\":[{"
+        { "\"bufferViews\":[{\"buffer\":0,\"byteOffset\":30,\"byteLength\":80}],\"buffers\":[{"
           "\"byteLength\":36}]}",
           "/bufferViews/0/byteLength" },
         { "\"bufferViews\":[{\"buffer\":0,\"byteOffset\":9007199254740991,\"byteLength\":"
           "9007199254740991}],\"buffers\":[{\"byteLength\":36}]}",
           "/bufferViews/0/byteLength" },
-        { "\"buffers\":[{\"byteLength\":400}]}", "/buffers/0/byteLength" },
-        { "\"buffers\":[{\"byteLength\":4,\"uri\":\"data:;base64,AA==\"}]}", "/buffers/0" },
+        { "\"bufferViews\":[{\"buffer\":0,\"byteLength\":400}],\"buffers\":[{\"byteLength\":"
+          "400}]}",
+          "/bufferViews/0/byteLength" },
+        { "\"bufferViews\":[{\"buffer\":0,\"byteLength\":8}],\"buffers\":[{\"byteLength\":8,"
+          "\"uri\":\"data:;base64,AA==\"}]}",
+          "/bufferViews/0/byteLength" },
         { "\"buffers\":[{\"byteLength\":4,\"uri\":\"beside.bin\"}]}", "/buffers/0/uri" },
     };
     (void)state;

@@ -52,7 +52,7 @@ static int tear_down_all(void **state)
 static bool is_model(const seed *s)
 {
     const char *end = strrchr(s->name, '.');
-    return strstr(".gltf .glb .obj .ply .bvh .xsf .xmf .csf .cmf", end) != NULL;
+    return strstr(".gltf .glb .obj .ply .off .stl .bvh .xsf .xmf .csf .cmf", end) != NULL;
 }
 
 /// Count allocations and fail one of them (or, `persistent`, all from it on).
@@ -142,7 +142,7 @@ static uint64_t read_and_write(const seed *s, const char *end, failing *f)
 
 static void any_allocation_may_fail_on_the_way(void **state)
 {
-    static const char *const ENDS[] = { ".glb", ".gltf", ".obj", ".ply", ".bvh" };
+    static const char *const ENDS[] = { ".glb", ".gltf", ".obj", ".ply", ".stl", ".bvh" };
     uint64_t tries = 0;
     (void)state;
     for (int i = 0; i < seed_count; i++) {

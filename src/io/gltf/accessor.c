@@ -56,23 +56,20 @@ static double read_component(const uint8_t *bytes, uint32_t component)
 
 /// `count` elements of `size` bytes, `stride` apart, from `offset` of view `index`: aligned in the
 /// buffer, inside the view. `place` is the property that names the view.
-static cutis_result place_in_view(const gltf_document *document, uint32_t accessor,
-                                  const char *place, uint32_t index, int64_t offset, uint64_t count,
-                                  size_t stride, size_t size, uint32_t alignment,
-                                  const uint8_t **out)
+static cutis_result place_in_view(gltf_document *document, uint32_t accessor, const char *place,
+                                  uint32_t index, int64_t offset, uint64_t count, size_t stride,
+                                  size_t size, uint32_t alignment, const uint8_t **out)
 {
     const gltf_view *view = &document->views[index];
     // A component that is known has 1 to 4 bytes.
     // NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
-    if (offset % alignment)
-        return WRONG("ACCESSOR_OFFSET_ALIGNMENT",
-                     "/accessors/%u%s/byteOffset: %lld is not a multiple of %u", accessor, place,
-                     (long long)offset, alignment);
-    if (!view->compressed && (view->offset + (uint64_t)offset) % alignment)
-        return WRONG("ACCESSOR_TOTAL_OFFSET_ALIGNMENT",
-                     "/accessors/%u%s/byteOffset: %lld is not aligned to %u in its view and buffer",
-                     accessor, place, (long long)offset, alignment);
+    const bool inner = offset % alignment;
+    const bool outer = !view->compressed && (view->offset + (uint64_t)offset) % alignment;
     uint64_t last;
+    if (document->strict && (inner || outer))
+        return WRONG(inner ? "ACCESSOR_OFFSET_ALIGNMENT" : "ACCESSOR_TOTAL_OFFSET_ALIGNMENT",
+                     "/accessors/%u%s/byteOffset: %lld is not a multiple of %u in its %s", accessor,
+                     place, (long long)offset, alignment, inner ? "view" : "buffer");
     if (__builtin_mul_overflow(count - 1, (uint64_t)stride, &last) ||
         __builtin_add_overflow(last, (uint64_t)offset + size, &last) || last > view->size)
         return WRONG("ACCESSOR_TOO_LONG",
@@ -80,6 +77,12 @@ static cutis_result place_in_view(const gltf_document *document, uint32_t access
                      "the %zu bytes of bufferView %u",
                      accessor, place, (unsigned long long)count, size, (long long)offset,
                      view->size, index);
+    if (inner || outer) { // bytes are read one by one, so only the writer minds
+        FORGIVE(inner ? "ACCESSOR_OFFSET_ALIGNMENT" : "ACCESSOR_TOTAL_OFFSET_ALIGNMENT",
+                "/accessors/%u%s/byteOffset: %lld is not a multiple of %u in its %s", accessor,
+                place, (long long)offset, alignment, inner ? "view" : "buffer");
+        document->accessors[accessor].askew = true;
+    }
     const json_t *buffer = cutis_gltf_item(document, "buffers", view->buffer);
     if (!view->data && cutis_gltf_extension(buffer, "EXT_meshopt_compression"))
         document->accessors[accessor].missing = true;
@@ -114,11 +117,16 @@ static cutis_result load_sparse(gltf_document *document, uint32_t index, const j
     for (int which = 0; which < 2; which++) {
         const gltf_view *view =
             &document->views[cutis_gltf_index(which ? values : indices, "bufferView")];
-        if (view->stride || view->target)
-            return WRONG(view->stride ? "BUFFER_VIEW_INVALID_BYTE_STRIDE"
-                                      : "BUFFER_VIEW_TARGET_OVERRIDE",
-                         "/accessors/%u/sparse/%s/bufferView: the view has a stride or a target",
-                         index, which ? "values" : "indices");
+        const char *code =
+            view->stride ? "BUFFER_VIEW_INVALID_BYTE_STRIDE" : "BUFFER_VIEW_TARGET_OVERRIDE";
+        if (!view->stride && !view->target) continue;
+        // Nobody agrees on what a stride would mean here, unless it is what there is anyway.
+        if (view->stride && view->stride != (which ? l->size : size) && count > 1)
+            return WRONG(code, "/accessors/%u/sparse/%s/bufferView: the view has a stride", index,
+                         which ? "values" : "indices");
+        FORGIVE(code, "/accessors/%u/sparse/%s/bufferView: the view has a stride or a target",
+                index, which ? "values" : "indices");
+        a->askew = true;
     }
     cutis_result result = place_in_view(document, index, "/sparse/indices",
                                         (uint32_t)cutis_gltf_index(indices, "bufferView"),
@@ -131,7 +139,7 @@ static cutis_result load_sparse(gltf_document *document, uint32_t index, const j
                          l->last, l->component_size, &a->sparse_values);
 }
 
-static cutis_result load_type(const gltf_document *document, uint32_t index, const json_t *json,
+static cutis_result load_type(const gltf_document *document, uint32_t index, json_t *json,
                               gltf_accessor *a)
 {
     const char *shape = cutis_gltf_string(json, "type");
@@ -158,15 +166,40 @@ static cutis_result load_type(const gltf_document *document, uint32_t index, con
     a->component = (uint32_t)component;
     a->normalized = json_is_true(json_object_get(json, "normalized"));
     a->count = (uint32_t)count;
-    if (a->normalized && (a->component == GLTF_F32 || a->component == GLTF_U32))
-        return WRONG("ACCESSOR_NORMALIZED_INVALID",
-                     "/accessors/%u/normalized: only for 8 and 16 bit integers", index);
+    if (a->normalized && (a->component == GLTF_F32 || a->component == GLTF_U32)) {
+        FORGIVE("ACCESSOR_NORMALIZED_INVALID",
+                "/accessors/%u/normalized: only for 8 and 16 bit integers", index);
+        a->normalized = false;
+        json_object_del(json, "normalized");
+    }
+    return CUTIS_OK;
+}
+
+/// Bounds of another length than an element's say nothing, an offset into no view neither.
+static cutis_result check_extras(gltf_document *document, uint32_t index, json_t *json)
+{
+    gltf_accessor *a = &document->accessors[index];
+    static const char *const KEYS[] = { "min", "max" };
+    for (int k = 0; k < 2; k++) {
+        const json_t *list = json_object_get(json, KEYS[k]);
+        if (!list || json_array_size(list) == a->width) continue;
+        FORGIVE("ARRAY_LENGTH_NOT_IN_LIST", "/accessors/%u/%s: not %u numbers", index, KEYS[k],
+                a->width);
+        json_object_del(json, KEYS[k]);
+        a->has_bounds = false;
+        a->boundless = true;
+    }
+    if (a->view == CUTIS_NONE && json_object_get(json, "byteOffset")) {
+        FORGIVE("UNSATISFIED_DEPENDENCY", "/accessors/%u/byteOffset: there is no bufferView",
+                index);
+        json_object_del(json, "byteOffset");
+    }
     return CUTIS_OK;
 }
 
 static cutis_result load_accessor(gltf_document *document, uint32_t index)
 {
-    const json_t *json = cutis_gltf_item(document, "accessors", index);
+    json_t *json = (json_t *)cutis_gltf_item(document, "accessors", index);
     const json_t *min = json_object_get(json, "min"), *max = json_object_get(json, "max");
     const json_t *sparse = json_object_get(json, "sparse");
     gltf_accessor *a = &document->accessors[index];
@@ -176,17 +209,16 @@ static cutis_result load_accessor(gltf_document *document, uint32_t index)
     layout l = layout_of(a->shape, a->component);
     a->width = l.rows * l.columns;
     a->has_bounds = min && max;
-    if ((min && json_array_size(min) != a->width) || (max && json_array_size(max) != a->width))
-        return WRONG("ARRAY_LENGTH_NOT_IN_LIST", "/accessors/%u/%s: not %u numbers", index,
-                     min && json_array_size(min) != a->width ? "min" : "max", a->width);
-    if (a->view == CUTIS_NONE && json_object_get(json, "byteOffset"))
-        return WRONG("UNSATISFIED_DEPENDENCY", "/accessors/%u/byteOffset: there is no bufferView",
-                     index);
+    result = check_extras(document, index, json);
+    if (result != CUTIS_OK) return result;
     if (a->view != CUTIS_NONE) {
         uint32_t stride = document->views[a->view].stride;
-        if (l.columns > 1 && cutis_gltf_integer(json, "byteOffset", 0) % 4)
-            return WRONG("ACCESSOR_MATRIX_ALIGNMENT",
-                         "/accessors/%u/byteOffset: matrices start at multiples of 4", index);
+        a->askew = document->views[a->view].askew;
+        if (l.columns > 1 && cutis_gltf_integer(json, "byteOffset", 0) % 4) {
+            FORGIVE("ACCESSOR_MATRIX_ALIGNMENT",
+                    "/accessors/%u/byteOffset: matrices start at multiples of 4", index);
+            a->askew = true;
+        }
         a->stride = stride ? stride : l.size;
         if (a->stride < l.size)
             return WRONG("ACCESSOR_SMALL_BYTESTRIDE",
@@ -336,6 +368,46 @@ cutis_result cutis_gltf_new_floats(gltf_document *document, uint32_t accessor, c
     return check_finite(document, accessor, values, (size_t)a->count * a->width);
 }
 
+// What 8 bits per component make of a unit vector: the Khronos validator's tolerance of a length.
+static const double UNIT_VECTOR = 0.00674;
+
+cutis_result cutis_gltf_new_directions(gltf_document *document, uint32_t accessor,
+                                       const char *place, const float **out)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    if (!cutis_gltf_mends(document) || document->repair || !cutis_gltf_has_data(a))
+        return cutis_gltf_new_floats(document, accessor, out);
+    void *values = NULL;
+    cutis_result result = decode_new(document, accessor, decode_float, &values);
+    *out = values;
+    if (result != CUTIS_OK) return result;
+    float *n = values;
+    const double low = (1 - UNIT_VECTOR) * (1 - UNIT_VECTOR),
+                 high = (1 + UNIT_VECTOR) * (1 + UNIT_VECTOR);
+    size_t off = 0, signs = 0;
+    for (size_t v = 0; v < a->count; v++, n += a->width) {
+        double square = (double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2];
+        bool unit = square >= low && square <= high, sign = a->width < 4 || fabsf(n[3]) == 1;
+        if (unit && sign) continue; // so it is finite, too
+        if (!isfinite(square) || (a->width == 4 && !isfinite(n[3])))
+            return check_finite(document, accessor, values, (size_t)a->count * a->width);
+        off += !unit;
+        signs += !sign;
+        // What has no direction at all gets one from its faces when it is written.
+        for (int k = 0; k < 3 && !unit && square > 1e-24; k++) n[k] = (float)(n[k] / sqrt(square));
+        if (!sign) n[3] = n[3] < 0 ? -1.0f : 1.0f;
+    }
+    if (result == CUTIS_OK && off)
+        result = cutis_gltf_forgive(document, CUTIS_CORRUPT_DATA, "ACCESSOR_VECTOR3_NON_UNIT",
+                                    "%s: %zu of %u vectors are not of unit length", place, off,
+                                    a->count);
+    if (result == CUTIS_OK && signs)
+        result = cutis_gltf_forgive(document, CUTIS_CORRUPT_DATA, "ACCESSOR_INVALID_SIGN",
+                                    "%s: the signs of %zu of %u tangents are not 1 or -1", place,
+                                    signs, a->count);
+    return result;
+}
+
 cutis_result cutis_gltf_new_integers(gltf_document *document, uint32_t accessor,
                                      const uint32_t **out)
 {
@@ -377,13 +449,27 @@ static bool raw_element(const gltf_accessor *a, const layout *l, const uint8_t *
     return finite;
 }
 
-/// A decimal in JSON that was rounded on the way is no lie; 1e-5 is a hundred times the error of
-/// six digits in a float.
-static bool same_bound(double stated, double found, bool is_float, bool strict)
+static bool same_bound(double stated, double found, bool is_float)
 {
-    if (!is_float) return stated == found;
-    if (strict) return (float)stated == (float)found;
-    return fabs((double)(float)stated - found) <= 1e-5 * fmax(fabs(found), 1e-3);
+    return is_float ? (float)stated == (float)found : stated == found;
+}
+
+/// The common case of floats one after the other, at a fraction of the price.
+static bool float_bounds(const gltf_accessor *a, double *low, double *high)
+{
+    bool finite = true;
+    float least[16], most[16];
+    for (int k = 0; k < 16; k++) least[k] = INFINITY, most[k] = -INFINITY;
+    for (size_t i = 0; i < a->count; i++) {
+        for (uint32_t k = 0; k < a->width; k++) {
+            float value = cutis_load_f32(a->data + i * a->stride + 4 * (size_t)k);
+            least[k] = value < least[k] ? value : least[k];
+            most[k] = value > most[k] ? value : most[k];
+            finite &= fabsf(value) <= 3.402823466e38f;
+        }
+    }
+    for (int k = 0; k < 16; k++) low[k] = (double)least[k], high[k] = (double)most[k];
+    return finite;
 }
 
 /// The least and greatest value of each component; of an accessor without data nothing is known.
@@ -399,6 +485,8 @@ static cutis_result find_bounds(gltf_document *document, uint32_t accessor, doub
         if (result != CUTIS_OK) return result;
     }
     index = -1;
+    if (!entry_count && a->data && a->component == GLTF_F32 && float_bounds(a, low, high))
+        return CUTIS_OK;
     for (int k = 0; k < 16; k++) low[k] = INFINITY, high[k] = -INFINITY;
     for (uint32_t i = 0; i < a->count; i++) {
         // Sparse indices ascend, so the next replaced element is always known.
@@ -410,9 +498,12 @@ static cutis_result find_bounds(gltf_document *document, uint32_t accessor, doub
         const uint8_t *bytes = a->data ? a->data + (size_t)i * a->stride : NULL;
         if (entry_count && index == (int64_t)i)
             bytes = a->sparse_values + (size_t)(entry - 1) * l.size;
-        if (!raw_element(a, &l, bytes, low, high) && document->strict)
+        if (raw_element(a, &l, bytes, low, high)) continue;
+        if (document->strict)
             return WRONG("ACCESSOR_INVALID_FLOAT", "/accessors/%u: element %u is not finite",
                          accessor, i);
+        low[0] = NAN; // no bounds at all
+        return CUTIS_OK;
     }
     return CUTIS_OK;
 }
@@ -422,63 +513,161 @@ static bool bounds_known(const gltf_accessor *a)
     return cutis_gltf_has_data(a) && !a->loose;
 }
 
-cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
+/// Whether a list of bounds, if there is one, is what was found; the first entry that is not.
+static bool bounds_hold(const json_t *list, const double *found, const gltf_accessor *a,
+                        uint32_t *k)
 {
-    const gltf_accessor *a = &document->accessors[accessor];
-    const json_t *json = cutis_gltf_item(document, "accessors", accessor);
-    const json_t *min = json_object_get(json, "min"), *max = json_object_get(json, "max");
-    double low[16], high[16];
-    if (!bounds_known(a)) return CUTIS_OK;
-    cutis_result result = find_bounds(document, accessor, low, high);
-    for (uint32_t k = 0; k < a->width && result == CUTIS_OK; k++) {
-        double stated_low = min ? json_number_value(json_array_get(min, k)) : low[k];
-        double stated_high = max ? json_number_value(json_array_get(max, k)) : high[k];
-        bool is_float = a->component == GLTF_F32;
-        if (!same_bound(stated_low, low[k], is_float, document->strict))
-            return WRONG("ACCESSOR_MIN_MISMATCH",
-                         "/accessors/%u/min/%u: %g, but the least value is %g", accessor, k,
-                         stated_low, low[k]);
-        if (!same_bound(stated_high, high[k], is_float, document->strict))
-            return WRONG("ACCESSOR_MAX_MISMATCH",
-                         "/accessors/%u/max/%u: %g, but the greatest value is %g", accessor, k,
-                         stated_high, high[k]);
-    }
-    return result;
-}
-
-/// Put the true values in place of a list of bounds. @param corrected set if they were others
-/// @return false: no memory
-static bool correct_list(json_t *json, const char *key, const double *found, const gltf_accessor *a,
-                         bool *corrected)
-{
-    json_t *list = json_object_get(json, key);
-    bool wrong = false, is_float = a->component == GLTF_F32;
-    for (uint32_t k = 0; list && k < a->width; k++)
-        wrong |= !same_bound(json_number_value(json_array_get(list, k)), found[k], is_float, true);
-    for (uint32_t k = 0; wrong && k < a->width; k++)
-        if (json_array_set_new(list, k,
-                               is_float ? cutis_json_float((float)found[k])
-                                        : json_integer((json_int_t)found[k])) != 0)
+    for (*k = 0; list && *k < a->width; ++*k)
+        if (!same_bound(json_number_value(json_array_get(list, *k)), found[*k],
+                        a->component == GLTF_F32))
             return false;
-    *corrected |= wrong;
     return true;
 }
 
-cutis_result cutis_gltf_mend_bounds(gltf_document *document, uint32_t accessor)
+/// Put the true values in place of a list of bounds. @return false: no memory
+static bool set_bounds(json_t *json, const char *key, const double *found, const gltf_accessor *a)
 {
-    const gltf_accessor *a = &document->accessors[accessor];
+    json_t *list = json_array();
+    for (uint32_t k = 0; list && k < a->width; k++) {
+        // In full: a reader that does not round to float must find the very value.
+        json_t *number = a->component == GLTF_F32 ? json_real(found[k] + 0.0)
+                                                  : json_integer((json_int_t)found[k]);
+        if (json_array_append_new(list, number) != 0) {
+            json_decref(list);
+            return false;
+        }
+    }
+    return json_object_set_new(json, key, list) == 0;
+}
+
+static cutis_result put_bounds(const gltf_document *document, json_t *json, const double *low,
+                               const double *high, const gltf_accessor *a)
+{
+    if (set_bounds(json, "min", low, a) && set_bounds(json, "max", high, a)) return CUTIS_OK;
+    return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for bounds");
+}
+
+cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor)
+{
+    gltf_accessor *a = &document->accessors[accessor];
     json_t *json = json_array_get(json_object_get(document->root, "accessors"), accessor);
-    double low[16], high[16];
-    if (!bounds_known(a) || !(json_object_get(json, "min") || json_object_get(json, "max")))
-        return CUTIS_OK;
+    const json_t *min = json_object_get(json, "min"), *max = json_object_get(json, "max");
+    double low[16] = { 0 }, high[16] = { 0 };
+    uint32_t k;
+    if (!bounds_known(a))
+        return a->boundless && !a->missing && !a->loose
+                   ? put_bounds(document, json, low, high, a) // zeros
+                   : CUTIS_OK;
+    if (!min && !max && !a->boundless && !a->idle && !document->strict) return CUTIS_OK;
     cutis_result result = find_bounds(document, accessor, low, high);
-    for (uint32_t k = 0; k < a->width && result == CUTIS_OK; k++)
-        if (!isfinite(low[k]) || !isfinite(high[k])) return CUTIS_OK; // the gate replaces the data
     if (result != CUTIS_OK) return result;
-    bool corrected = false;
-    if (!correct_list(json, "min", low, a, &corrected) ||
-        !correct_list(json, "max", high, a, &corrected))
-        return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for bounds");
-    document->corrected_bounds += corrected;
+    // What is not finite, nobody uses, or the gate says what becomes of it.
+    for (k = 0; k < a->width && !document->strict; k++)
+        if (!isfinite(low[k]) || !isfinite(high[k])) {
+            if (a->idle)
+                FORGIVE("ACCESSOR_INVALID_FLOAT", "/accessors/%u: not finite, and nothing uses it",
+                        accessor);
+            a->unfit = true;
+            return CUTIS_OK;
+        }
+    const bool low_holds = bounds_hold(min, low, a, &k);
+    if (!low_holds)
+        FORGIVE("ACCESSOR_MIN_MISMATCH", "/accessors/%u/min/%u: %g, but the least value is %g",
+                accessor, k, json_number_value(json_array_get(min, k)), low[k]);
+    const bool high_holds = bounds_hold(max, high, a, &k);
+    if (!high_holds)
+        FORGIVE("ACCESSOR_MAX_MISMATCH", "/accessors/%u/max/%u: %g, but the greatest value is %g",
+                accessor, k, json_number_value(json_array_get(max, k)), high[k]);
+    if (low_holds && high_holds && !a->boundless) return CUTIS_OK;
+    return put_bounds(document, json, low, high, a);
+}
+
+/// Room for one more view; the arrays before it stay where the arena has them.
+static bool grow_views(gltf_document *document)
+{
+    if (document->view_count < document->view_capacity) return true;
+    uint32_t capacity = 2 * document->view_count + 16;
+    gltf_view *views = cutis_arena_zero(&document->arena, capacity, sizeof *views);
+    if (!views) return false;
+    if (document->view_count) memcpy(views, document->views, document->view_count * sizeof *views);
+    document->views = views;
+    document->view_capacity = capacity;
+    return true;
+}
+
+/// A view of its own for bytes that no buffer has, in both the list and the JSON.
+static bool add_view(gltf_document *document, const uint8_t *bytes, size_t size, uint32_t stride,
+                     uint32_t target)
+{
+    json_t *json = json_pack("{s:i,s:I}", "buffer", 0, "byteLength", (json_int_t)size);
+    if (!json || !grow_views(document) ||
+        (stride && json_object_set_new(json, "byteStride", json_integer(stride)) != 0) ||
+        (target && json_object_set_new(json, "target", json_integer(target)) != 0) ||
+        json_array_append(json_object_get(document->root, "bufferViews"), json) != 0) {
+        json_decref(json);
+        return false;
+    }
+    json_decref(json);
+    document->views[document->view_count++] = (gltf_view){ .data = bytes,
+                                                           .size = size,
+                                                           .stride = stride,
+                                                           .target = target,
+                                                           .compressed = true,
+                                                           .vertices = CUTIS_NONE,
+                                                           .indices = CUTIS_NONE };
+    return true;
+}
+
+/// The views an accessor stands on, which may hold nothing else.
+static void abandon_views(gltf_document *document, const gltf_accessor *a, const json_t *sparse)
+{
+    if (a->view != CUTIS_NONE) document->views[a->view].abandoned = true;
+    static const char *const PARTS[] = { "indices", "values" };
+    for (int i = 0; i < 2 && sparse; i++) {
+        int32_t view = cutis_gltf_index(json_object_get(sparse, PARTS[i]), "bufferView");
+        if (view != CUTIS_NONE) document->views[view].abandoned = true;
+    }
+}
+
+cutis_result cutis_gltf_repack(gltf_document *document, uint32_t accessor, uint32_t target)
+{
+    gltf_accessor *a = &document->accessors[accessor];
+    json_t *json = json_array_get(json_object_get(document->root, "accessors"), accessor);
+    if (!document->kept || a->unknown || a->loose || a->missing) return CUTIS_OK;
+    if (!cutis_gltf_has_data(a)) { // zeros, as they are without a view
+        abandon_views(document, a, NULL);
+        a->view = CUTIS_NONE;
+        a->askew = false;
+        json_object_del(json, "bufferView");
+        json_object_del(json, "byteOffset");
+        return CUTIS_OK;
+    }
+    const layout l = layout_of(a->shape, a->component);
+    const size_t stride = target == GLTF_ARRAY_BUFFER ? (l.size + 3) / 4 * 4 : l.size;
+    cutis_result result = cutis_gltf_charge(document, a->count, stride);
+    if (result != CUTIS_OK) return result;
+    uint8_t *bytes = cutis_arena_zero(&document->arena, a->count, stride);
+    if (!bytes) return cutis_alloc_result(document->context);
+    for (size_t i = 0; a->data && i < a->count; i++)
+        memcpy(bytes + i * stride, a->data + i * a->stride, l.last);
+    int64_t index = -1;
+    for (uint32_t i = 0; a->sparse_indices && a->sparse_values && i < a->sparse_count; i++) {
+        result = sparse_index(document, accessor, i, &index);
+        if (result != CUTIS_OK) return result;
+        memcpy(bytes + (size_t)index * stride, a->sparse_values + (size_t)i * l.size, l.last);
+    }
+    abandon_views(document, a, json_object_get(json, "sparse"));
+    if (!add_view(document, bytes, a->count * stride, stride != l.size ? (uint32_t)stride : 0,
+                  target) ||
+        json_object_set_new(json, "bufferView", json_integer(document->view_count - 1)) != 0)
+        return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for a view");
+    json_object_del(json, "byteOffset");
+    json_object_del(json, "sparse");
+    a->view = (int32_t)document->view_count - 1;
+    a->data = bytes;
+    a->stride = stride;
+    a->sparse_count = 0;
+    a->sparse_indices = a->sparse_values = NULL;
+    a->askew = false;
     return CUTIS_OK;
 }

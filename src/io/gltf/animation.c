@@ -3,15 +3,16 @@
 /// keeps them.
 #include "io/gltf/parts.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-// Squared length of a key's rotation: quantised to 8 bits it differs from 1 by up to 0.02, and
-// sampling normalises.
-static const double UNIT_TOLERANCE = 0.05;
-// The Khronos validator's own, of the length.
-static const double STRICT_UNIT_TOLERANCE = 0.00769;
+// The Khronos validator's own, of a rotation's length.
+static const double UNIT_TOLERANCE = 0.00769;
+// A rotation shorter than this has lost its direction.
+static const double SHORTEST = 1e-6;
 
 static const char *const PATHS[] = { "translation", "rotation", "scale", "weights" };
 
@@ -20,51 +21,86 @@ static bool has_stride(const gltf_document *document, const gltf_accessor *a)
     return a->view != CUTIS_NONE && document->views[a->view].stride;
 }
 
+/// Key times and values have no stride; one that is there is honoured.
+static cutis_result check_layout(gltf_document *document, const char *place, const char *which,
+                                 uint32_t accessor)
+{
+    gltf_accessor *a = &document->accessors[accessor];
+    if (!has_stride(document, a) || document->published) return CUTIS_OK;
+    FORGIVE("ANIMATION_SAMPLER_ACCESSOR_WITH_BYTESTRIDE",
+            "%s/%s: the view of accessor %u has a stride, which is honoured", place, which,
+            accessor);
+    a->askew = true;
+    return CUTIS_OK;
+}
+
+/// Times from 0 on; while reading for use their order is put right with the values (settle_keys).
+static cutis_result check_times(const gltf_document *document, const char *place, uint32_t accessor,
+                                const float *times)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    bool disordered = false;
+    for (uint32_t k = 0; k < a->count; k++) {
+        if (!(times[k] >= 0) && document->repair) return CUTIS_OK; // the gate drops such keys
+        if (times[k] < 0)
+            return WRONG("ACCESSOR_ANIMATION_INPUT_NEGATIVE",
+                         "%s/input: key %u of accessor %u is at %g, times ascend from 0", place, k,
+                         accessor, (double)times[k]);
+        if (k == 0 || times[k] > times[k - 1] || disordered) continue;
+        FORGIVE("ACCESSOR_ANIMATION_INPUT_NON_INCREASING",
+                "%s/input: key %u of accessor %u is at %g, times ascend", place, k, accessor,
+                (double)times[k]);
+        disordered = true;
+    }
+    return CUTIS_OK;
+}
+
 static cutis_result read_times(gltf_document *document, const char *place, uint32_t accessor,
                                cutis_channel *out)
 {
-    const gltf_accessor *a = &document->accessors[accessor];
-    if (has_stride(document, a))
-        return WRONG("ANIMATION_SAMPLER_ACCESSOR_WITH_BYTESTRIDE",
-                     "%s/input: the view of accessor %u has a stride", place, accessor);
+    gltf_accessor *a = &document->accessors[accessor];
+    cutis_result result = check_layout(document, place, "input", accessor);
+    if (result != CUTIS_OK) return result;
     if (a->shape != GLTF_SCALAR || a->component != GLTF_F32)
         return WRONG("ANIMATION_SAMPLER_INPUT_ACCESSOR_INVALID_FORMAT",
                      "%s/input: accessor %u is not SCALAR of floats", place, accessor);
-    if (!a->has_bounds)
-        return WRONG("ANIMATION_SAMPLER_INPUT_ACCESSOR_WITHOUT_BOUNDS",
-                     "%s/input: accessor %u has no min and max", place, accessor);
+    if (!a->has_bounds && !document->published) {
+        FORGIVE("ANIMATION_SAMPLER_INPUT_ACCESSOR_WITHOUT_BOUNDS",
+                "%s/input: accessor %u has no min and max", place, accessor);
+        a->boundless = true;
+    }
     if (out->interpolation == CUTIS_INTERPOLATION_CUBIC && a->count < 2)
         return WRONG("ANIMATION_SAMPLER_INPUT_ACCESSOR_TOO_FEW_ELEMENTS",
                      "%s/input: a cubic spline of one key", place);
     if (!cutis_gltf_has_data(a))
         return CUTIS_OK; // left to an extension to fill in: no channel for us
-    cutis_result result = cutis_gltf_new_floats(document, accessor, &out->times);
-    if (result != CUTIS_OK || document->repair) return result;
-    for (uint32_t k = 0; k < a->count; k++) {
-        if (out->times[k] < 0 || (k > 0 && out->times[k] <= out->times[k - 1]))
-            return WRONG(out->times[k] < 0 ? "ACCESSOR_ANIMATION_INPUT_NEGATIVE"
-                                           : "ACCESSOR_ANIMATION_INPUT_NON_INCREASING",
-                         "%s/input: key %u of accessor %u is at %g, "
-                         "times ascend from 0",
-                         place, k, accessor, (double)out->times[k]);
-    }
-    return CUTIS_OK;
+    result = cutis_gltf_new_floats(document, accessor, &out->times);
+    if (result != CUTIS_OK || document->published) return result;
+    return check_times(document, place, accessor, out->times);
 }
 
+/// Keys of a rotation are of unit length; those that are not are normalised, which is what players
+/// make of them. `values` are the document's own.
 static cutis_result check_rotations(const gltf_document *document, const char *place,
                                     uint32_t accessor, const cutis_channel *channel)
 {
     bool cubic = channel->interpolation == CUTIS_INTERPOLATION_CUBIC;
     for (size_t k = 0; k < channel->key_count; k++) {
-        const float *q = channel->values + 4 * (cubic ? 3 * k + 1 : k);
+        float *q = (float *)channel->values + 4 * (cubic ? 3 * k + 1 : k);
         double length = 0;
         for (int i = 0; i < 4; i++) length += (double)q[i] * q[i];
-        if (document->strict ? fabs(sqrt(length) - 1) > STRICT_UNIT_TOLERANCE
-                             : fabs(length - 1) > UNIT_TOLERANCE)
+        length = sqrt(length);
+        if (fabs(length - 1) <= UNIT_TOLERANCE) continue;
+        if (document->repair && !(length > SHORTEST && length <= FLT_MAX)) continue; // the gate's
+        if (document->strict || length <= SHORTEST)
             return WRONG("ACCESSOR_ANIMATION_SAMPLER_OUTPUT_NON_NORMALIZED_QUATERNION",
                          "%s/output: the length of rotation %zu of "
                          "accessor %u is %g, not 1",
-                         place, k, accessor, sqrt(length));
+                         place, k, accessor, length);
+        FORGIVE("ACCESSOR_ANIMATION_SAMPLER_OUTPUT_NON_NORMALIZED_QUATERNION",
+                "%s/output: the length of rotation %zu of accessor %u is %g, not 1", place, k,
+                accessor, length);
+        for (int i = 0; i < 4; i++) q[i] = (float)(q[i] / length);
     }
     return CUTIS_OK;
 }
@@ -78,9 +114,8 @@ static cutis_result read_values(gltf_document *document, const char *place, uint
     uint64_t expected = (uint64_t)out->key_count *
                         (out->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1) *
                         (out->path == CUTIS_PATH_WEIGHTS ? target_count : 1);
-    if (has_stride(document, a))
-        return WRONG("ANIMATION_SAMPLER_ACCESSOR_WITH_BYTESTRIDE",
-                     "%s/output: the view of accessor %u has a stride", place, accessor);
+    cutis_result result = check_layout(document, place, "output", accessor);
+    if (result != CUTIS_OK) return result;
     if (a->unknown || a->shape != SHAPES[out->path] ||
         !(a->component == GLTF_F32 || (a->normalized && integers)))
         return WRONG("ANIMATION_SAMPLER_OUTPUT_ACCESSOR_INVALID_FORMAT",
@@ -93,9 +128,81 @@ static cutis_result read_values(gltf_document *document, const char *place, uint
                      "needed",
                      place, accessor, a->count, (unsigned long long)expected);
     if (!out->times && !(document->strict && cutis_gltf_has_data(a))) return CUTIS_OK;
-    cutis_result result = cutis_gltf_new_floats(document, accessor, &out->values);
-    if (result != CUTIS_OK || out->path != CUTIS_PATH_ROTATION || document->repair) return result;
+    result = cutis_gltf_new_floats(document, accessor, &out->values);
+    if (result != CUTIS_OK || out->path != CUTIS_PATH_ROTATION || document->published)
+        return result;
     return check_rotations(document, place, accessor, out);
+}
+
+typedef struct sort_key {
+    float time;
+    uint32_t key;
+} sort_key;
+
+static int by_time(const void *a, const void *b)
+{
+    const sort_key *x = a, *y = b;
+    if (x->time != y->time) return x->time < y->time ? -1 : 1;
+    return x->key < y->key ? -1 : x->key > y->key; // stable
+}
+
+/// Whether there is something to sort; what is not finite or negative is left to the gate.
+static bool sortable(const float *times, uint32_t count)
+{
+    bool sorted = true;
+    for (uint32_t k = 0; k < count; k++) {
+        if (!(times[k] >= 0 && times[k] <= FLT_MAX)) return false;
+        if (k > 0 && times[k] <= times[k - 1]) sorted = false;
+    }
+    return !sorted;
+}
+
+/// Which of the sorted keys stay, and when. Of several at one time the last counts from there on;
+/// the first is what the clip comes from, so where they differ it stays too, the least moment
+/// earlier. @return how many stay
+static uint32_t thin_keys(sort_key *order, uint32_t count, const float *values, size_t width)
+{
+    uint32_t kept = 0;
+    for (uint32_t k = 0, next; k < count; k = next) {
+        for (next = k + 1; next < count && order[next].time == order[k].time;) next++;
+        const sort_key first = order[k], last = order[next - 1];
+        const float before = nextafterf(first.time, -1);
+        const bool jump =
+            next - k > 1 && before >= 0 && (kept == 0 || before > order[kept - 1].time) &&
+            memcmp(values + first.key * width, values + last.key * width, width * sizeof *values) !=
+                0;
+        if (jump) order[kept++] = (sort_key){ before, first.key };
+        order[kept++] = last;
+    }
+    return kept;
+}
+
+/// Keys in ascending order, each time once, in arrays of the channel's own.
+static cutis_result settle_keys(gltf_document *document, size_t width, cutis_channel *channel)
+{
+    const uint32_t count = channel->key_count;
+    if (!channel->times || !channel->values || !sortable(channel->times, count)) return CUTIS_OK;
+    cutis_result result = cutis_gltf_charge(document, count, (width + 1) * sizeof(float));
+    if (result != CUTIS_OK) return result;
+    float *times = cutis_arena_alloc(&document->parts, count, sizeof *times);
+    float *values = cutis_arena_alloc(&document->parts, count, width * sizeof *values);
+    sort_key *order = cutis_alloc_array(document->context, count, sizeof *order);
+    if (!times || !values || !order) result = cutis_alloc_result(document->context);
+    for (uint32_t k = 0; k < count && result == CUTIS_OK; k++)
+        order[k] = (sort_key){ channel->times[k], k };
+    if (result == CUTIS_OK) {
+        qsort(order, count, sizeof *order, by_time);
+        channel->key_count = thin_keys(order, count, channel->values, width);
+        for (size_t k = 0; k < channel->key_count; k++) {
+            times[k] = order[k].time;
+            memcpy(values + k * width, channel->values + order[k].key * width,
+                   width * sizeof *values);
+        }
+        channel->times = times;
+        channel->values = values;
+    }
+    cutis_free_array(document->context, order, count, sizeof *order);
+    return result;
 }
 
 static cutis_result read_sampler(gltf_document *document, uint32_t index, uint32_t sampler,
@@ -135,7 +242,12 @@ static cutis_result read_channel(gltf_document *document, uint32_t index, uint32
         return WRONG("ANIMATION_CHANNEL_TARGET_NODE_WEIGHTS_NO_MORPHS",
                      "/animations/%u/channels/%u/target/path: node %u has no morph targets", index,
                      channel, document->node_of_model[out->node]);
-    return read_sampler(document, index, (uint32_t)sampler, targets, out);
+    cutis_result result = read_sampler(document, index, (uint32_t)sampler, targets, out);
+    if (result != CUTIS_OK || !cutis_gltf_mends(document)) return result;
+    static const uint8_t WIDTHS[] = { 3, 4, 3, 1 };
+    const size_t cubic = out->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1;
+    return settle_keys(
+        document, cubic * (out->path == CUTIS_PATH_WEIGHTS ? targets : WIDTHS[out->path]), out);
 }
 
 static cutis_result check_sampler_index(const gltf_document *document, uint32_t index,

@@ -26,19 +26,52 @@ static cutis_result check_glb_header(const gltf_document *document, const uint8_
     return CUTIS_OK;
 }
 
+// Padding that writers forget or count twice: up to a multiple of 4 bytes.
+enum { PADDING_MAX = 3 };
+
+/// The length of the chunk at `offset`, and where the next one starts.
+static cutis_result measure_chunk(const gltf_document *document, const uint8_t *data, size_t size,
+                                  uint32_t total, size_t offset, uint32_t *length, size_t *next)
+{
+    const uint64_t stated = cutis_load_u32(data + offset), end = offset + 8 + stated;
+    const bool fits = end <= size;
+    *length = (uint32_t)stated;
+    *next = (size_t)end;
+    if (stated % 4) {
+        // The next chunk follows at once, or after the padding that was not counted.
+        const size_t padded = (size_t)(end + 3) / 4 * 4;
+        const bool at_once =
+            fits && (end == size || end == total ||
+                     (size - end >= 8 && cutis_load_u32(data + end + 4) == CHUNK_BIN));
+        const bool after = fits && (padded == size || padded == total ||
+                                    (padded < size && size - padded >= 8 &&
+                                     cutis_load_u32(data + padded + 4) == CHUNK_BIN));
+        if (document->strict || !(at_once || after))
+            return WRONG("GLB_CHUNK_LENGTH_UNALIGNED",
+                         "byte %zu: a chunk of %u bytes, not a multiple of 4", offset, *length);
+        FORGIVE("GLB_CHUNK_LENGTH_UNALIGNED", "byte %zu: a chunk of %u bytes, not a multiple of 4",
+                offset, *length);
+        if (!at_once) *next = padded;
+    }
+    if (end <= total) return CUTIS_OK;
+    // The file, not the number in its header, says what there is.
+    if (document->strict || !fits)
+        return WRONG("GLB_CHUNK_TOO_BIG",
+                     "byte %zu: a chunk of %u bytes does not fit into the %u bytes", offset,
+                     *length, total);
+    return cutis_gltf_forgive(document, CUTIS_CORRUPT_DATA, "GLB_CHUNK_TOO_BIG",
+                              "byte %zu: a chunk of %u bytes is longer than the header says",
+                              offset, *length);
+}
+
 /// One chunk at `offset`: that it fits, and what it is.
 static cutis_result take_chunk(gltf_document *document, const uint8_t *data, size_t size,
                                uint32_t total, size_t offset, uint32_t index, const uint8_t **json,
-                               size_t *json_size)
+                               size_t *json_size, size_t *next)
 {
-    uint32_t length = cutis_load_u32(data + offset), kind = cutis_load_u32(data + offset + 4);
-    if (length % 4)
-        return WRONG("GLB_CHUNK_LENGTH_UNALIGNED",
-                     "byte %zu: a chunk of %u bytes, not a multiple of 4", offset, length);
-    if (offset + 8 + (uint64_t)length > total)
-        return WRONG("GLB_CHUNK_TOO_BIG",
-                     "byte %zu: a chunk of %u bytes does not fit into the %u bytes", offset, length,
-                     total);
+    uint32_t length, kind = cutis_load_u32(data + offset + 4);
+    cutis_result result = measure_chunk(document, data, size, total, offset, &length, next);
+    if (result != CUTIS_OK) return result;
     if (index == 0 && kind != CHUNK_JSON)
         return WRONG("GLB_UNEXPECTED_FIRST_CHUNK", "byte %zu: the first chunk is not JSON", offset);
     if (kind == CHUNK_JSON && length == 0)
@@ -48,9 +81,16 @@ static cutis_result take_chunk(gltf_document *document, const uint8_t *data, siz
     if (kind == CHUNK_BIN && index > 1)
         return WRONG("GLB_UNEXPECTED_BIN_CHUNK", "byte %zu: the BIN chunk is not the second",
                      offset);
-    if (offset + 8 + (uint64_t)length > size)
-        return WRONG("GLB_UNEXPECTED_END_OF_CHUNK_DATA", "byte %zu: the file ends inside a chunk",
-                     size);
+    if (offset + 8 + (uint64_t)length > size) {
+        const uint64_t missing = offset + 8 + (uint64_t)length - size;
+        if (document->strict || kind != CHUNK_BIN || missing > PADDING_MAX)
+            return WRONG("GLB_UNEXPECTED_END_OF_CHUNK_DATA",
+                         "byte %zu: the file ends inside a chunk", size);
+        FORGIVE("GLB_UNEXPECTED_END_OF_CHUNK_DATA",
+                "byte %zu: the padding of the last chunk is missing", size);
+        length -= (uint32_t)missing;
+        *next = size;
+    }
     if (kind == CHUNK_JSON) {
         *json = data + offset + 8;
         *json_size = length;
@@ -74,19 +114,41 @@ static cutis_result split_glb(gltf_document *document, const uint8_t *data, size
     uint32_t total = cutis_load_u32(data + 8);
     size_t offset = 12;
     for (uint32_t index = 0; offset < total && offset < size; index++) {
-        if (size - offset < 8)
-            return WRONG("GLB_UNEXPECTED_END_OF_CHUNK_HEADER",
-                         "byte %zu: a chunk header is cut off", offset);
-        result = take_chunk(document, data, size, total, offset, index, json, json_size);
+        if (size - offset < 8) {
+            if (document->strict || index == 0)
+                return WRONG("GLB_UNEXPECTED_END_OF_CHUNK_HEADER",
+                             "byte %zu: a chunk header is cut off", offset);
+            FORGIVE("GLB_UNEXPECTED_END_OF_CHUNK_HEADER", "byte %zu: %zu bytes after the chunks",
+                    offset, size - offset);
+            break;
+        }
+        result = take_chunk(document, data, size, total, offset, index, json, json_size, &offset);
         if (result != CUTIS_OK) return result;
-        offset += 8 + (size_t)cutis_load_u32(data + offset);
     }
+    // Every chunk is whole: the header alone is wrong.
     if (offset < total)
-        return WRONG("GLB_LENGTH_MISMATCH", "byte 8: the header says %u bytes, the file has %zu",
-                     total, size);
+        FORGIVE("GLB_LENGTH_MISMATCH", "byte 8: the header says %u bytes, the file has %zu", total,
+                size);
     if (offset < size)
         cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "GLB_EXTRA_DATA",
                           "byte %zu: data after the end of the GLB", offset);
+    return CUTIS_OK;
+}
+
+/// What editors put before a text and tools after it: a byte order mark, zero bytes.
+static cutis_result strip_json(const gltf_document *document, const uint8_t **json, size_t *size)
+{
+    if (*size >= 3 && memcmp(*json, "\xEF\xBB\xBF", 3) == 0) {
+        FORGIVE("INVALID_JSON", "byte 0: a byte order mark before the JSON");
+        *json += 3;
+        *size -= 3;
+    }
+    size_t kept = *size;
+    while (kept > 0 && (*json)[kept - 1] == 0) kept--;
+    if (kept > 0 && kept < *size) {
+        FORGIVE("INVALID_JSON", "byte %zu: zero bytes after the JSON", kept);
+        *size = kept;
+    }
     return CUTIS_OK;
 }
 
@@ -104,6 +166,8 @@ cutis_result cutis_gltf_load_json(gltf_document *document, const cutis_input *in
         result = split_glb(document, data, size, &json, &json_size);
         if (result != CUTIS_OK) return result;
     }
+    result = strip_json(document, &json, &json_size);
+    if (result != CUTIS_OK) return result;
     if (json_size == 0) return WRONG("INVALID_JSON", "byte 0: the JSON is empty");
     cutis_json parsed;
     result =
@@ -194,6 +258,21 @@ static size_t decode_plain(const char *text, uint8_t *out, size_t size)
     return count;
 }
 
+/// A buffer and the bytes there are for it. Fewer than it says are all it has: views that need
+/// more are refused, and it is the views that count.
+static cutis_result take_held(gltf_document *document, uint32_t index, const uint8_t *data,
+                              size_t held, const char *where)
+{
+    gltf_buffer *buffer = &document->buffers[index];
+    if (held < buffer->size) {
+        FORGIVE("BUFFER_BYTE_LENGTH_MISMATCH", "/buffers/%u/byteLength: %zu bytes, %s has %zu",
+                index, buffer->size, where, held);
+        buffer->size = held;
+    }
+    buffer->data = data;
+    return CUTIS_OK;
+}
+
 static cutis_result load_data_uri(gltf_document *document, uint32_t index, const char *uri)
 {
     gltf_buffer *buffer = &document->buffers[index];
@@ -214,20 +293,14 @@ static cutis_result load_data_uri(gltf_document *document, uint32_t index, const
     }
     // Four characters hold three bytes; a lying byteLength is found before it is allocated.
     size_t most = base64 ? strlen(comma + 1) / 4 * 3 + 3 : strlen(comma + 1);
-    uint8_t *bytes =
-        buffer->size <= most ? cutis_arena_alloc(&document->arena, buffer->size, 1) : NULL;
-    if (!bytes && buffer->size <= most) return cutis_alloc_result(document->context);
+    size_t room = buffer->size < most ? buffer->size : most;
+    uint8_t *bytes = cutis_arena_alloc(&document->arena, room, 1);
+    if (!bytes) return cutis_alloc_result(document->context);
     bool malformed = false;
-    size_t held =
-        base64 ? cutis_gltf_decode_base64(comma + 1, bytes, bytes ? buffer->size : 0, &malformed)
-               : decode_plain(comma + 1, bytes, bytes ? buffer->size : 0);
+    size_t held = base64 ? cutis_gltf_decode_base64(comma + 1, bytes, room, &malformed)
+                         : decode_plain(comma + 1, bytes, room);
     if (malformed) return WRONG("INVALID_URI", "/buffers/%u/uri: base64 is malformed", index);
-    if (held < buffer->size)
-        return WRONG("BUFFER_BYTE_LENGTH_MISMATCH",
-                     "/buffers/%u/byteLength: %zu bytes, the data URI holds %zu", index,
-                     buffer->size, held);
-    buffer->data = bytes;
-    return CUTIS_OK;
+    return take_held(document, index, bytes, held, "the data URI");
 }
 
 bool cutis_gltf_decode_percent(const char *uri, char *out, size_t capacity)
@@ -270,12 +343,7 @@ static cutis_result load_file(gltf_document *document, uint32_t index, const cha
         return cutis_gltf_issue(document, result, "IO_ERROR", "/buffers/%u/uri: %s", index, reason);
     }
     document->input_bytes += buffer->owned_size;
-    if (buffer->owned_size < buffer->size)
-        return WRONG("BUFFER_BYTE_LENGTH_MISMATCH",
-                     "/buffers/%u/byteLength: %zu bytes, the file %s has %zu", index, buffer->size,
-                     relative, buffer->owned_size);
-    buffer->data = buffer->owned;
-    return CUTIS_OK;
+    return take_held(document, index, buffer->owned, buffer->owned_size, "the file");
 }
 
 static cutis_result load_glb_buffer(gltf_document *document, const json_t *json)
@@ -286,12 +354,9 @@ static cutis_result load_glb_buffer(gltf_document *document, const json_t *json)
     if (!document->bin)
         return WRONG("BUFFER_MISSING_GLB_DATA",
                      "/buffers/0: has no uri, and there is no BIN chunk");
-    if (document->bin_size < buffer->size)
-        return WRONG("BUFFER_BYTE_LENGTH_MISMATCH",
-                     "/buffers/0/byteLength: %zu bytes, the BIN chunk has %zu", buffer->size,
-                     document->bin_size);
-    buffer->data = document->bin;
-    if (!document->kept) return CUTIS_OK;
+    cutis_result result =
+        take_held(document, 0, document->bin, document->bin_size, "the BIN chunk");
+    if (result != CUTIS_OK || !document->kept) return result;
     buffer->data = cutis_arena_copy(&document->arena, document->bin, buffer->size, 1);
     return buffer->data ? CUTIS_OK : cutis_alloc_result(document->context);
 }
@@ -308,12 +373,7 @@ static cutis_result load_buffer(gltf_document *document, uint32_t index, json_t 
     const json_t *earlier = json_object_get(loaded, uri);
     if (earlier) {
         const gltf_buffer *first = &document->buffers[json_integer_value(earlier)];
-        if (first->owned_size < buffer->size)
-            return WRONG("BUFFER_BYTE_LENGTH_MISMATCH",
-                         "/buffers/%u/byteLength: %zu bytes, the file has %zu", index, buffer->size,
-                         first->owned_size);
-        buffer->data = first->owned;
-        return CUTIS_OK;
+        return take_held(document, index, first->owned, first->owned_size, "the file");
     }
     if (json_object_set_new(loaded, uri, json_integer(index)) != 0)
         return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for names of files");

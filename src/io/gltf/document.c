@@ -50,6 +50,41 @@ cutis_result cutis_gltf_issue(const gltf_document *document, cutis_result result
     return cutis_fail(document->context, result, "%s: %s [%s]", document->file, text, code);
 }
 
+/// A line for each code: the first place, and how many there are.
+static cutis_result add_note(const gltf_document *document, const char *code, const char *text)
+{
+    gltf_notes *notes = document->notes;
+    cutis_arena *arena = (cutis_arena *)&document->arena;
+    const char *colon = strstr(text, ": ");
+    for (uint32_t i = 0; i < notes->count; i++) {
+        if (strcmp(notes->items[i].code, code) != 0) continue;
+        notes->items[i].count++;
+        return CUTIS_OK;
+    }
+    if (notes->count == GLTF_NOTES_MAX) return CUTIS_OK;
+    gltf_note note = { .code = code,
+                       .count = 1,
+                       .place = cutis_arena_format(arena, "%.*s", (int)(colon ? colon - text : 1),
+                                                   colon ? text : "/"),
+                       .text = cutis_arena_string(arena, colon ? colon + 2 : text) };
+    if (!note.place || !note.text) return cutis_alloc_result(document->context);
+    notes->items[notes->count++] = note;
+    return CUTIS_OK;
+}
+
+cutis_result cutis_gltf_forgive(const gltf_document *document, cutis_result result,
+                                const char *code, const char *format, ...)
+{
+    char text[768];
+    if (!document->strict && (document->published || !document->notes)) return CUTIS_OK;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (document->strict) return cutis_gltf_issue(document, result, code, "%s", text);
+    return add_note(document, code, text);
+}
+
 void cutis_gltf_remark(const gltf_document *document, uint8_t severity, const char *code,
                        const char *format, ...)
 {
@@ -191,7 +226,7 @@ static bool parse_version(const char *text, unsigned *major, unsigned *minor)
 
 static cutis_result check_asset(const gltf_document *document)
 {
-    const json_t *asset = json_object_get(document->root, "asset");
+    json_t *asset = json_object_get(document->root, "asset");
     const char *version = cutis_gltf_string(asset, "version"),
                *least = cutis_gltf_string(asset, "minVersion");
     unsigned major, minor, least_major, least_minor;
@@ -203,26 +238,51 @@ static cutis_result check_asset(const gltf_document *document)
     if (!least) return CUTIS_OK;
     if (!parse_version(least, &least_major, &least_minor))
         return WRONG("PATTERN_MISMATCH", "/asset/minVersion: \"%s\" is no version", least);
-    if (least_major > major || (least_major == major && least_minor > minor))
+    if (least_major == 2 && least_minor == 0) return CUTIS_OK;
+    const bool greater = least_major > major || (least_major == major && least_minor > minor);
+    // Another major number, or a property that 2.0 does not have, means what it says.
+    const bool newer = least_major != 2 || !cutis_gltf_plain_schema(document->root);
+    if (greater && (document->strict || newer))
         return WRONG("ASSET_MIN_VERSION_GREATER_THAN_VERSION",
                      "/asset/minVersion: %s is greater than the version %s", least, version);
-    if (least_major != 2 || least_minor > 0)
+    cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "UNKNOWN_ASSET_MINOR_VERSION",
+                      "/asset/minVersion: needs glTF %s, this reads 2.0", least);
+    if (newer && !document->report)
         return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNKNOWN_ASSET_MINOR_VERSION",
                                 "/asset/minVersion: needs glTF %s, this reads 2.0", least);
+    if (document->strict) return CUTIS_OK;
+    FORGIVE(greater ? "ASSET_MIN_VERSION_GREATER_THAN_VERSION" : "UNKNOWN_ASSET_MINOR_VERSION",
+            "/asset/minVersion: glTF %s, but nothing newer than 2.0 is in it", least);
+    json_object_del(asset, "minVersion");
+    if (json_object_set_new(asset, "version", json_string("2.0")) != 0)
+        return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for a version");
     return CUTIS_OK;
+}
+
+bool cutis_gltf_declare(json_t *root, const char *name)
+{
+    json_t *used = json_object_get(root, "extensionsUsed");
+    if (!used) {
+        if (json_object_set_new(root, "extensionsUsed", json_array()) != 0) return false;
+        used = json_object_get(root, "extensionsUsed");
+    }
+    return json_array_append_new(used, json_string(name)) == 0;
 }
 
 static cutis_result check_required(gltf_document *document)
 {
     const json_t *required = json_object_get(document->root, "extensionsRequired");
-    const json_t *used = json_object_get(document->root, "extensionsUsed");
     for (size_t i = 0; i < json_array_size(required); i++) {
+        const json_t *used = json_object_get(document->root, "extensionsUsed");
         const char *name = json_string_value(json_array_get(required, i));
         bool readable = cutis_gltf_extension_readable(name);
         // Readable ones are few, and the others end the walk: this is linear in the file.
-        if (cutis_gltf_find_text(used, name) < 0 && (readable || document->strict))
-            return WRONG("UNUSED_EXTENSION_REQUIRED",
-                         "/extensionsRequired/%zu: %s is not in extensionsUsed", i, name);
+        if (cutis_gltf_find_text(used, name) < 0 && (readable || document->strict)) {
+            FORGIVE("UNUSED_EXTENSION_REQUIRED",
+                    "/extensionsRequired/%zu: %s is not in extensionsUsed", i, name);
+            if (!cutis_gltf_declare(document->root, name))
+                return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for names");
+        }
         if (readable) continue;
         if (!document->report)
             return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNSUPPORTED_EXTENSION",
@@ -263,8 +323,11 @@ cutis_result cutis_gltf_document_load(const cutis_input *input, const gltf_docum
     document->on_disk = input->on_disk;
     document->input_bytes = input->size;
     document->file = cutis_arena_string(&document->arena, input->name);
-    cutis_result result =
-        document->file ? cutis_gltf_load_json(document, input) : cutis_alloc_result(context);
+    if (!document->strict)
+        document->notes = cutis_arena_zero(&document->arena, 1, sizeof *document->notes);
+    cutis_result result = document->file && (document->strict || document->notes)
+                              ? cutis_gltf_load_json(document, input)
+                              : cutis_alloc_result(context);
     if (result == CUTIS_OK) result = cutis_gltf_check_schema(document);
     if (result == CUTIS_OK) result = check_asset(document);
     if (result == CUTIS_OK) result = check_required(document);

@@ -51,7 +51,9 @@ typedef struct gltf_view {
     size_t offset;    ///< into the buffer; meaningless when compressed
     uint32_t stride;  ///< 0: not given
     uint32_t target;  ///< 0: not given
-    bool compressed;  ///< EXT_meshopt_compression
+    bool compressed;  ///< its bytes are its own: EXT_meshopt_compression, or laid out anew
+    bool askew;       ///< its stride is none of glTF's: every accessor on it is askew
+    bool abandoned;   ///< an accessor on it was laid out anew elsewhere
     int32_t vertices; ///< an accessor on it that is a vertex attribute, or CUTIS_NONE
     int32_t indices;  ///< an accessor on it that is an index array, or CUTIS_NONE
 } gltf_view;
@@ -61,9 +63,13 @@ typedef struct gltf_accessor {
     uint32_t component; ///< GLTF_I8 ...
     bool normalized;
     bool has_bounds;
-    bool missing; ///< a buffer under it has no data
-    bool loose;   ///< its sparse values could not be put in: bounds say nothing
-    bool unknown; ///< a type glTF does not have: nothing may use it
+    bool missing;   ///< a buffer under it has no data
+    bool loose;     ///< its sparse values could not be put in: bounds say nothing
+    bool unknown;   ///< a type glTF does not have: nothing may use it
+    bool askew;     ///< readable, but not laid out as glTF wants it: uses.c lays it out anew
+    bool unfit;     ///< readable, but its content is not glTF's: the writer never keeps it
+    bool idle;      ///< nothing of the core uses it
+    bool boundless; ///< its use asks for bounds that it does not have
     uint32_t count;
     uint32_t width;      ///< components of an element
     int32_t view;        ///< or CUTIS_NONE
@@ -73,6 +79,18 @@ typedef struct gltf_accessor {
     uint32_t sparse_component;
     const uint8_t *sparse_indices, *sparse_values;
 } gltf_accessor;
+
+/// What generous reading put right, a line for each code: how often, and where first.
+typedef struct gltf_note {
+    const char *code;
+    uint64_t count;
+    const char *place, *text;
+} gltf_note;
+enum { GLTF_NOTES_MAX = 64 };
+typedef struct gltf_notes {
+    uint32_t count;
+    gltf_note items[GLTF_NOTES_MAX];
+} gltf_notes;
 
 typedef struct gltf_document {
     cutis_source source; ///< first, so that the two pointers are the same
@@ -87,14 +105,14 @@ typedef struct gltf_document {
     bool published; ///< models share it: nothing in it changes any more
     bool wrong;     ///< an issue has been reported; the phase under way is the last
     cutis_check_report *report; ///< while inspecting: where issues go; else NULL
-    uint32_t corrected_bounds, corrected_rotations; ///< repaired in `root` while reading
+    gltf_notes *notes;          ///< while reading for use; else NULL
     json_t *root;
     size_t json_bytes;    ///< charged to the context for `root`
     uint64_t input_bytes; ///< of all files read
     uint64_t charged;
     const uint8_t *bin; ///< the GLB's binary chunk while loading
     size_t bin_size;
-    uint32_t buffer_count, view_count, accessor_count;
+    uint32_t buffer_count, view_count, view_capacity, accessor_count;
     gltf_buffer *buffers;
     gltf_view *views;
     gltf_accessor *accessors;
@@ -108,6 +126,9 @@ typedef struct gltf_document {
     uint32_t **primitives;   ///< per mesh: file index of each primitive of the model
     uint32_t **channels;     ///< per clip: file index of each channel of the model
     uint32_t *primitive_counts, *channel_counts;
+    uint32_t *joint_limits; ///< per mesh: joints of the smallest skin it is used with
+    uint32_t *joints_used;  ///< per mesh: one more than the greatest joint that has a weight
+    uint32_t *binds_needed; ///< per skin: the greatest of these over its meshes
 } gltf_document;
 
 /// Load container, JSON, buffers, views and accessors. Release with
@@ -125,6 +146,28 @@ cutis_result cutis_gltf_issue(const gltf_document *document, cutis_result result
 
 /// The same for what nearly all issues are: the file contradicts itself or the specification.
 #define WRONG(...) cutis_gltf_issue(document, CUTIS_CORRUPT_DATA, __VA_ARGS__)
+
+/// What breaks the letter of the format and still has one safe meaning. Strict: an error, as
+/// cutis_gltf_issue. Reading for use: CUTIS_OK, and noted once for each code; the caller goes on
+/// with that meaning, after all sizes and ranges were checked, and sees to it that nobody writes
+/// the fault (it mends `root`, or marks the accessor askew or unfit).
+cutis_result cutis_gltf_forgive(const gltf_document *document, cutis_result result,
+                                const char *code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/// The same as a statement: it ends the function that is strict.
+#define FORGIVE(...)                                                                               \
+    do {                                                                                           \
+        cutis_result forgiven_ = cutis_gltf_forgive(document, CUTIS_CORRUPT_DATA, __VA_ARGS__);    \
+        if (forgiven_ != CUTIS_OK) return forgiven_;                                               \
+    } while (0)
+
+/// Whether values are put right: reading for use, but not when the writer looks at the source
+/// again, which must find what the file really holds.
+static inline bool cutis_gltf_mends(const gltf_document *document)
+{
+    return !document->strict && !document->published;
+}
 
 /// A warning or information for the report, if there is one; never an error.
 void cutis_gltf_remark(const gltf_document *document, uint8_t severity, const char *code,
@@ -162,6 +205,10 @@ bool cutis_gltf_extension_known(const char *name);
 /// Whether an object of type `place` (as the schema names it) may hold the extension. Extensions
 /// whose places we do not know may stand anywhere.
 bool cutis_gltf_extension_belongs(const char *name, const char *place);
+/// Name an extension in the list of those in use. @return false: no memory
+bool cutis_gltf_declare(json_t *root, const char *name);
+/// Whether no object of the core has a property that glTF 2.0 does not have.
+bool cutis_gltf_plain_schema(const json_t *root);
 /// The shape of the whole of document->root: types, ranges, required properties, references in
 /// range (schema.c). After it, readers take values out of the JSON without asking again. The error
 /// reads "file: /json/pointer: reason [CODE]".
@@ -178,10 +225,16 @@ cutis_result cutis_gltf_new_integers(gltf_document *document, uint32_t accessor,
                                      const uint32_t **out);
 /// Whether the file holds anything for it; else its elements are zeros.
 bool cutis_gltf_has_data(const gltf_accessor *accessor);
-/// Compare declared minimum and maximum with the content.
+/// The same for directions: vectors of 3 floats, of 4 with a sign. Others than unit ones are
+/// noted, and written as such.
+cutis_result cutis_gltf_new_directions(gltf_document *document, uint32_t accessor,
+                                       const char *place, const float **out);
+/// Compare declared minimum and maximum with the content; while reading for use what is declared
+/// becomes what is.
 cutis_result cutis_gltf_check_bounds(gltf_document *document, uint32_t accessor);
-/// The same while repairing: what is declared becomes what is.
-cutis_result cutis_gltf_mend_bounds(gltf_document *document, uint32_t accessor);
+/// Lay an accessor out anew, tightly, in a view of its own with that target (GLTF_ARRAY_BUFFER:
+/// elements at multiples of 4 bytes; 0: none). Nothing happens where the document does not stay.
+cutis_result cutis_gltf_repack(gltf_document *document, uint32_t accessor, uint32_t target);
 
 /// Small reads from JSON that the schema has already checked.
 int64_t cutis_gltf_integer(const json_t *object, const char *key, int64_t otherwise);

@@ -99,6 +99,12 @@ static int64_t *prune(gltf_writer *writer, const char *collection, const char *c
     }
     follow_all(&n, writer->before, places, 1);
     follow_all(&n, writer->root, places, 2);
+    // What nothing uses stays, unless it is not even numbers.
+    for (uint32_t i = 0; places == ACCESSOR_PLACES && i < writer->source.accessor_count; i++)
+        if (writer->source.accessors[i].unfit) n.map[i] |= 1;
+    // What was laid out anew while reading has left its old view behind.
+    for (uint32_t v = 0; places == VIEW_PLACES && v < writer->source.view_count; v++)
+        if (writer->source.views[v].abandoned) n.map[v] |= 1;
     int64_t next = 0;
     for (size_t i = 0; i < n.count; i++) {
         bool drop = n.map[i] == 1;

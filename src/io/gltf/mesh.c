@@ -2,6 +2,7 @@
 /// influences, morph targets, named parts. Formats and counts have been checked by mesh_check.c.
 #include "io/gltf/parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,8 +15,36 @@ static cutis_result read_attribute(gltf_document *document, const json_t *map, c
     return cutis_gltf_new_floats(document, (uint32_t)accessor, out);
 }
 
+static cutis_result read_directions(gltf_document *document, const char *place, const json_t *map,
+                                    const char *name, const float **out)
+{
+    char full[128];
+    int32_t accessor = cutis_gltf_index(map, name);
+    if (accessor == CUTIS_NONE) return CUTIS_OK;
+    snprintf(full, sizeof full, "%s/attributes/%s", place, name);
+    return cutis_gltf_new_directions(document, (uint32_t)accessor, full, out);
+}
+
+/// Shares of light are from 0 to 1; others are cut to that.
+static cutis_result check_colors(const gltf_document *document, const char *place,
+                                 const gltf_accessor *a, float *values)
+{
+    size_t off = 0;
+    if (a->component != GLTF_F32 || !cutis_gltf_mends(document)) return CUTIS_OK;
+    for (size_t i = 0; i < (size_t)a->count * a->width; i++) {
+        if ((values[i] >= 0 && values[i] <= 1) || isnan(values[i])) continue;
+        values[i] = values[i] < 0 ? 0.0f : 1.0f;
+        off++;
+    }
+    if (off)
+        FORGIVE("ACCESSOR_NON_CLAMPED", "%s/attributes/COLOR_0: %zu numbers are not from 0 to 1",
+                place, off);
+    return CUTIS_OK;
+}
+
 /// Colours have 3 or 4 components; the model always 4.
-static cutis_result read_colors(gltf_document *document, const json_t *map, const float **out)
+static cutis_result read_colors(gltf_document *document, const char *place, const json_t *map,
+                                const float **out)
 {
     const float *values = NULL;
     int32_t accessor = cutis_gltf_index(map, "COLOR_0");
@@ -23,7 +52,8 @@ static cutis_result read_colors(gltf_document *document, const json_t *map, cons
     if (result != CUTIS_OK || !values) return result;
     const gltf_accessor *a = &document->accessors[accessor];
     *out = values;
-    if (a->width == 4) return CUTIS_OK;
+    result = check_colors(document, place, a, (float *)values);
+    if (result != CUTIS_OK || a->width == 4) return result;
     result = cutis_gltf_charge(document, a->count, 4 * sizeof(float));
     if (result != CUTIS_OK) return result;
     float *colors = cutis_arena_alloc(&document->parts, a->count, 4 * sizeof *colors);
@@ -141,10 +171,9 @@ cutis_result cutis_gltf_read_sets(gltf_document *document, const json_t *attribu
     return result;
 }
 
-/// All sets to one list per vertex, sets in order; weights of zero are padding and left out.
-static cutis_result list_influences(gltf_document *document, const gltf_sets *sets,
-                                    uint32_t vertex_count, cutis_arena *arena,
-                                    cutis_influences *out)
+cutis_result cutis_gltf_list_influences(gltf_document *document, gltf_sets *sets,
+                                        uint32_t vertex_count, cutis_arena *arena,
+                                        cutis_influences *out)
 {
     uint64_t total = 0;
     for (uint32_t s = 0; s < sets->count; s++)
@@ -164,8 +193,10 @@ static cutis_result list_influences(gltf_document *document, const gltf_sets *se
         first[v] = at;
         for (uint32_t k = 0; k < 4 * sets->count; k++) {
             const float weight = sets->weights[k / 4][4 * v + k % 4];
+            const uint32_t joint = sets->joints[k / 4][4 * v + k % 4];
+            if (joint > sets->greatest) sets->greatest = joint;
             if (weight == 0) continue;
-            joints[at] = sets->joints[k / 4][4 * v + k % 4];
+            joints[at] = joint;
             weights[at++] = weight;
         }
     }
@@ -174,14 +205,21 @@ static cutis_result list_influences(gltf_document *document, const gltf_sets *se
     return CUTIS_OK;
 }
 
-static cutis_result read_influences(gltf_document *document, const json_t *map,
+static cutis_result read_influences(gltf_document *document, uint32_t mesh, uint32_t primitive,
                                     uint32_t vertex_count, cutis_influences *out)
 {
+    const json_t *map = json_object_get(
+        json_array_get(json_object_get(cutis_gltf_item(document, "meshes", mesh), "primitives"),
+                       primitive),
+        "attributes");
     gltf_sets sets;
     gltf_glance before = cutis_gltf_glance(document);
     cutis_result result = cutis_gltf_read_sets(document, map, &sets);
     if (result == CUTIS_OK && sets.count)
-        result = list_influences(document, &sets, vertex_count, &before.parts, out);
+        result = cutis_gltf_list_influences(document, &sets, vertex_count, &before.parts, out);
+    if (result == CUTIS_OK && sets.count && cutis_gltf_mends(document))
+        result = cutis_gltf_settle_influences(document, mesh, primitive, &sets, vertex_count,
+                                              &before.parts, out);
     before.charged = document->charged; // primitives that share sets pay for each time
     cutis_gltf_forget(document, &before);
     return result;
@@ -218,12 +256,13 @@ static cutis_result read_primitive(gltf_document *document, uint32_t mesh, uint3
     out->material = cutis_gltf_index(json, "material");
     cutis_result result = read_attribute(document, map, "POSITION", &out->positions);
     if (result == CUTIS_OK) result = read_indices(document, place, json, out);
-    if (result == CUTIS_OK) result = read_attribute(document, map, "NORMAL", &out->normals);
-    if (result == CUTIS_OK) result = read_attribute(document, map, "TANGENT", &out->tangents);
-    if (result == CUTIS_OK) result = read_attribute(document, map, "TEXCOORD_0", &out->texcoords);
-    if (result == CUTIS_OK) result = read_colors(document, map, &out->colors);
+    if (result == CUTIS_OK) result = read_directions(document, place, map, "NORMAL", &out->normals);
     if (result == CUTIS_OK)
-        result = read_influences(document, map, out->vertex_count, &out->influences);
+        result = read_directions(document, place, map, "TANGENT", &out->tangents);
+    if (result == CUTIS_OK) result = read_attribute(document, map, "TEXCOORD_0", &out->texcoords);
+    if (result == CUTIS_OK) result = read_colors(document, place, map, &out->colors);
+    if (result == CUTIS_OK)
+        result = read_influences(document, mesh, index, out->vertex_count, &out->influences);
     if (result == CUTIS_OK) result = read_targets(document, json_object_get(json, "targets"), out);
     return result;
 }

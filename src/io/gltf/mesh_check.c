@@ -76,48 +76,79 @@ static cutis_result claim_view(gltf_document *document, const char *place, uint3
     uint32_t target = vertices ? GLTF_ARRAY_BUFFER : GLTF_ELEMENT_ARRAY_BUFFER;
     int32_t *mine = vertices ? &view->vertices : &view->indices;
     int32_t other = vertices ? view->indices : view->vertices;
-    if ((view->target && view->target != target) || other != CUTIS_NONE)
+    // Read for use, a wrong target does no harm; uses.c sees to it that nobody writes it.
+    if (document->strict && ((view->target && view->target != target) || other != CUTIS_NONE))
         return WRONG("BUFFER_VIEW_TARGET_OVERRIDE",
                      "%s: bufferView %d holds %s by its target or another accessor", place, index,
                      vertices ? "indices" : "vertices");
-    if (vertices && *mine != CUTIS_NONE && *mine != (int32_t)accessor && !view->stride)
-        return WRONG("MESH_PRIMITIVE_ACCESSOR_WITHOUT_BYTESTRIDE",
-                     "%s: bufferView %d holds attributes %d and %u but has no stride", place, index,
-                     *mine, accessor);
+    if (vertices && *mine != CUTIS_NONE && *mine != (int32_t)accessor && !view->stride) {
+        FORGIVE("MESH_PRIMITIVE_ACCESSOR_WITHOUT_BYTESTRIDE",
+                "%s: bufferView %d holds attributes %d and %u but has no stride", place, index,
+                *mine, accessor);
+        document->accessors[accessor].askew = true;
+        return CUTIS_OK;
+    }
     *mine = (int32_t)accessor;
     return CUTIS_OK;
+}
+
+/// Formats that glTF does not allow and that nobody can mistake: weights whose integers are not
+/// called normalised, joints of 32 bits.
+static cutis_result check_format(gltf_document *document, const char *place, const char *name,
+                                 uint32_t accessor, const semantic *s)
+{
+    gltf_accessor *a = &document->accessors[accessor];
+    json_t *json = (json_t *)cutis_gltf_item(document, "accessors", accessor);
+    const int format = format_of(a),
+              allowed = s->formats | (document->quantized ? s->quantized : 0);
+    const bool shaped = a->shape >= s->low && a->shape <= s->high;
+    const bool weights = strcmp(s->name, "WEIGHTS_") == 0 && (format & (U8 | U16));
+    const bool joints = strcmp(s->name, "JOINTS_") == 0 && !a->unknown && !a->normalized &&
+                        a->component == GLTF_U32;
+    if (shaped && (format & allowed)) return CUTIS_OK;
+    if (document->strict || !shaped || !(weights || joints))
+        return WRONG("MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_INVALID_FORMAT",
+                     "%s: the format of accessor %u is not one for %s", place, accessor, name);
+    FORGIVE("MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_INVALID_FORMAT", "%s: accessor %u has %s", place,
+            accessor, weights ? "integers that are not called normalised" : "32 bit joints");
+    a->unfit = joints;
+    if (!weights) return CUTIS_OK;
+    a->normalized = true;
+    return json_object_set_new(json, "normalized", json_true()) == 0
+               ? CUTIS_OK
+               : cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for an accessor");
 }
 
 static cutis_result check_attribute(gltf_document *document, const char *place, const char *name,
                                     uint32_t accessor, const semantic *s, uint32_t vertex_count,
                                     bool target)
 {
-    const gltf_accessor *a = &document->accessors[accessor];
+    gltf_accessor *a = &document->accessors[accessor];
     char full[160];
     snprintf(full, sizeof full, "%s/%.40s", place, name);
     if (a->component == GLTF_U32 && !s)
         return WRONG("MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_UNSIGNED_INT",
                      "%s: accessor %u has 32 bit integers, only indices may", full, accessor);
-    if (s) {
-        int allowed = s->formats | (document->quantized ? s->quantized : 0);
-        if (a->shape < s->low || a->shape > s->high || !(format_of(a) & allowed))
-            return WRONG("MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_INVALID_FORMAT",
-                         "%s: the format of accessor %u is not one for %s", full, accessor, name);
-    }
+    cutis_result result = s ? check_format(document, full, name, accessor, s) : CUTIS_OK;
+    if (result != CUTIS_OK) return result;
     if (a->count != vertex_count)
         return WRONG(target ? "MESH_PRIMITIVE_MORPH_TARGET_INVALID_ATTRIBUTE_COUNT"
                             : "MESH_PRIMITIVE_UNEQUAL_ACCESSOR_COUNT",
                      "%s: accessor %u has %u elements, the primitive has %u vertices", full,
                      accessor, a->count, vertex_count);
-    if (strcmp(name, "POSITION") == 0 && !a->has_bounds)
-        return WRONG("MESH_PRIMITIVE_POSITION_ACCESSOR_WITHOUT_BOUNDS",
-                     "%s: accessor %u has no min and max", full, accessor);
+    if (strcmp(name, "POSITION") == 0 && !a->has_bounds) {
+        FORGIVE("MESH_PRIMITIVE_POSITION_ACCESSOR_WITHOUT_BOUNDS",
+                "%s: accessor %u has no min and max", full, accessor);
+        a->boundless = true;
+    }
     const json_t *json = cutis_gltf_item(document, "accessors", accessor);
     if (a->view != CUTIS_NONE &&
-        (cutis_gltf_integer(json, "byteOffset", 0) % 4 || (a->stride % 4 && a->count > 1)))
-        return WRONG("MESH_PRIMITIVE_ACCESSOR_UNALIGNED",
-                     "%s: the elements of accessor %u do not start at multiples of 4 bytes", full,
-                     accessor);
+        (cutis_gltf_integer(json, "byteOffset", 0) % 4 || (a->stride % 4 && a->count > 1))) {
+        FORGIVE("MESH_PRIMITIVE_ACCESSOR_UNALIGNED",
+                "%s: the elements of accessor %u do not start at multiples of 4 bytes", full,
+                accessor);
+        a->askew = true;
+    }
     return claim_view(document, full, accessor, true);
 }
 
@@ -199,16 +230,18 @@ static cutis_result check_target(gltf_document *document, const char *place, con
 
 static cutis_result check_indices(gltf_document *document, const char *place, uint32_t accessor)
 {
-    const gltf_accessor *a = &document->accessors[accessor];
+    gltf_accessor *a = &document->accessors[accessor];
     char full[160];
     snprintf(full, sizeof full, "%s/indices", place);
     if (a->unknown || a->shape != GLTF_SCALAR || a->normalized ||
         (a->component != GLTF_U8 && a->component != GLTF_U16 && a->component != GLTF_U32))
         return WRONG("MESH_PRIMITIVE_INDICES_ACCESSOR_INVALID_FORMAT",
                      "%s: accessor %u is not SCALAR of unsigned integers", full, accessor);
-    if (a->view != CUTIS_NONE && document->views[a->view].stride)
-        return WRONG("MESH_PRIMITIVE_INDICES_ACCESSOR_WITH_BYTESTRIDE",
-                     "%s: bufferView %d has a stride", full, a->view);
+    if (a->view != CUTIS_NONE && document->views[a->view].stride) {
+        FORGIVE("MESH_PRIMITIVE_INDICES_ACCESSOR_WITH_BYTESTRIDE",
+                "%s: bufferView %d has a stride, which is honoured", full, a->view);
+        a->askew = true;
+    }
     return claim_view(document, full, accessor, false);
 }
 
@@ -263,8 +296,32 @@ static cutis_result check_mesh(gltf_document *document, uint32_t index)
     return CUTIS_OK;
 }
 
+/// Joints of the smallest skin each mesh is used with, UINT32_MAX without one: what joints are in
+/// range. Of the JSON, because meshes are read before skins.
+static cutis_result find_joint_limits(gltf_document *document)
+{
+    uint32_t *limits = cutis_gltf_new_items(document, &document->arena, "meshes", sizeof *limits,
+                                            &document->mesh_count);
+    document->joints_used = cutis_gltf_new_items(document, &document->arena, "meshes",
+                                                 sizeof(uint32_t), &document->mesh_count);
+    if (!limits || !document->joints_used) return cutis_alloc_result(document->context);
+    memset(limits, 0xff, document->mesh_count * sizeof *limits);
+    for (uint32_t n = 0; n < document->node_count; n++) {
+        const json_t *node = cutis_gltf_item(document, "nodes", n);
+        int32_t mesh = cutis_gltf_index(node, "mesh"), skin = cutis_gltf_index(node, "skin");
+        if (mesh == CUTIS_NONE || skin == CUTIS_NONE) continue;
+        size_t joints = json_array_size(
+            json_object_get(cutis_gltf_item(document, "skins", (size_t)skin), "joints"));
+        if (joints < limits[mesh]) limits[mesh] = (uint32_t)joints;
+    }
+    document->joint_limits = limits;
+    return CUTIS_OK;
+}
+
 cutis_result cutis_gltf_check_meshes(gltf_document *document)
 {
+    cutis_result result = find_joint_limits(document);
+    if (result != CUTIS_OK) return result;
     document->primitives = cutis_gltf_new_items(
         document, &document->arena, "meshes", sizeof *document->primitives, &document->mesh_count);
     document->primitive_counts = cutis_gltf_new_items(document, &document->arena, "meshes",
@@ -272,7 +329,7 @@ cutis_result cutis_gltf_check_meshes(gltf_document *document)
     if (!document->primitives || !document->primitive_counts)
         return cutis_alloc_result(document->context);
     for (uint32_t i = 0; i < document->mesh_count; i++) {
-        cutis_result result = check_mesh(document, i);
+        result = check_mesh(document, i);
         if (!cutis_gltf_go_on(document, &result)) return result;
     }
     return cutis_gltf_end_phase(document, CUTIS_OK);

@@ -4,6 +4,7 @@
 #include "model/validate.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /// All items of a collection, or NULL with *result set; nothing is done where that is set already.
 static void *read_items(gltf_document *document, const char *collection, size_t size,
@@ -25,9 +26,10 @@ static void *read_items(gltf_document *document, const char *collection, size_t 
 /// itself, its rest transform, its place in three orders.
 static cutis_result begin_nodes(gltf_document *document)
 {
+    cutis_result result = cutis_gltf_part_joints(document);
     size_t count = json_array_size(json_object_get(document->root, "nodes"));
-    cutis_result result =
-        cutis_gltf_charge(document, count, sizeof(cutis_node) + sizeof(cutis_transform));
+    if (result == CUTIS_OK)
+        result = cutis_gltf_charge(document, count, sizeof(cutis_node) + sizeof(cutis_transform));
     return result == CUTIS_OK ? cutis_gltf_load_hierarchy(document) : result;
 }
 
@@ -86,9 +88,7 @@ static cutis_result check_all_bounds(gltf_document *document)
     for (uint32_t i = 0; i < document->accessor_count && result == CUTIS_OK; i++) {
         const gltf_accessor *a = &document->accessors[i];
         result = cutis_gltf_charge(document, a->count, a->width * sizeof(float));
-        if (result == CUTIS_OK)
-            result = document->repair ? cutis_gltf_mend_bounds(document, i)
-                                      : cutis_gltf_check_bounds(document, i);
+        if (result == CUTIS_OK) result = cutis_gltf_check_bounds(document, i);
         cutis_gltf_go_on(document, &result);
     }
     document->charged = charged;
@@ -104,6 +104,7 @@ static cutis_result read_parts(gltf_document *document)
     if (result == CUTIS_OK) result = cutis_gltf_check_meshes(document);
     data->meshes = read_items(document, "meshes", sizeof *data->meshes, cutis_gltf_read_mesh,
                               &data->mesh_count, &result);
+    if (result == CUTIS_OK) result = cutis_gltf_begin_skins(document);
     data->skins = read_items(document, "skins", sizeof *data->skins, cutis_gltf_read_skin,
                              &data->skin_count, &result);
     data->materials = read_items(document, "materials", sizeof *data->materials,
@@ -118,24 +119,23 @@ static cutis_result read_parts(gltf_document *document)
     if (result == CUTIS_OK) result = cutis_gltf_read_handles(document);
     if (result == CUTIS_OK) result = cutis_gltf_read_cage(document);
     if (result == CUTIS_OK) result = cutis_gltf_check_scene(document);
+    if (result == CUTIS_OK && !document->strict) result = cutis_gltf_check_uses(document);
     if (result == CUTIS_OK) result = check_all_bounds(document);
     if (result == CUTIS_OK && document->strict) result = cutis_gltf_check_strict(document);
     return result;
 }
 
-/// What the reader itself repaired, beside what the gate did.
-static cutis_result note_mended(const gltf_document *document, cutis_model *model)
+/// What the reader put right, beside what the gate did.
+static cutis_result note_forgiven(const gltf_document *document, cutis_model *model)
 {
     cutis_result result = CUTIS_OK;
-    if (document->corrected_bounds)
-        result = cutis_model_note(model, "ACCESSOR_BOUNDS_MISMATCH", 0, document->corrected_bounds,
-                                  "accessors", "%u accessors had another minimum or maximum",
-                                  document->corrected_bounds);
-    if (result == CUTIS_OK && document->corrected_rotations)
-        result =
-            cutis_model_note(model, "ROTATION_NON_UNIT", 0, document->corrected_rotations, "nodes",
-                             "%u rotations were not of unit length and were normalised",
-                             document->corrected_rotations);
+    for (uint32_t i = 0; document->notes && i < document->notes->count && result == CUTIS_OK; i++) {
+        const gltf_note *note = &document->notes->items[i];
+        // The one that is only a warning to the validator.
+        const bool mild = strcmp(note->code, "UNKNOWN_ASSET_MINOR_VERSION") == 0;
+        result = cutis_model_note(model, note->code, mild ? CUTIS_ISSUE_WARNING : CUTIS_ISSUE_ERROR,
+                                  note->count, note->place, "%s", note->text);
+    }
     return result;
 }
 
@@ -163,7 +163,8 @@ static cutis_result read_document(const cutis_input *input, const gltf_document 
         }
     }
     if (result == CUTIS_OK) {
-        result = note_mended(document, *out);
+        result = note_forgiven(document, *out);
+        document->notes = NULL;
         if (result != CUTIS_OK) {
             cutis_model_destroy(*out);
             *out = NULL;

@@ -5,11 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-// Squared length of a rotation may differ from 1 by this much; the file holds a few decimals,
-// binding normalises.
-static const double UNIT_TOLERANCE = 1e-2;
 // The Khronos validator's own tolerances: of a rotation's length, and of a matrix's norm.
-static const double STRICT_UNIT_TOLERANCE = 0.00769;
+static const double UNIT_TOLERANCE = 0.00769;
+// A rotation shorter than this has lost its direction.
+static const double SHORTEST = 1e-6;
 static const double STRICT_MATRIX_TOLERANCE = 5e-5 + 1e-9;
 // The last row of an affine matrix is 0 0 0 1; exporters that invert in float leave dust.
 static const float AFFINE_TOLERANCE = 1e-4f;
@@ -90,6 +89,53 @@ static cutis_result check_scenes(const gltf_document *document)
     return CUTIS_OK;
 }
 
+// What jansson takes for a node and its two references.
+enum { JSON_NODE = 400 };
+
+/// A node that a skin has twice is a joint once; for the second a child that stands where it does,
+/// which is what it means, and what can be written.
+static cutis_result part_joints(gltf_document *document, json_t *joints, uint32_t *stamps,
+                                size_t node_count, uint32_t stamp)
+{
+    json_t *nodes = json_object_get(document->root, "nodes");
+    for (size_t j = 0; j < json_array_size(joints); j++) {
+        const uint32_t node = cutis_gltf_entry(joints, j);
+        if (node >= node_count) continue; // one that was added
+        if (stamps[node] != stamp) {
+            stamps[node] = stamp;
+            continue;
+        }
+        json_t *parent = json_array_get(nodes, node), *children;
+        const json_int_t added = (json_int_t)json_array_size(nodes);
+        cutis_result result = cutis_gltf_charge(document, 1, JSON_NODE); // two letters ask for it
+        if (result != CUTIS_OK) return result;
+        if (!json_object_get(parent, "children") &&
+            json_object_set_new(parent, "children", json_array()) != 0)
+            return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for a node");
+        children = json_object_get(parent, "children");
+        if (json_array_append_new(nodes, json_object()) != 0 ||
+            json_array_append_new(children, json_integer(added)) != 0 ||
+            json_array_set_new(joints, j, json_integer(added)) != 0)
+            return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for a node");
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_gltf_part_joints(gltf_document *document)
+{
+    const json_t *skins = json_object_get(document->root, "skins");
+    const size_t count = json_array_size(json_object_get(document->root, "nodes"));
+    cutis_result result = CUTIS_OK;
+    if (document->strict || json_array_size(skins) == 0) return CUTIS_OK;
+    uint32_t *stamps = cutis_alloc_zero(document->context, count, sizeof *stamps);
+    if (!stamps) return cutis_alloc_result(document->context);
+    for (uint32_t s = 0; s < json_array_size(skins) && result == CUTIS_OK; s++)
+        result = part_joints(document, json_object_get(json_array_get(skins, s), "joints"), stamps,
+                             count, s + 1);
+    cutis_free_array(document->context, stamps, count, sizeof *stamps);
+    return result;
+}
+
 cutis_result cutis_gltf_load_hierarchy(gltf_document *document)
 {
     size_t count = json_array_size(json_object_get(document->root, "nodes"));
@@ -158,7 +204,7 @@ static double column_norm(double c[3][3], const double *scale, const float *tran
 /// Whether a matrix is a translation, a rotation and a scale, none of them zero: taken apart and
 /// put together, its norm is the same. This is the Khronos validator's measure, which forgives what
 /// a large translation outweighs.
-static bool is_trs(const float *columns)
+bool cutis_gltf_is_trs(const float *columns)
 {
     double c[3][3], turned[3][3], scale[3], q[4];
     const double ones[3] = { 1, 1, 1 };
@@ -185,6 +231,13 @@ static bool is_trs(const float *columns)
     return fabs(norm - column_norm(turned, scale, columns + 12)) < STRICT_MATRIX_TOLERANCE;
 }
 
+static bool all_within_one(const json_t *array)
+{
+    for (size_t k = 0; k < json_array_size(array); k++)
+        if (fabs(json_number_value(json_array_get(array, k))) > 1) return false;
+    return true;
+}
+
 static cutis_result read_transform(gltf_document *document, uint32_t index, cutis_node *out)
 {
     const json_t *json = cutis_gltf_item(document, "nodes", index);
@@ -200,9 +253,13 @@ static cutis_result read_transform(gltf_document *document, uint32_t index, cuti
         cutis_mat34 *affine = cutis_arena_alloc(&document->parts, 1, sizeof *affine);
         if (!affine) return cutis_alloc_result(document->context);
         cutis_gltf_floats(matrix, numbers);
-        if (!to_mat34(numbers, affine) || (document->strict && !is_trs(numbers)))
-            return WRONG("NODE_MATRIX_NON_TRS",
-                         "/nodes/%u/matrix: is no translation, rotation and scale", index);
+        if (!to_mat34(numbers, affine))
+            return WRONG("NODE_MATRIX_NON_TRS", "/nodes/%u/matrix: its last row is not 0 0 0 1",
+                         index);
+        // A matrix as good as any other here; the writer makes two nodes of it (write_forest.c).
+        if (!document->published && !cutis_gltf_is_trs(numbers))
+            FORGIVE("NODE_MATRIX_NON_TRS",
+                    "/nodes/%u/matrix: is no translation, rotation and scale", index);
         out->matrix = affine;
         out->rest = cutis_transform_from_mat34(affine);
         return CUTIS_OK;
@@ -216,22 +273,22 @@ static cutis_result read_transform(gltf_document *document, uint32_t index, cuti
         double q = json_number_value(json_array_get(r, (size_t)k));
         length += q * q;
     }
-    bool off = document->strict ? fabs(sqrt(length) - 1) > STRICT_UNIT_TOLERANCE
-                                : fabs(length - 1) > UNIT_TOLERANCE;
-    if (!document->repair && off)
+    if (fabs(sqrt(length) - 1) <= UNIT_TOLERANCE && all_within_one(r)) return CUTIS_OK;
+    // One without any length turns nothing anywhere; the gate that repairs makes it the identity.
+    if (length <= SHORTEST * SHORTEST && document->repair) return CUTIS_OK;
+    if (length <= SHORTEST * SHORTEST)
         return WRONG("ROTATION_NON_UNIT", "/nodes/%u/rotation: its length is %g, not 1", index,
                      sqrt(length));
-    // Repairing: in the file, too, so that what is written from it is right. The gate does those
-    // without any length. Only while loading: the writer reads nodes of a document that is shared.
-    if (document->repair && !document->published && length > 1e-12 &&
-        fabs(sqrt(length) - 1) > STRICT_UNIT_TOLERANCE) {
-        for (int k = 0; k < 4; k++) {
-            float *part = &out->rest.rotation.x + k;
-            *part = (float)(*part / sqrt(length));
-            if (json_array_set_new((json_t *)r, (size_t)k, cutis_json_float(*part)) != 0)
-                return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for a node");
-        }
-        document->corrected_rotations++;
+    FORGIVE("ROTATION_NON_UNIT", "/nodes/%u/rotation: its length is %g, not 1", index,
+            sqrt(length));
+    // In the JSON, too, so that what is written from it is right; only while loading, because the
+    // writer reads nodes of a document that is shared.
+    for (int k = 0; k < 4 && !document->published; k++) {
+        float *part = &out->rest.rotation.x + k;
+        double turn = json_number_value(json_array_get(r, (size_t)k)) / sqrt(length);
+        *part = (float)turn;
+        if (json_array_set_new((json_t *)r, (size_t)k, cutis_json_float(*part)) != 0)
+            return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for a node");
     }
     return CUTIS_OK;
 }
@@ -263,34 +320,76 @@ cutis_result cutis_gltf_read_node(gltf_document *document, uint32_t index, void 
     return read_transform(document, index, out);
 }
 
+cutis_result cutis_gltf_begin_skins(gltf_document *document)
+{
+    const cutis_model_data *data = &document->data;
+    uint32_t count,
+        *needed = cutis_gltf_new_items(document, &document->arena, "skins", sizeof *needed, &count);
+    if (!needed) return cutis_alloc_result(document->context);
+    for (uint32_t n = 0; n < data->node_count; n++) {
+        const cutis_node *node = &data->nodes[n];
+        if (node->skin == CUTIS_NONE || node->mesh == CUTIS_NONE) continue;
+        if (document->joints_used[node->mesh] > needed[node->skin])
+            needed[node->skin] = document->joints_used[node->mesh];
+    }
+    document->binds_needed = needed;
+    return CUTIS_OK;
+}
+
+/// Joints beyond the last inverse bind: nobody minds where no vertex follows one. Else the gate
+/// that repairs makes them from the rest pose.
+static cutis_result check_missing_binds(gltf_document *document, uint32_t index, gltf_accessor *a,
+                                        const cutis_skin *skin)
+{
+    if (document->published || a->count >= skin->joint_count) return CUTIS_OK;
+    const bool needed = a->count < document->binds_needed[index] && !document->repair;
+    if (document->strict || !cutis_gltf_has_data(a) || needed)
+        return WRONG("INVALID_IBM_ACCESSOR_COUNT",
+                     "/skins/%u/inverseBindMatrices: %u matrices for %u joints%s", index, a->count,
+                     skin->joint_count, needed ? ", and vertices follow the others" : "");
+    a->unfit = true;
+    return cutis_gltf_forgive(document, CUTIS_CORRUPT_DATA, "INVALID_IBM_ACCESSOR_COUNT",
+                              "/skins/%u/inverseBindMatrices: %u matrices for %u joints", index,
+                              a->count, skin->joint_count);
+}
+
 static cutis_result read_inverse_binds(gltf_document *document, uint32_t index, uint32_t accessor,
                                        cutis_skin *out)
 {
-    const gltf_accessor *a = &document->accessors[accessor];
+    gltf_accessor *a = &document->accessors[accessor];
     const float *columns;
     if (a->shape != GLTF_MAT4 || a->component != GLTF_F32)
         return WRONG("SKIN_IBM_INVALID_FORMAT",
                      "/skins/%u/inverseBindMatrices: accessor %u is not MAT4 of floats", index,
                      accessor);
-    if (a->count < out->joint_count)
-        return WRONG("INVALID_IBM_ACCESSOR_COUNT",
-                     "/skins/%u/inverseBindMatrices: %u matrices for %u joints", index, a->count,
-                     out->joint_count);
-    if (a->view != CUTIS_NONE && document->views[a->view].stride)
-        return WRONG("SKIN_IBM_ACCESSOR_WITH_BYTESTRIDE",
-                     "/skins/%u/inverseBindMatrices: its bufferView has a stride", index);
+    cutis_result result = check_missing_binds(document, index, a, out);
+    if (result != CUTIS_OK) return result;
+    if (a->view != CUTIS_NONE && document->views[a->view].stride && !document->published) {
+        FORGIVE("SKIN_IBM_ACCESSOR_WITH_BYTESTRIDE",
+                "/skins/%u/inverseBindMatrices: its bufferView has a stride, which is honoured",
+                index);
+        a->askew = true;
+    }
     if (!cutis_gltf_has_data(a)) return CUTIS_OK; // left to an extension to fill in
-    cutis_result result = cutis_gltf_new_floats(document, accessor, &columns);
+    result = cutis_gltf_new_floats(document, accessor, &columns);
     if (result == CUTIS_OK)
         result = cutis_gltf_charge(document, out->joint_count, sizeof(cutis_mat34));
     if (result != CUTIS_OK) return result;
     cutis_mat34 *matrices = cutis_arena_alloc(&document->parts, out->joint_count, sizeof *matrices);
     if (!matrices) return cutis_alloc_result(document->context);
     for (uint32_t j = 0; j < out->joint_count; j++) {
-        if (!to_mat34(columns + 16 * (size_t)j, &matrices[j]) && !document->repair)
+        const float *m = columns + 16 * (size_t)j;
+        const float one = document->repair ? NAN : 1;
+        matrices[j] = (cutis_mat34){ { one, 0, 0, 0, 0, one, 0, 0, 0, 0, one, 0 } };
+        if (j >= a->count) continue;
+        if (!to_mat34(m, &matrices[j]) && !document->repair)
             return WRONG("ACCESSOR_INVALID_IBM",
                          "/skins/%u/inverseBindMatrices: the last row of matrix %u is not 0 0 0 1",
                          index, j);
+        if (document->strict || (m[3] == 0 && m[7] == 0 && m[11] == 0 && m[15] == 1)) continue;
+        FORGIVE("ACCESSOR_INVALID_IBM",
+                "/skins/%u/inverseBindMatrices: dust in the last row of matrix %u", index, j);
+        if (!document->published) a->unfit = true;
     }
     out->inverse_binds = matrices;
     return CUTIS_OK;
@@ -333,21 +432,27 @@ cutis_result cutis_gltf_read_material(gltf_document *document, uint32_t index, v
 }
 
 /// @param roots per node: its topmost ancestor @param sizes of the subtree of each
-static cutis_result check_skin(const gltf_document *document, uint32_t index, const uint32_t *roots,
+static cutis_result check_skin(gltf_document *document, uint32_t index, const uint32_t *roots,
                                const uint32_t *sizes)
 {
-    const cutis_skin *skin = &document->data.skins[index];
-    // Against the specification, but deforming does not mind.
-    if (document->repair) return CUTIS_OK;
+    cutis_skin *skin = (cutis_skin *)&document->data.skins[index];
+    uint32_t common = UINT32_MAX;
+    // As the Khronos validator looks for it: after a joint of another tree it starts again.
     for (uint32_t j = 0; j < skin->joint_count; j++) {
-        if (roots[skin->joints[j]] != roots[skin->joints[0]])
-            return WRONG("SKIN_NO_COMMON_ROOT",
-                         "/skins/%u/joints/%u: has no common root with joint 0", index, j);
-        if (skin->root != CUTIS_NONE &&
-            (skin->joints[j] < (uint32_t)skin->root ||
-             skin->joints[j] >= (uint32_t)skin->root + sizes[skin->root]))
-            return WRONG("SKIN_SKELETON_INVALID", "/skins/%u/skeleton: joint %u is not below it",
-                         index, j);
+        const uint32_t root = roots[skin->joints[j]];
+        common = common == UINT32_MAX || common == root ? root : UINT32_MAX;
+    }
+    // Deforming does not mind; the writer gives them one (write_forest.c).
+    if (common == UINT32_MAX)
+        FORGIVE("SKIN_NO_COMMON_ROOT", "/skins/%u/joints: have no common root", index);
+    for (uint32_t j = 0; j < skin->joint_count; j++) {
+        if (skin->root == CUTIS_NONE ||
+            (skin->joints[j] >= (uint32_t)skin->root &&
+             skin->joints[j] < (uint32_t)skin->root + sizes[skin->root]))
+            continue;
+        FORGIVE("SKIN_SKELETON_INVALID", "/skins/%u/skeleton: joint %u is not below it", index, j);
+        skin->root = CUTIS_NONE;
+        json_object_del((json_t *)cutis_gltf_item(document, "skins", index), "skeleton");
     }
     return CUTIS_OK;
 }

@@ -173,6 +173,19 @@ __attribute__((format(printf, 3, 4))) static cutis_result refuse(walk *w, const 
                             w->pointer[0] ? w->pointer : "/", reason);
 }
 
+/// What reading for use puts right: an error only for who is strict.
+__attribute__((format(printf, 3, 4))) static cutis_result forgive(walk *w, const char *code,
+                                                                  const char *format, ...)
+{
+    char reason[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    return cutis_gltf_forgive(w->document, CUTIS_CORRUPT_DATA, code, "%s: %s",
+                              w->pointer[0] ? w->pointer : "/", reason);
+}
+
 /// Extend the pointer by one step; the result is the length to cut it back to.
 static size_t enter(walk *w, const char *step)
 {
@@ -205,24 +218,40 @@ static const type *find_type(const char *name)
     return NULL;
 }
 
-static cutis_result check_integer(walk *w, const json_t *value, double low, double high)
+// A stride that glTF does not allow, but that says where elements are: 0 is as good as none.
+enum { STRIDE_MAX = 65535 };
+
+static cutis_result check_integer(walk *w, const json_t *value, const property *p)
 {
     int64_t number;
+    double low = p->low, high = p->high;
     if (!cutis_json_integer(value, &number))
         return refuse(w, "TYPE_MISMATCH", "must be an integer");
+    if (strcmp(p->name, "byteStride") == 0 && number >= 0 && number <= STRIDE_MAX &&
+        ((double)number < low || (double)number > high))
+        return forgive(w, "VALUE_NOT_IN_RANGE", "a stride of %lld bytes", (long long)number);
     if ((double)number < low || (double)number > high)
         return refuse(w, "VALUE_NOT_IN_RANGE", "%lld is out of range [%g, %g]", (long long)number,
                       low, high);
     return CUTIS_OK;
 }
 
-static cutis_result check_number(walk *w, const json_t *value, double low, double high)
+static cutis_result check_number(walk *w, json_t *value, const property *p)
 {
     if (!json_is_number(value)) return refuse(w, "TYPE_MISMATCH", "must be a number");
     double number = json_number_value(value);
     // A value that no float holds would turn into infinity later on.
-    if (!isfinite(number) || fabs(number) > 3.4028234663852886e38 || number < low || number > high)
+    if (!isfinite(number) || fabs(number) > 3.4028234663852886e38)
         return refuse(w, "VALUE_NOT_IN_RANGE", "%g is out of range", number);
+    if (number >= p->low && number <= p->high) return CUTIS_OK;
+    // A share of something is cut to its range; a rotation is normalised by who reads it.
+    if (!isfinite(p->high)) return refuse(w, "VALUE_NOT_IN_RANGE", "%g is out of range", number);
+    cutis_result result =
+        forgive(w, "VALUE_NOT_IN_RANGE", "%g is not from %g to %g", number, p->low, p->high);
+    if (result != CUTIS_OK || strcmp(p->name, "rotation") == 0) return result;
+    double nearest = number < p->low ? p->low : p->high;
+    if (json_is_real(value)) json_real_set(value, nearest);
+    if (json_is_integer(value)) json_integer_set(value, (json_int_t)nearest);
     return CUTIS_OK;
 }
 
@@ -240,16 +269,17 @@ static cutis_result check_index(walk *w, const json_t *value, const char *collec
 
 /// One entry of an array of distinct indices. A stamp per node keeps many short arrays as cheap as
 /// one long one.
-static cutis_result check_one_index(walk *w, const json_t *item, const char *collection)
+static cutis_result check_one_index(walk *w, const json_t *item, const char *collection,
+                                    bool *twice)
 {
     int64_t index = 0;
     if (!cutis_json_integer(item, &index)) return refuse(w, "INVALID_INDEX", "must be an index");
     cutis_result result = check_index(w, item, collection);
     if (result != CUTIS_OK) return result;
-    if (w->stamps[index] == w->stamp)
-        return refuse(w, "DUPLICATE_ELEMENTS", "%lld occurs in the array twice", (long long)index);
+    *twice = w->stamps[index] == w->stamp;
     w->stamps[index] = w->stamp;
-    return CUTIS_OK;
+    if (!*twice) return CUTIS_OK;
+    return forgive(w, "DUPLICATE_ELEMENTS", "%lld occurs in the array twice", (long long)index);
 }
 
 /// A non-empty array, or CUTIS_CORRUPT_DATA.
@@ -260,20 +290,31 @@ static cutis_result check_is_list(walk *w, const json_t *array)
     return CUTIS_OK;
 }
 
-static cutis_result check_indices(walk *w, const json_t *array, const char *collection)
+/// An array of distinct indices. One that occurs again is left out; but a joint that does is a
+/// joint of its own, because vertices count joints.
+static cutis_result check_indices(walk *w, json_t *array, const property *p)
 {
     cutis_result result = check_is_list(w, array);
+    const bool joints = strcmp(p->name, "joints") == 0;
+    size_t kept = 0, count = json_array_size(array);
     w->stamp++;
-    for (size_t i = 0; i < json_array_size(array) && result == CUTIS_OK; i++) {
+    for (size_t i = 0; i < count && result == CUTIS_OK; i++) {
+        bool twice = false;
         size_t cut = enter_index(w, i);
-        result = check_one_index(w, json_array_get(array, i), collection);
+        json_t *item = json_array_get(array, i);
+        result = check_one_index(w, item, p->of, &twice);
         cutis_gltf_go_on(w->document, &result);
         w->pointer[cut] = 0;
+        if (twice && !joints && !w->document->strict) continue;
+        if (kept != i) json_array_set(array, kept, item);
+        kept++;
     }
+    while (result == CUTIS_OK && json_array_size(array) > kept)
+        json_array_remove(array, json_array_size(array) - 1);
     return result;
 }
 
-static cutis_result check_strings(walk *w, const json_t *array)
+static cutis_result check_strings(walk *w, json_t *array)
 {
     cutis_result result = check_is_list(w, array);
     json_t *seen = json_object();
@@ -283,7 +324,13 @@ static cutis_result check_strings(walk *w, const json_t *array)
         if (!text) {
             result = refuse(w, "ARRAY_TYPE_MISMATCH", "must be a string");
         } else if (json_object_get(seen, text)) {
-            result = refuse(w, "DUPLICATE_ELEMENTS", "%.100s occurs in the array twice", text);
+            result = forgive(w, "DUPLICATE_ELEMENTS", "%.100s occurs in the array twice", text);
+            // From the end: a list of many equal names is walked once.
+            if (result == CUTIS_OK) {
+                json_array_set(array, i, json_array_get(array, json_array_size(array) - 1));
+                json_array_remove(array, json_array_size(array) - 1);
+                i--;
+            }
         } else if (json_object_set_new(seen, text, json_true()) != 0) {
             result = cutis_fail(w->document->context, CUTIS_OUT_OF_MEMORY, "no memory for names");
         }
@@ -294,19 +341,19 @@ static cutis_result check_strings(walk *w, const json_t *array)
     return result;
 }
 
-static cutis_result check_numbers(walk *w, const json_t *array, const property *p)
+static cutis_result check_numbers(walk *w, json_t *array, const property *p)
 {
     cutis_result result = check_is_list(w, array);
     size_t size = json_array_size(array);
     if (result == CUTIS_OK && p->count && size != (size_t)p->count)
         return refuse(w, "ARRAY_LENGTH_NOT_IN_LIST", "has %zu numbers, not %d", size, p->count);
     for (size_t i = 0; i < size && result == CUTIS_OK; i++) {
-        const json_t *item = json_array_get(array, i);
+        json_t *item = json_array_get(array, i);
         size_t cut = enter_index(w, i);
         if (!json_is_number(item))
             result = refuse(w, "ARRAY_TYPE_MISMATCH", "must be a number");
         else if (p->kind == NUMBERS)
-            result = check_number(w, item, p->low, p->high);
+            result = check_number(w, item, p);
         cutis_gltf_go_on(w->document, &result);
         w->pointer[cut] = 0;
     }
@@ -333,6 +380,17 @@ static cutis_result check_index_map(walk *w, const json_t *map, const char *coll
     return result;
 }
 
+static cutis_result check_undeclared(walk *w, const char *name)
+{
+    cutis_result result =
+        forgive(w, "UNDECLARED_EXTENSION", "the extension is not in extensionsUsed");
+    if (result != CUTIS_OK) return result;
+    if (!cutis_gltf_declare(w->document->root, name) ||
+        json_object_set_new(w->used, name, json_true()) != 0)
+        return cutis_fail(w->document->context, CUTIS_OUT_OF_MEMORY, "no memory for names");
+    return CUTIS_OK;
+}
+
 /// An extension that is used must be declared, or a reader that relies on extensionsUsed is misled.
 static cutis_result check_extensions(walk *w, const json_t *object, const char *place)
 {
@@ -346,8 +404,9 @@ static cutis_result check_extensions(walk *w, const json_t *object, const char *
     json_object_foreach((json_t *)extensions, key, value)
     {
         size_t inner = enter(w, key);
-        if (!json_object_get(w->used, key))
-            result = refuse(w, "UNDECLARED_EXTENSION", "the extension is not in extensionsUsed");
+        if (!json_object_get(w->used, key)) result = check_undeclared(w, key);
+        if (result != CUTIS_OK)
+            ;
         else if (!json_is_object(value))
             result = refuse(w, "TYPE_MISMATCH", "must be an object");
         else if (w->document->strict && !cutis_gltf_extension_belongs(key, place))
@@ -359,7 +418,7 @@ static cutis_result check_extensions(walk *w, const json_t *object, const char *
     return result;
 }
 
-static cutis_result check_object(walk *w, const json_t *object, const type *t);
+static cutis_result check_object(walk *w, json_t *object, const type *t);
 
 /// Whether the pointer names an item of a list of the root ("/nodes/3").
 static bool array_is_collection(const walk *w)
@@ -368,13 +427,13 @@ static bool array_is_collection(const walk *w)
     return second && !strchr(second + 1, '/');
 }
 
-static cutis_result check_array(walk *w, const json_t *array, const property *p)
+static cutis_result check_array(walk *w, json_t *array, const property *p)
 {
     cutis_result result = check_is_list(w, array);
     const type *t = p->kind == OBJECTS ? find_type(p->of) : NULL;
     for (size_t i = 0; i < json_array_size(array) && result == CUTIS_OK; i++) {
         size_t cut = enter_index(w, i);
-        const json_t *item = json_array_get(array, i);
+        json_t *item = json_array_get(array, i);
         if (!json_is_object(item))
             result = refuse(w, array_is_collection(w) ? "TYPE_MISMATCH" : "ARRAY_TYPE_MISMATCH",
                             "must be an object");
@@ -398,7 +457,7 @@ static cutis_result check_string(walk *w, const json_t *value, const property *p
     return CUTIS_OK;
 }
 
-static cutis_result check_property(walk *w, const json_t *value, const property *p)
+static cutis_result check_property(walk *w, json_t *value, const property *p)
 {
     switch (p->kind) {
     case BOOLEAN:
@@ -409,16 +468,16 @@ static cutis_result check_property(walk *w, const json_t *value, const property 
     case STRINGS:
         return check_strings(w, value);
     case INTEGER:
-        return check_integer(w, value, p->low, p->high);
+        return check_integer(w, value, p);
     case NUMBER:
-        return check_number(w, value, p->low, p->high);
+        return check_number(w, value, p);
     case NUMBERS:
     case EXTREMES:
         return check_numbers(w, value, p);
     case INDEX:
         return check_index(w, value, p->of);
     case INDICES:
-        return check_indices(w, value, p->of);
+        return check_indices(w, value, p);
     case OBJECT:
         return check_object(w, value, find_type(p->of));
     case INDEX_MAP:
@@ -447,15 +506,20 @@ static void remark_unknown(walk *w, const json_t *object, const type *t)
     }
 }
 
-static cutis_result check_object(walk *w, const json_t *object, const type *t)
+static cutis_result check_object(walk *w, json_t *object, const type *t)
 {
     if (!json_is_object(object)) return refuse(w, "TYPE_MISMATCH", "must be an object");
     cutis_result result = CUTIS_OK;
     for (const property *p = t->properties; p->name; p++) {
-        const json_t *value = json_object_get(object, p->name);
+        json_t *value = json_object_get(object, p->name);
         if (value) {
             size_t cut = enter(w, p->name);
-            result = check_property(w, value, p);
+            // An empty list says what none would.
+            bool spare = !p->required && !w->document->strict && json_is_array(value) &&
+                         json_array_size(value) == 0;
+            result =
+                spare ? forgive(w, "EMPTY_ENTITY", "an empty list") : check_property(w, value, p);
+            if (spare) json_object_del(object, p->name);
             w->pointer[cut] = 0;
         } else if (p->required) {
             result = refuse(w, "UNDEFINED_PROPERTY", "\"%s\" is missing", p->name);
@@ -468,7 +532,7 @@ static cutis_result check_object(walk *w, const json_t *object, const type *t)
 
 cutis_result cutis_gltf_check_schema(gltf_document *document)
 {
-    const json_t *root = document->root;
+    json_t *root = document->root;
     walk w = { .document = document, .used = json_object() };
     size_t node_count = json_array_size(json_object_get(root, "nodes"));
     const json_t *used = json_object_get(root, "extensionsUsed");
@@ -484,4 +548,32 @@ cutis_result cutis_gltf_check_schema(gltf_document *document)
     cutis_free_array(document->context, w.stamps, node_count, sizeof *w.stamps);
     json_decref(w.used);
     return cutis_gltf_end_phase(document, result);
+}
+
+/// Recurses on the schema, as the walk does.
+static bool plain_object(const json_t *object, const type *t)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        const property *p = t->properties;
+        size_t i;
+        json_t *item;
+        if (strcmp(key, "extensions") == 0 || strcmp(key, "extras") == 0) continue;
+        while (p->name && strcmp(p->name, key) != 0) p++;
+        if (!p->name) return false;
+        if (p->kind == OBJECT && !plain_object(value, find_type(p->of))) return false;
+        if (p->kind != OBJECTS) continue;
+        json_array_foreach(value, i, item)
+        {
+            if (!plain_object(item, find_type(p->of))) return false;
+        }
+    }
+    return true;
+}
+
+bool cutis_gltf_plain_schema(const json_t *root)
+{
+    return plain_object(root, find_type("root"));
 }

@@ -1,6 +1,6 @@
 /// What glTF says about data, where reading does not need it: unit normals, signs of tangents,
-/// colours up to 1, weights that sum to 1 over distinct joints, accessors and views with one use
-/// each, scenes that hold the joints of their skins. Runs last, when everything else holds.
+/// colours up to 1, weights that sum to 1 over distinct joints, scenes that hold the joints of
+/// their skins; with uses.c. Runs last, when everything else holds.
 /// Invariant: every array is decoded within the document's allowance, one at a time.
 #include "io/gltf/parts.h"
 #include "model/validate.h"
@@ -13,181 +13,6 @@
 // component make of a unit vector, and of each weight in a float.
 static const double UNIT_VECTOR = 0.00674;
 static const double WEIGHT_STEP = 2e-7;
-
-typedef enum use {
-    UNUSED,
-    VERTICES,
-    INDICES,
-    BINDS,
-    TIMES,
-    VALUES,
-    SPARSE,
-    IMAGE,
-} use;
-
-static const char *const USES[] = {
-    "nothing",   "vertices",   "indices",     "inverse binds",
-    "key times", "key values", "sparse data", "an image",
-};
-
-typedef struct uses {
-    gltf_document *document;
-    uint8_t *accessors, *views;
-} uses;
-
-/// Key times, key values and sparse data may share a view; nothing else may.
-static use view_use(use u)
-{
-    return u == TIMES || u == VALUES || u == SPARSE ? SPARSE : u;
-}
-
-static cutis_result claim_view(uses *all, const char *place, uint32_t view, use as)
-{
-    const gltf_document *document = all->document;
-    uint8_t *now = &all->views[view];
-    if (*now != UNUSED && *now != view_use(as))
-        return WRONG("BUFFER_VIEW_TARGET_OVERRIDE",
-                     "%s: bufferView %u holds %s by its target or another use", place, view,
-                     USES[*now]);
-    *now = (uint8_t)view_use(as);
-    return CUTIS_OK;
-}
-
-static cutis_result claim_accessor(uses *all, const char *place, int64_t accessor, use as)
-{
-    const gltf_document *document = all->document;
-    const gltf_accessor *a = &document->accessors[accessor];
-    uint8_t *now = &all->accessors[accessor];
-    if (*now != UNUSED && *now != as)
-        return WRONG("ACCESSOR_USAGE_OVERRIDE", "%s: accessor %lld already holds %s", place,
-                     (long long)accessor, USES[*now]);
-    *now = (uint8_t)as;
-    return a->view == CUTIS_NONE ? CUTIS_OK : claim_view(all, place, (uint32_t)a->view, as);
-}
-
-static cutis_result claim_map(uses *all, const char *place, const json_t *map)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)map, key, value)
-    {
-        char full[200];
-        int64_t accessor = 0;
-        cutis_json_integer(value, &accessor);
-        snprintf(full, sizeof full, "%s/%.60s", place, key);
-        cutis_result result = claim_accessor(all, full, accessor, VERTICES);
-        if (result != CUTIS_OK) return result;
-    }
-    return CUTIS_OK;
-}
-
-static cutis_result claim_primitive(uses *all, uint32_t mesh, uint32_t index, const json_t *json)
-{
-    char place[120];
-    const json_t *targets = json_object_get(json, "targets");
-    int32_t indices = cutis_gltf_index(json, "indices");
-    snprintf(place, sizeof place, "/meshes/%u/primitives/%u/attributes", mesh, index);
-    cutis_result result = claim_map(all, place, json_object_get(json, "attributes"));
-    for (size_t t = 0; t < json_array_size(targets) && result == CUTIS_OK; t++) {
-        snprintf(place, sizeof place, "/meshes/%u/primitives/%u/targets/%zu", mesh, index, t);
-        result = claim_map(all, place, json_array_get(targets, t));
-    }
-    snprintf(place, sizeof place, "/meshes/%u/primitives/%u/indices", mesh, index);
-    if (result == CUTIS_OK && indices != CUTIS_NONE)
-        result = claim_accessor(all, place, indices, INDICES);
-    return result;
-}
-
-static cutis_result claim_animation(uses *all, uint32_t index)
-{
-    const json_t *list =
-        json_object_get(cutis_gltf_item(all->document, "animations", index), "samplers");
-    cutis_result result = CUTIS_OK;
-    for (size_t s = 0; s < json_array_size(list) && result == CUTIS_OK; s++) {
-        char place[96];
-        const json_t *sampler = json_array_get(list, s);
-        snprintf(place, sizeof place, "/animations/%u/samplers/%zu/input", index, s);
-        result = claim_accessor(all, place, cutis_gltf_index(sampler, "input"), TIMES);
-        snprintf(place, sizeof place, "/animations/%u/samplers/%zu/output", index, s);
-        if (result == CUTIS_OK)
-            result = claim_accessor(all, place, cutis_gltf_index(sampler, "output"), VALUES);
-    }
-    return result;
-}
-
-static cutis_result claim_sparse(uses *all, uint32_t index)
-{
-    static const char *const PARTS[] = { "indices", "values" };
-    const json_t *sparse =
-        json_object_get(cutis_gltf_item(all->document, "accessors", index), "sparse");
-    cutis_result result = CUTIS_OK;
-    for (int i = 0; i < 2 && sparse && result == CUTIS_OK; i++) {
-        char place[96];
-        int32_t view = cutis_gltf_index(json_object_get(sparse, PARTS[i]), "bufferView");
-        snprintf(place, sizeof place, "/accessors/%u/sparse/%s/bufferView", index, PARTS[i]);
-        result = claim_view(all, place, (uint32_t)view, SPARSE);
-    }
-    return result;
-}
-
-static cutis_result claim_skin(uses *all, uint32_t index)
-{
-    int32_t binds =
-        cutis_gltf_index(cutis_gltf_item(all->document, "skins", index), "inverseBindMatrices");
-    char place[64];
-    snprintf(place, sizeof place, "/skins/%u/inverseBindMatrices", index);
-    return binds == CUTIS_NONE ? CUTIS_OK : claim_accessor(all, place, binds, BINDS);
-}
-
-static cutis_result claim_image(uses *all, uint32_t index)
-{
-    int32_t view = cutis_gltf_index(cutis_gltf_item(all->document, "images", index), "bufferView");
-    char place[64];
-    snprintf(place, sizeof place, "/images/%u/bufferView", index);
-    return view == CUTIS_NONE ? CUTIS_OK : claim_view(all, place, (uint32_t)view, IMAGE);
-}
-
-static cutis_result claim_mesh(uses *all, uint32_t index)
-{
-    const json_t *list =
-        json_object_get(cutis_gltf_item(all->document, "meshes", index), "primitives");
-    cutis_result result = CUTIS_OK;
-    for (uint32_t p = 0; p < json_array_size(list) && result == CUTIS_OK; p++)
-        result = claim_primitive(all, index, p, json_array_get(list, p));
-    return result;
-}
-
-/// One use per accessor and per view, over the whole file.
-static cutis_result check_uses(gltf_document *document)
-{
-    static const struct {
-        const char *collection;
-        cutis_result (*claim)(uses *all, uint32_t index);
-    } CLAIMS[] = { { "accessors", claim_sparse },
-                   { "images", claim_image },
-                   { "meshes", claim_mesh },
-                   { "skins", claim_skin },
-                   { "animations", claim_animation } };
-    uses all = { .document = document };
-    cutis_result result = CUTIS_OK;
-    all.accessors = cutis_alloc_zero(document->context, document->accessor_count, 1);
-    all.views = cutis_alloc_zero(document->context, document->view_count, 1);
-    if (!all.accessors || !all.views) result = cutis_alloc_result(document->context);
-    for (uint32_t v = 0; v < document->view_count && result == CUTIS_OK; v++) {
-        if (document->views[v].target == GLTF_ARRAY_BUFFER) all.views[v] = VERTICES;
-        if (document->views[v].target == GLTF_ELEMENT_ARRAY_BUFFER) all.views[v] = INDICES;
-    }
-    for (size_t k = 0; k < sizeof CLAIMS / sizeof *CLAIMS && result == CUTIS_OK; k++) {
-        size_t count = json_array_size(json_object_get(document->root, CLAIMS[k].collection));
-        for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
-            result = CLAIMS[k].claim(&all, i);
-            cutis_gltf_go_on(document, &result);
-        }
-    }
-    cutis_free(document->context, all.accessors, document->accessor_count);
-    cutis_free(document->context, all.views, document->view_count);
-    return result;
-}
 
 /// Vectors of unit length; of a tangent also the sign.
 static cutis_result check_directions(const gltf_document *document, const char *place,
@@ -422,7 +247,7 @@ static cutis_result check_scenes(gltf_document *document)
 
 cutis_result cutis_gltf_check_strict(gltf_document *document)
 {
-    cutis_result result = check_uses(document);
+    cutis_result result = cutis_gltf_check_uses(document);
     if (result == CUTIS_OK) result = check_looks(document);
     if (result == CUTIS_OK) result = check_influences(document);
     for (uint32_t s = 0; s < document->data.skin_count && result == CUTIS_OK; s++) {

@@ -95,6 +95,55 @@ static cutis_result unpack(gltf_document *document, uint32_t index, const json_t
     return CUTIS_OK;
 }
 
+// Padding that was counted and is not there: up to a multiple of 4 bytes.
+enum { PADDING_MAX = 3 };
+
+/// The view inside its buffer. Padding beyond the end is cut off, before accessors are looked at.
+static cutis_result check_range(gltf_document *document, uint32_t index, bool compressed)
+{
+    gltf_view *view = &document->views[index];
+    const size_t there = document->buffers[view->buffer].size;
+    json_t *json = (json_t *)cutis_gltf_item(document, "bufferViews", index);
+    if (view->offset <= there && view->size <= there - view->offset) return CUTIS_OK;
+    const size_t left = view->offset < there ? there - view->offset : 0;
+    if (document->strict || compressed || left == 0 || view->size - left > PADDING_MAX)
+        return WRONG("BUFFER_VIEW_TOO_LONG",
+                     "/bufferViews/%u/byteLength: bytes %zu to %zu, buffer %u has %zu", index,
+                     view->offset, view->offset + view->size, view->buffer, there);
+    FORGIVE("BUFFER_VIEW_TOO_LONG", "/bufferViews/%u/byteLength: %zu bytes of padding too many",
+            index, view->size - left);
+    view->size = left;
+    return json_object_set_new(json, "byteLength", json_integer((json_int_t)left)) == 0
+               ? CUTIS_OK
+               : cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for a view");
+}
+
+/// A stride that glTF does not allow is honoured all the same, and its accessors are laid out anew.
+static cutis_result check_stride(gltf_document *document, uint32_t index)
+{
+    gltf_view *view = &document->views[index];
+    json_t *json = (json_t *)cutis_gltf_item(document, "bufferViews", index);
+    if (!view->stride && cutis_gltf_mends(document)) json_object_del(json, "byteStride");
+    view->askew = view->stride && (view->stride < 4 || view->stride > 252);
+    if (view->stride % 4) {
+        FORGIVE("VALUE_MULTIPLE_OF", "/bufferViews/%u/byteStride: %u is not a multiple of 4", index,
+                view->stride);
+        view->askew = true;
+    }
+    if (view->stride > view->size) {
+        FORGIVE("BUFFER_VIEW_TOO_BIG_BYTE_STRIDE",
+                "/bufferViews/%u/byteStride: %u is more than the view's %zu bytes", index,
+                view->stride, view->size);
+        view->askew = true;
+    }
+    if (view->stride && view->target == GLTF_ELEMENT_ARRAY_BUFFER) {
+        FORGIVE("BUFFER_VIEW_INVALID_BYTE_STRIDE",
+                "/bufferViews/%u/byteStride: a view of indices has no stride", index);
+        view->askew = true;
+    }
+    return CUTIS_OK;
+}
+
 static cutis_result load_view(gltf_document *document, uint32_t index)
 {
     const json_t *json = cutis_gltf_item(document, "bufferViews", index);
@@ -112,20 +161,9 @@ static cutis_result load_view(gltf_document *document, uint32_t index)
         cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "VALUE_NOT_IN_LIST",
                           "/bufferViews/%u/target: %lld is no target", index, (long long)target);
     const gltf_buffer *buffer = &document->buffers[view->buffer];
-    if (view->offset > buffer->size || view->size > buffer->size - view->offset)
-        return WRONG("BUFFER_VIEW_TOO_LONG",
-                     "/bufferViews/%u/byteLength: bytes %zu to %zu, buffer %u has %zu", index,
-                     view->offset, view->offset + view->size, view->buffer, buffer->size);
-    if (view->stride % 4)
-        return WRONG("VALUE_MULTIPLE_OF", "/bufferViews/%u/byteStride: %u is not a multiple of 4",
-                     index, view->stride);
-    if (view->stride > view->size)
-        return WRONG("BUFFER_VIEW_TOO_BIG_BYTE_STRIDE",
-                     "/bufferViews/%u/byteStride: %u is more than the view's %zu bytes", index,
-                     view->stride, view->size);
-    if (view->stride && view->target == GLTF_ELEMENT_ARRAY_BUFFER)
-        return WRONG("BUFFER_VIEW_INVALID_BYTE_STRIDE",
-                     "/bufferViews/%u/byteStride: a view of indices has no stride", index);
+    cutis_result result = check_range(document, index, compression != NULL);
+    if (result == CUTIS_OK) result = check_stride(document, index);
+    if (result != CUTIS_OK) return result;
     if (compression) return unpack(document, index, compression);
     if (buffer->data) view->data = buffer->data + view->offset;
     return CUTIS_OK;

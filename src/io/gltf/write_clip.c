@@ -20,6 +20,16 @@ static bool same_channel(const gltf_writer *writer, const cutis_channel *a, cons
            cutis_gltf_same(a->values, b->values, value_count(writer, a), 4);
 }
 
+/// Whether the keys of a source's channel are in an accessor that must not be written again.
+static bool sampler_unfit(const gltf_writer *writer, const json_t *samplers, const json_t *channel)
+{
+    const gltf_accessor *all = writer->source.accessors;
+    const json_t *sampler =
+        json_array_get(samplers, (size_t)cutis_gltf_integer(channel, "sampler", 0));
+    return all[cutis_gltf_index(sampler, "input")].unfit ||
+           all[cutis_gltf_index(sampler, "output")].unfit;
+}
+
 static void write_sampler(gltf_writer *writer, const cutis_channel *channel, json_t *json)
 {
     // glTF has no spline of one key; what it says is a constant.
@@ -117,7 +127,9 @@ static bool write_channels(gltf_writer *writer, uint32_t index, const cutis_clip
     bool changed = false;
     for (uint32_t c = 0; c < clip->channel_count && !writer->failed; c++) {
         const cutis_channel *channel = &clip->channels[c];
-        if (c < old->channel_count && same_channel(writer, channel, &old->channels[c])) continue;
+        if (c < old->channel_count && same_channel(writer, channel, &old->channels[c]) &&
+            !sampler_unfit(writer, samplers, json_array_get(channels, map[c])))
+            continue;
         json_t *target = c < old->channel_count ? json_array_get(channels, map[c]) : NULL;
         if (!target) {
             target = json_object();

@@ -8,8 +8,8 @@
 
 #include "geometry/vector.h"
 
-// The validator takes lengths within 0.0067 of one; closer than this a vector is left as it is.
-static const double UNIT_TOLERANCE = 0.005;
+// The validator takes lengths within 0.00674 of one; closer than this a vector is left as it is.
+static const double UNIT_TOLERANCE = 0.0067;
 
 static double length_of(const float *v, int width)
 {

@@ -6,11 +6,30 @@
 #include <stdio.h>
 #include <string.h>
 
+/// Whether the source holds in good order what a property of a kept object names: an accessor that
+/// may stay, with data of its own.
+static const gltf_accessor *source_accessor(const gltf_writer *writer, const json_t *object,
+                                            const char *key)
+{
+    const int32_t index = cutis_gltf_index(object, key);
+    if (!writer->before || index < 0 || (uint32_t)index >= writer->source.accessor_count)
+        return NULL;
+    return &writer->source.accessors[index];
+}
+
+static bool is_unfit(const gltf_writer *writer, const json_t *object, const char *key)
+{
+    const gltf_accessor *a = source_accessor(writer, object, key);
+    return a && a->unfit;
+}
+
 /// One float attribute of `width` components: keep, replace or remove.
 static void write_attribute(gltf_writer *writer, json_t *map, const char *name, const float *values,
                             const float *before, uint32_t count, uint32_t width)
 {
-    if (cutis_gltf_same(values, before, count, width * sizeof *values)) return;
+    if (cutis_gltf_same(values, before, count, width * sizeof *values) &&
+        !(before && is_unfit(writer, map, name)))
+        return;
     if (!values) {
         json_object_del(map, name);
         return;
@@ -33,6 +52,27 @@ static void remove_prefixed(json_t *map, const char *prefix)
     {
         if (strncmp(key, prefix, strlen(prefix)) == 0) json_object_del(map, key);
     }
+}
+
+/// A set of joints or weights that must not be written again.
+static bool any_unfit_set(const gltf_writer *writer, json_t *map)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(map, key, value)
+    {
+        if ((strncmp(key, "JOINTS_", 7) == 0 || strncmp(key, "WEIGHTS_", 8) == 0) &&
+            is_unfit(writer, map, key))
+            return true;
+    }
+    return false;
+}
+
+/// Conform unless the source has a template there, without any data.
+static bool conforms_there(const gltf_writer *writer, const json_t *map, const char *name)
+{
+    const gltf_accessor *a = source_accessor(writer, map, name);
+    return !a || cutis_gltf_has_data(a);
 }
 
 static bool same_influences(const cutis_primitive *a, const cutis_primitive *b)
@@ -103,14 +143,14 @@ static void write_attributes(gltf_writer *writer, const cutis_primitive *primiti
     const cutis_primitive *old = before ? before : &NONE;
     uint32_t count = primitive->vertex_count;
     cutis_arena arena = { .context = writer->context };
-    // What came from the source stays, conforming or not; what is new conforms.
+    // What came from the source stays as long as it conforms.
     const float *normals = primitive->normals, *tangents = primitive->tangents;
     const float *colors = primitive->colors;
-    if (!cutis_gltf_same(normals, old->normals, count, 3 * sizeof *normals))
+    if (!before || conforms_there(writer, map, "NORMAL"))
         normals = cutis_gltf_unit_normals(writer, &arena, primitive);
-    if (!cutis_gltf_same(tangents, old->tangents, count, 4 * sizeof *tangents))
+    if (!before || conforms_there(writer, map, "TANGENT"))
         tangents = cutis_gltf_unit_tangents(writer, &arena, primitive);
-    if (!cutis_gltf_same(colors, old->colors, count, 4 * sizeof *colors))
+    if (!before || conforms_there(writer, map, "COLOR_0"))
         colors = cutis_gltf_clamped_colors(writer, &arena, primitive);
     write_attribute(writer, map, "POSITION", primitive->positions, old->positions, count, 3);
     write_attribute(writer, map, "NORMAL", normals, old->normals, count, 3);
@@ -122,7 +162,7 @@ static void write_attributes(gltf_writer *writer, const cutis_primitive *primiti
     write_attribute(writer, map, "COLOR_0", colors, old->colors, count, 4);
     cutis_arena_release(&arena);
     if (before && writer->options.weights == CUTIS_WEIGHTS_FLOAT &&
-        same_influences(primitive, before))
+        same_influences(primitive, before) && !any_unfit_set(writer, map))
         return;
     remove_prefixed(map, "JOINTS_");
     remove_prefixed(map, "WEIGHTS_");
@@ -146,7 +186,8 @@ static void write_primitive(gltf_writer *writer, const cutis_mesh *mesh,
     if (!before || before->topology != primitive->topology ||
         before->index_count != primitive->index_count ||
         !cutis_gltf_same(before->indices, primitive->indices, primitive->index_count,
-                         sizeof *primitive->indices))
+                         sizeof *primitive->indices) ||
+        is_unfit(writer, json, "indices"))
         write_indices(writer, primitive, json);
     cutis_gltf_set_index(writer, json, "material", primitive->material);
     write_targets(writer, primitive, before, mesh->target_count, targets_before, json);

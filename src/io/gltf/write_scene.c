@@ -127,8 +127,10 @@ void cutis_gltf_write_skin(gltf_writer *writer, uint32_t index)
     json_t *json = json_array_get(skins, index);
     cutis_gltf_set_string(writer, json, "name", skin->name);
     bool same_joints = kept && old.joint_count == skin->joint_count;
-    if (!same_joints || !cutis_gltf_same(old.inverse_binds, skin->inverse_binds, skin->joint_count,
-                                         sizeof(cutis_mat34)))
+    const int32_t binds = kept ? cutis_gltf_index(json, "inverseBindMatrices") : CUTIS_NONE;
+    if (!same_joints || (binds != CUTIS_NONE && writer->source.accessors[binds].unfit) ||
+        !cutis_gltf_same(old.inverse_binds, skin->inverse_binds, skin->joint_count,
+                         sizeof(cutis_mat34)))
         write_inverse_binds(writer, skin, json);
     if (!kept || old.root != skin->root)
         cutis_gltf_set_index(writer, json, "skeleton",

@@ -110,6 +110,9 @@ const float *cutis_gltf_clamped_colors(gltf_writer *writer, cutis_arena *arena,
 const float *cutis_gltf_unit_rotations(gltf_writer *writer, cutis_arena *arena,
                                        const cutis_channel *channel);
 
+/// Nodes and skins as glTF allows them, whatever the model has: write_forest.c.
+void cutis_gltf_plant_forest(gltf_writer *writer);
+
 /// Drop what only the old content used, lay out the buffer, point views into it (layout.c).
 void cutis_gltf_lay_out(gltf_writer *writer);
 
