@@ -33,15 +33,17 @@ const verb_row cli_verbs[] = {
       "cutis info scan.stl --up auto --units auto\twhich axis is up, which unit it is in, and why\n",
       verb_info },
     { "check", "MODEL|FOLDER...", NULL, 1, UINT32_MAX, "look for what is wrong with a file and its skin, and repair it",
-      "Two looks. At the file: of glTF everything the Khronos validator calls an error, by its own codes, with JSON\n"
-      "pointer or byte offset. At the skin: weights that do not sum to one, NaN, negative or duplicated weights,\n"
+      "Two looks. At the file: of glTF everything the Khronos validator calls an error, extensions and the headers of\n"
+      "images included, by its own codes, with JSON pointer or byte offset; what is not looked at is named (not\n"
+      "checked). At the skin: weights that do not sum to one, NaN, negative or duplicated weights,\n"
       "unweighted vertices, seams whose copies differ, more influences than --influences (default 4), unused joints,\n"
       "bad inverse binds. Exit status 1 when there is an error that --fix has not repaired; warnings alone give 0.\n"
       "--fix -o writes a file with none of these errors: what has one safe meaning is put right, as every verb does\n"
       "while reading (docs/formats/gltf.md), and what has none is repaired: negative and NaN weights, joints out of\n"
       "range, keys that are not finite, singular and missing inverse binds. It lists what it did.\n"
       "\n"
-      "JSON keys: file, errors, warnings, repaired, issues [{code, place, text, count, severity, repaired}].\n"
+      "JSON keys: file, errors, warnings, repaired, issues [{code, place, text, count, severity, repaired}],\n"
+      "not_checked [{place, text}].\n"
       "\n"
       "Several files or a folder, with all that is below it: each is checked, in threads, and told in a line; exit status 1\n"
       "when any failed. Hidden files, other kinds of files, links that lead back and folders that cannot be read are\n"

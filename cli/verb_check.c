@@ -24,6 +24,12 @@ static void count_issue(const cutis_issue *issue, bool again, tally *out)
     out->warnings += issue->severity == 1 && !again;
 }
 
+/// What the look at the file left out; no finding.
+static bool not_checked(const cutis_issue *issue)
+{
+    return strcmp(issue->code, "NOT_CHECKED") == 0;
+}
+
 static bool has_code(const cutis_issue *issues, uint32_t count, const char *code)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -34,6 +40,7 @@ static bool has_code(const cutis_issue *issues, uint32_t count, const char *code
 static void print_issue(const cli_app *app, json_out *json, const cutis_issue *issue, bool repaired)
 {
     const bool fixed = (issue->repaired || repaired) && option_given(app, OPTION_FIX);
+    if (not_checked(issue)) return;
     if (app->json)
         emit(json, "{ code %s place %s text %s count %ju severity %s repaired %d }", issue->code,
              issue->place, issue->text, issue->count, severity_name(issue), fixed);
@@ -48,6 +55,24 @@ typedef struct findings {
     const cutis_issue *lists[3];
     uint32_t counts[3];
 } findings;
+
+/// A list in JSON, one line in text. @return how many there are
+static uint32_t print_not_checked(const cli_app *app, json_out *json, const findings *all)
+{
+    enum { SHOWN = 4 };
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < all->counts[0]; i++) {
+        const cutis_issue *issue = &all->lists[0][i];
+        if (!not_checked(issue)) continue;
+        if (app->json) emit(json, "{ place %s text %s }", issue->place, issue->text);
+        if (count < SHOWN)
+            app_say(app, "%s%s: %s", count ? "; " : "not checked: ", issue->place, issue->text);
+        count++;
+    }
+    if (count > SHOWN) app_say(app, "; and %u more, --json lists them", count - SHOWN);
+    if (count) app_say(app, "\n");
+    return count;
+}
 
 /// What reading put right is in the first list already, where that came so far.
 static bool told_before(const findings *all, int list, const cutis_issue *issue)
@@ -71,8 +96,10 @@ static void print_findings(const cli_app *app, const char *path, const findings 
             print_issue(app, &json, issue,
                         k == 0 && has_code(all->lists[1], all->counts[1], issue->code));
         }
+    if (app->json) emit(&json, "] not_checked [");
+    const uint32_t left_out = print_not_checked(app, &json, all);
     if (app->json) emit(&json, "] }");
-    if (all->counts[0] + all->counts[1] + all->counts[2] == 0) {
+    if (all->counts[0] + all->counts[1] + all->counts[2] == left_out) {
         app_say(app, "%s: nothing to complain about\n", path);
     } else {
         app_say(app, "%s: %u error%s, %u warning%s\n", path, total->errors,

@@ -18,8 +18,10 @@ bool cutis_report_add(cutis_check_report *report, const char *code, uint8_t seve
     if (!cutis_grow(report->context, &report->issues, &report->capacity, (size_t)report->count + 1,
                     sizeof issue) ||
         !(issue.place = cutis_arena_string(&report->arena, place)) ||
-        !(issue.text = cutis_arena_string(&report->arena, text)))
+        !(issue.text = cutis_arena_string(&report->arena, text))) {
+        report->failed = true;
         return false;
+    }
     report->issues[report->count++] = issue;
     return true;
 }

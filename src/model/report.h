@@ -12,6 +12,7 @@ struct cutis_check_report {
     uint32_t count;
     size_t capacity;
     cutis_issue *issues;
+    bool failed; ///< a finding is missing: there was no memory for it
 };
 
 enum { CUTIS_ISSUE_ERROR = 0, CUTIS_ISSUE_WARNING = 1, CUTIS_ISSUE_INFORMATION = 2 };

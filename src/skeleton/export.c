@@ -1,6 +1,7 @@
 // The new model of an extraction: one mesh in world space, joints with ends, rigid weights, the
-// part tree. Invariant: copies of one welded vertex have one position and one joint, so nothing
-// tears but along joints, and there only what is nearer to the child stretches.
+// part tree, and the nodes that had nothing to do with any of it. Invariant: copies of one welded
+// vertex have one position and one joint, so nothing tears but along joints, and there only what is
+// nearer to the child stretches.
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ typedef struct {
     uint32_t primitive_count, vertex_count;
     uint32_t *weld; // of the new model
     cutis_node *nodes;
-    uint32_t node_count, *joint_nodes;
+    uint32_t node_count, body, *joint_nodes;
     cutis_mat34 *binds;
 } exporter;
 
@@ -309,10 +310,59 @@ static bool add_part_nodes(exporter *e, uint32_t p, double (*worlds)[12])
            add_point(e, node, worlds[p], part->name, "axis", 1, part->axis_to);
 }
 
-static bool make_nodes(exporter *e)
+// Which nodes have no part in the old rig or surface: no joint at or above them, and no joint or
+// mesh at or below.
+static bool *find_bystanders(exporter *e, const cutis_model_data *data)
+{
+    bool *joints = cutis_arena_zero(&e->arena, data->node_count, sizeof *joints);
+    bool *others = cutis_arena_alloc(&e->arena, data->node_count, sizeof *others);
+    if (!joints || !others) return NULL;
+    for (uint32_t s = 0; s < data->skin_count; s++)
+        for (uint32_t j = 0; j < data->skins[s].joint_count; j++)
+            joints[data->skins[s].joints[j]] = true;
+    for (uint32_t n = 0; n < data->node_count; n++) {
+        const cutis_node *node = &data->nodes[n];
+        others[n] = !joints[n] && node->mesh == CUTIS_NONE && !node->outside;
+    }
+    for (uint32_t n = data->node_count; n-- > 0;) // children come after their parents
+        if (!others[n] && data->nodes[n].parent != CUTIS_NONE)
+            others[data->nodes[n].parent] = false;
+    for (uint32_t n = 0; n < data->node_count; n++) {
+        const int32_t parent = data->nodes[n].parent;
+        joints[n] = joints[n] || (parent != CUTIS_NONE && joints[parent]);
+        others[n] = others[n] && !joints[n];
+    }
+    return others;
+}
+
+// Bystanders (cameras and lights, in a glTF) stay where they are at rest.
+static bool keep_bystanders(exporter *e, const cutis_model_data *data)
+{
+    const bool *others = find_bystanders(e, data);
+    cutis_mat34 *worlds = cutis_arena_alloc(&e->arena, data->node_count, sizeof *worlds);
+    uint32_t *places = cutis_arena_alloc(&e->arena, data->node_count, sizeof *places);
+    if (!others || !worlds || !places) return false;
+    for (uint32_t n = 0; n < data->node_count; n++) {
+        const cutis_node *node = &data->nodes[n];
+        const int32_t parent = node->parent;
+        worlds[n] = node->matrix ? *node->matrix : cutis_mat34_from_transform(&node->rest);
+        if (parent != CUTIS_NONE) worlds[n] = cutis_mat34_multiply(&worlds[parent], &worlds[n]);
+        if (!others[n]) continue;
+        cutis_node *copy = &e->nodes[places[n] = e->node_count++];
+        *copy = *node;
+        if (parent == CUTIS_NONE) continue;
+        copy->parent = others[parent] ? (int32_t)places[parent] : CUTIS_NONE;
+        if (others[parent]) continue;
+        copy->rest = cutis_transform_from_mat34(&worlds[n]);
+        copy->matrix = NULL;
+    }
+    return true;
+}
+
+static bool make_nodes(exporter *e, const cutis_model_data *before)
 {
     const cutis_parts *parts = e->parts;
-    size_t most = 1;
+    size_t most = 1 + (size_t)before->node_count;
     for (uint32_t p = 0; p < parts->count; p++) most += (size_t)parts->parts[p].group_count + 4;
     double(*worlds)[12] = cutis_arena_alloc(&e->arena, parts->count, sizeof *worlds);
     e->nodes = cutis_arena_alloc(&e->arena, most, sizeof *e->nodes);
@@ -326,7 +376,8 @@ static bool make_nodes(exporter *e)
                                               .rest = cutis_transform_identity(),
                                               .mesh = 0,
                                               .skin = 0 };
-    return true;
+    e->body = e->node_count - 1;
+    return keep_bystanders(e, before);
 }
 
 // The tree --------------------------------------------------------------------------------------
@@ -383,12 +434,12 @@ cutis_result cutis_skeleton_model(const cutis_parts *parts, const cutis_model *m
     cutis_clip *clips = NULL;
     uint32_t clip_count = 0;
     cutis_result result = cutis_carry_targets(model, parts->mesh, &e.arena, notes, &e.carried);
-    if (result == CUTIS_OK &&
-        !(make_primitives(&e) && make_nodes(&e) && make_tree(&e, lines, line_count, &tree, &names)))
+    if (result == CUTIS_OK && !(make_primitives(&e) && make_nodes(&e, before) &&
+                                make_tree(&e, lines, line_count, &tree, &names)))
         result = cutis_alloc_result(context);
     if (result == CUTIS_OK)
-        result = cutis_carry_clips(model, &e.carried, e.nodes, e.node_count, e.node_count - 1,
-                                   &e.arena, notes, &clips, &clip_count);
+        result = cutis_carry_clips(model, &e.carried, e.nodes, e.node_count, e.body, &e.arena,
+                                   notes, &clips, &clip_count);
     if (result == CUTIS_OK) {
         cutis_mesh mesh = { .name = "body",
                             .primitive_count = e.primitive_count,

@@ -45,4 +45,15 @@ printf 'what is this' >"$T/noise.xyz"
 equals "check of a file of no known kind names it once" "$? $(grep -c noise.xyz "$T/stderr") $(grep -c 'noise.xyz.*noise.xyz' "$T/stderr")" "1 1 0"
 "$CUTIS" check "$T/good.gltf" >"$T/stdout" 2>&1
 equals "check has nothing against a right file" "$?" 0
+# What is not looked at is named, in both kinds of output; undecoded data is never judged.
+cat >"$T/packed.gltf" <<'J'
+{"asset":{"version":"2.0"},"extensionsUsed":["FOO_packing","FOO_bar"],"extensionsRequired":["FOO_packing"],
+"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0,"extensions":{"FOO_bar":{}}}],"meshes":[{"primitives":[{"attributes":{"POSITION":0},
+"extensions":{"FOO_packing":{"bufferView":0,"attributes":{"POSITION":0}}}}]}],
+"accessors":[{"componentType":5126,"count":3,"type":"VEC3","min":[1,2,3],"max":[4,5,6]}],
+"bufferViews":[{"buffer":0,"byteLength":4}],"buffers":[{"byteLength":4,"uri":"data:application/octet-stream;base64,AAAAAA=="}]}
+J
+"$CUTIS" check "$T/packed.gltf" --json >"$T/stdout" 2>"$T/stderr"
+equals "not_checked names what a run leaves out" "$(json "$T/stdout" "[n['place'] for n in d['not_checked']], d['errors']")" "(['/extensionsRequired/0', '/extensionsUsed/0', '/extensionsUsed/1'], 0)"
+"$CUTIS" check "$T/packed.gltf" 2>&1 | grep -q '^not checked: /extensionsRequired/0: ' && ok "not checked: a line in text" || not_ok "not checked: a line in text" "there is none"
 exit $failed

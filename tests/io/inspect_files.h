@@ -1,5 +1,5 @@
 /// `--inspect`: the findings of files named on standard input, one line each: path, result, codes
-/// of the errors. The scripts that compare with the Khronos validator start one process for all
+/// of the errors, their places and texts, codes of the warnings and informations. The scripts that compare with the Khronos validator start one process for all
 /// files.
 #ifndef CUTIS_TESTS_IO_INSPECT_FILES_H
 #define CUTIS_TESTS_IO_INSPECT_FILES_H
@@ -28,6 +28,9 @@ static inline int inspect_files(void)
         printf("\t");
         for (uint32_t i = 0; i < count; i++)
             if (issues[i].severity == 0) printf("%s: %s; ", issues[i].place, issues[i].text);
+        printf("\t");
+        for (uint32_t i = 0; i < count; i++)
+            if (issues[i].severity != 0) printf("%s ", issues[i].code);
         printf("\n");
         cutis_check_report_destroy(report);
     }

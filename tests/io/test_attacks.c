@@ -477,6 +477,17 @@ static void endless_structures_are_refused_by_name(void **state)
     free(t.data);
 }
 
+/// "in" with links and a pipe, and a secret outside of it.
+static void make_traps(void)
+{
+    char command[512];
+    snprintf(command, sizeof command,
+             "cd %s && mkdir in && echo 12345678 > secret && ln -s ../secret in/link && "
+             "ln -s /dev/zero in/zero && mkfifo in/pipe",
+             folder);
+    assert_int_equal(system(command), 0);
+}
+
 static void uris_that_would_open_something_else_are_refused_by_name(void **state)
 {
     static const struct {
@@ -504,13 +515,9 @@ static void uris_that_would_open_something_else_are_refused_by_name(void **state
         { "data:application/octet-stream;base64,AAAA", "BUFFER_BYTE_LENGTH_MISMATCH" },
         { "data:text/html;base64,AAAAAAAAAAA=", "BUFFER_DATA_URI_MIME_TYPE_INVALID" },
     };
-    char command[512], path[128];
+    char path[128];
     (void)state;
-    snprintf(command, sizeof command,
-             "cd %s && mkdir in && echo 12345678 > secret && ln -s ../secret in/link && "
-             "ln -s /dev/zero in/zero && mkfifo in/pipe",
-             folder);
-    assert_int_equal(system(command), 0);
+    make_traps();
     snprintf(path, sizeof path, "%s/in/x.gltf", folder);
     for (size_t i = 0; i < sizeof ATTACKS / sizeof *ATTACKS; i++) {
         cutis_check_report *report = NULL;
@@ -523,7 +530,9 @@ static void uris_that_would_open_something_else_are_refused_by_name(void **state
         fclose(file);
         assert_ok(context, cutis_file_inspect(context, path, &report));
         uint32_t count = cutis_check_report_issues(report, &issues);
-        if (count != 1 || strcmp(issues[0].code, ATTACKS[i].code) != 0 ||
+        // The second says that nothing after it was looked at.
+        if (count != 2 || strcmp(issues[0].code, ATTACKS[i].code) != 0 ||
+            strcmp(issues[1].code, "NOT_CHECKED") != 0 ||
             strcmp(issues[0].place, "/buffers/0/uri") > 0)
             fail_msg("%s: %u findings, the first %s", ATTACKS[i].uri, count,
                      count ? issues[0].code : "none");
@@ -535,6 +544,44 @@ static void uris_that_would_open_something_else_are_refused_by_name(void **state
             expect_generosity(ATTACKS[i].uri, model);
         cutis_model_destroy(model);
         attack_count++;
+    }
+}
+
+// What is opened and no image would be IMAGE_UNRECOGNIZED_FORMAT.
+static void images_outside_the_folder_and_what_is_no_file_are_not_opened(void **state)
+{
+    static const char *const URIS[] = { "../secret",
+                                        "../../etc/passwd",
+                                        "/etc/passwd",
+                                        "file:///etc/passwd",
+                                        "%2e%2e/secret",
+                                        "sub/../../secret",
+                                        "//server/share",
+                                        "link",
+                                        "pipe",
+                                        "zero",
+                                        ".",
+                                        "a%00b" };
+    char path[128];
+    (void)state;
+    make_traps();
+    snprintf(path, sizeof path, "%s/in/x.gltf", folder);
+    for (size_t i = 0; i < sizeof URIS / sizeof *URIS; i++) {
+        cutis_check_report *report = NULL;
+        const cutis_issue *issues;
+        FILE *file = fopen(path, "w");
+        fprintf(file, "{\"asset\":{\"version\":\"2.0\"},\"images\":[{\"uri\":\"%s\"}]}", URIS[i]);
+        fclose(file);
+        assert_ok(context, cutis_file_inspect(context, path, &report));
+        uint32_t count = cutis_check_report_issues(report, &issues), named = 0;
+        for (uint32_t k = 0; k < count; k++) {
+            if (strncmp(issues[k].code, "IMAGE_", 6) == 0)
+                fail_msg("%s: %s", URIS[i], issues[k].code);
+            named += strcmp(issues[k].code, "IO_ERROR") == 0 ||
+                     strcmp(issues[k].code, "NON_RELATIVE_URI") == 0;
+        }
+        if (named != 1) fail_msg("%s: %u warnings", URIS[i], named);
+        cutis_check_report_destroy(report);
     }
 }
 
@@ -722,6 +769,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(endless_structures_are_refused_by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(uris_that_would_open_something_else_are_refused_by_name,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            images_outside_the_folder_and_what_is_no_file_are_not_opened, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cal3d_files_that_leave_their_folder_are_not_opened, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(other_formats_are_refused_by_name, set_up, tear_down),

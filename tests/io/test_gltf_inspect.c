@@ -125,9 +125,35 @@ static void a_file_that_is_wrong_everywhere_has_a_thousand_findings(void **state
     for (int i = 0; i < COUNT; i++) size += (size_t)sprintf(text + size, ",{\"mesh\":1}");
     size += (size_t)sprintf(text + size, "]}");
     assert_ok(context, cutis_file_inspect_memory(context, text, size, "x.gltf", &report));
-    assert_int_equal(cutis_check_report_issues(report, NULL), 1000);
+    // The last says that nothing after them was looked at.
+    const cutis_issue *issues = NULL;
+    assert_int_equal(cutis_check_report_issues(report, &issues), 1001);
+    assert_string_equal(issues[1000].code, "NOT_CHECKED");
     cutis_check_report_destroy(report);
     free(text);
+}
+
+static void what_is_not_looked_at_is_named(void **state)
+{
+    static const char JSON[] =
+        "{\"asset\":{\"version\":\"2.0\"},\"extensionsUsed\":[\"FOO_bar\",\"KHR_materials_ior\"],"
+        "\"nodes\":[{\"extensions\":{\"FOO_bar\":{\"any\":[]}}}],\"images\":[{\"uri\":\"a.png\"}]}";
+    static const char *const PLACES[] = { "/extensionsUsed/0", "/images", "/images/0" };
+    cutis_check_report *report = NULL;
+    const cutis_issue *issues;
+    uint32_t found = 0;
+    (void)state;
+    assert_ok(context,
+              cutis_file_inspect_memory(context, JSON, sizeof JSON - 1, "x.gltf", &report));
+    uint32_t count = cutis_check_report_issues(report, &issues);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_not_equal(issues[i].severity, 0);
+        if (strcmp(issues[i].code, "NOT_CHECKED") != 0) continue;
+        assert_true(found < 3);
+        assert_string_equal(issues[i].place, PLACES[found++]);
+    }
+    assert_int_equal(found, 3);
+    cutis_check_report_destroy(report);
 }
 
 static void parsed_json_counts_towards_the_memory_limit(void **state)
@@ -166,6 +192,7 @@ int main(int argc, char **argv)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_file_that_is_wrong_everywhere_has_a_thousand_findings,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_not_looked_at_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parsed_json_counts_towards_the_memory_limit, set_up,
                                         tear_down),
     };

@@ -231,7 +231,7 @@ cutis_result cutis_cage_to_skin(const cutis_model *model, const float *frames, u
                                 cutis_cage_skin_report *report)
 {
     if (out) *out = NULL;
-    if (!model || !frames || !out) return CUTIS_INVALID_ARGUMENT;
+    if (!model || (!frames && frame_count) || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
     skinner s = { .model = model,
                   .context = context,

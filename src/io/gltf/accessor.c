@@ -183,8 +183,9 @@ static cutis_result check_extras(gltf_document *document, uint32_t index, json_t
     for (int k = 0; k < 2; k++) {
         const json_t *list = json_object_get(json, KEYS[k]);
         if (!list || json_array_size(list) == a->width) continue;
-        FORGIVE("ARRAY_LENGTH_NOT_IN_LIST", "/accessors/%u/%s: not %u numbers", index, KEYS[k],
-                a->width);
+        FORGIVE(json_array_size(list) || a->component != GLTF_F32 ? "ARRAY_LENGTH_NOT_IN_LIST"
+                                                                  : "EMPTY_ENTITY",
+                "/accessors/%u/%s: not %u numbers", index, KEYS[k], a->width);
         json_object_del(json, KEYS[k]);
         a->has_bounds = false;
         a->boundless = true;
@@ -193,6 +194,27 @@ static cutis_result check_extras(gltf_document *document, uint32_t index, json_t
         FORGIVE("UNSATISFIED_DEPENDENCY", "/accessors/%u/byteOffset: there is no bufferView",
                 index);
         json_object_del(json, "byteOffset");
+    }
+    return CUTIS_OK;
+}
+
+/// Bounds of integers are integers that their type holds.
+static cutis_result check_stated(const gltf_document *document, uint32_t index, const char *key,
+                                 const json_t *bounds)
+{
+    const uint32_t component = document->accessors[index].component;
+    const bool is_signed = component == GLTF_I8 || component == GLTF_I16;
+    const int bits = 8 * (int)cutis_gltf_component_size(component);
+    const double high = ldexp(1, is_signed ? bits - 1 : bits) - 1;
+    const double low = is_signed ? -high - 1 : 0;
+    for (size_t k = 0; k < json_array_size(bounds); k++) {
+        const double value = json_number_value(json_array_get(bounds, k));
+        if (value != floor(value))
+            return WRONG("ARRAY_TYPE_MISMATCH", "/accessors/%u/%s/%zu: %g is no integer", index,
+                         key, k, value);
+        if (value < low || value > high)
+            return WRONG("INVALID_GL_VALUE", "/accessors/%u/%s/%zu: %g, the type has %g to %g",
+                         index, key, k, value, low, high);
     }
     return CUTIS_OK;
 }
@@ -211,6 +233,11 @@ static cutis_result load_accessor(gltf_document *document, uint32_t index)
     a->has_bounds = min && max;
     result = check_extras(document, index, json);
     if (result != CUTIS_OK) return result;
+    if (document->strict && a->component != GLTF_F32) {
+        result = check_stated(document, index, "min", min);
+        if (result == CUTIS_OK) result = check_stated(document, index, "max", max);
+        if (result != CUTIS_OK) return result;
+    }
     if (a->view != CUTIS_NONE) {
         uint32_t stride = document->views[a->view].stride;
         a->askew = document->views[a->view].askew;

@@ -91,6 +91,9 @@ static cutis_result take_chunk(gltf_document *document, const uint8_t *data, siz
         length -= (uint32_t)missing;
         *next = size;
     }
+    if (kind == CHUNK_BIN && length == 0)
+        cutis_gltf_remark(document, CUTIS_ISSUE_INFORMATION, "GLB_EMPTY_BIN_CHUNK",
+                          "byte %zu: the BIN chunk is empty", offset);
     if (kind == CHUNK_JSON) {
         *json = data + offset + 8;
         *json_size = length;
@@ -100,6 +103,7 @@ static cutis_result take_chunk(gltf_document *document, const uint8_t *data, siz
     } else {
         cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "GLB_UNKNOWN_CHUNK_TYPE",
                           "byte %zu: a chunk of type 0x%08x", offset, kind);
+        document->chunks_size += 8 + (size_t)length; // BIN is the second: they are the last
     }
     return CUTIS_OK;
 }
@@ -124,6 +128,11 @@ static cutis_result split_glb(gltf_document *document, const uint8_t *data, size
         }
         result = take_chunk(document, data, size, total, offset, index, json, json_size, &offset);
         if (result != CUTIS_OK) return result;
+    }
+    if (document->chunks_size && document->kept) {
+        document->chunks = cutis_arena_copy(&document->arena, data + offset - document->chunks_size,
+                                            document->chunks_size, 1);
+        if (!document->chunks) return cutis_alloc_result(document->context);
     }
     // Every chunk is whole: the header alone is wrong.
     if (offset < total)
@@ -258,6 +267,15 @@ static size_t decode_plain(const char *text, uint8_t *out, size_t size)
     return count;
 }
 
+size_t cutis_gltf_decode_data_uri(const char *uri, uint8_t *out, size_t size)
+{
+    const char *comma = strchr(uri, ',');
+    bool base64 = comma - uri >= 7 && memcmp(comma - 7, ";base64", 7) == 0, malformed;
+    size_t held = base64 ? cutis_gltf_decode_base64(comma + 1, out, size, &malformed)
+                         : decode_plain(comma + 1, out, size);
+    return held < size ? held : size;
+}
+
 /// A buffer and the bytes there are for it. Fewer than it says are all it has: views that need
 /// more are refused, and it is the views that count.
 static cutis_result take_held(gltf_document *document, uint32_t index, const uint8_t *data,
@@ -332,6 +350,7 @@ static cutis_result load_file(gltf_document *document, uint32_t index, const cha
         (strncasecmp(uri, "http://", 7) == 0 || strncasecmp(uri, "https://", 8) == 0)) {
         cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "NON_RELATIVE_URI",
                           "/buffers/%u/uri: not a file beside the document, not looked at", index);
+        cutis_gltf_not_checked(document, "/buffers/%u: not a file beside the document", index);
         return CUTIS_OK;
     }
     cutis_result result =
@@ -356,6 +375,10 @@ static cutis_result load_glb_buffer(gltf_document *document, const json_t *json)
                      "/buffers/0: has no uri, and there is no BIN chunk");
     cutis_result result =
         take_held(document, 0, document->bin, document->bin_size, "the BIN chunk");
+    if (result == CUTIS_OK && document->bin_size > (buffer->size + 3) / 4 * 4)
+        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "BUFFER_GLB_CHUNK_TOO_BIG",
+                          "/buffers/0: the BIN chunk has %zu bytes more",
+                          document->bin_size - buffer->size);
     if (result != CUTIS_OK || !document->kept) return result;
     buffer->data = cutis_arena_copy(&document->arena, document->bin, buffer->size, 1);
     return buffer->data ? CUTIS_OK : cutis_alloc_result(document->context);

@@ -25,7 +25,8 @@ static bool report_text(const gltf_document *document, const char *code, uint8_t
 {
     char place[512];
     const char *colon = strstr(text, ": ");
-    if (document->report->count >= FINDINGS_MAX) return true;
+    // Remarks leave room for errors.
+    if (document->report->count >= (severity ? FINDINGS_MAX / 2 : FINDINGS_MAX)) return true;
     size_t length = colon ? (size_t)(colon - text) : 0;
     if (length >= sizeof place) length = sizeof place - 1;
     memcpy(place, text, length);
@@ -97,6 +98,17 @@ void cutis_gltf_remark(const gltf_document *document, uint8_t severity, const ch
     report_text(document, code, severity, text);
 }
 
+void cutis_gltf_not_checked(const gltf_document *document, const char *format, ...)
+{
+    char text[768];
+    va_list arguments;
+    if (!document->report) return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    report_text(document, "NOT_CHECKED", CUTIS_ISSUE_INFORMATION, text);
+}
+
 bool cutis_gltf_go_on(gltf_document *document, cutis_result *result)
 {
     if (*result == CUTIS_OK) return true;
@@ -128,6 +140,12 @@ int64_t cutis_gltf_integer(const json_t *object, const char *key, int64_t otherw
 {
     int64_t number;
     return cutis_json_integer(json_object_get(object, key), &number) ? number : otherwise;
+}
+
+double cutis_gltf_number(const json_t *object, const char *key, double otherwise)
+{
+    const json_t *value = json_object_get(object, key);
+    return value ? json_number_value(value) : otherwise;
 }
 
 int32_t cutis_gltf_index(const json_t *object, const char *key)
@@ -224,17 +242,30 @@ static bool parse_version(const char *text, unsigned *major, unsigned *minor)
            strpbrk(text, "+- ") == NULL;
 }
 
+/// Before everything else: of another version nothing can be said. Types are the schema's business.
+static cutis_result check_version(const gltf_document *document)
+{
+    const char *version = cutis_gltf_string(json_object_get(document->root, "asset"), "version");
+    unsigned major, minor;
+    if (!version) return CUTIS_OK;
+    if (!parse_version(version, &major, &minor))
+        return WRONG("PATTERN_MISMATCH", "/asset/version: \"%.40s\" is no version", version);
+    if (major != 2)
+        return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNKNOWN_ASSET_MAJOR_VERSION",
+                                "/asset/version: glTF %s, this reads glTF 2", version);
+    return CUTIS_OK;
+}
+
 static cutis_result check_asset(const gltf_document *document)
 {
     json_t *asset = json_object_get(document->root, "asset");
     const char *version = cutis_gltf_string(asset, "version"),
                *least = cutis_gltf_string(asset, "minVersion");
-    unsigned major, minor, least_major, least_minor;
-    if (!parse_version(version, &major, &minor))
-        return WRONG("PATTERN_MISMATCH", "/asset/version: \"%s\" is no version", version);
-    if (major != 2)
-        return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNKNOWN_ASSET_MAJOR_VERSION",
-                                "/asset/version: glTF %s, this reads glTF 2", version);
+    unsigned major = 2, minor = 0, least_major, least_minor;
+    parse_version(version, &major, &minor); // it is one
+    if (minor > 0)
+        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "UNKNOWN_ASSET_MINOR_VERSION",
+                          "/asset/version: glTF %s, rules of 2.0 are looked at", version);
     if (!least) return CUTIS_OK;
     if (!parse_version(least, &least_major, &least_minor))
         return WRONG("PATTERN_MISMATCH", "/asset/minVersion: \"%s\" is no version", least);
@@ -288,8 +319,7 @@ static cutis_result check_required(gltf_document *document)
             return cutis_gltf_issue(document, CUTIS_UNSUPPORTED_FORMAT, "UNSUPPORTED_EXTENSION",
                                     "/extensionsRequired/%zu: the extension %s is not supported", i,
                                     name);
-        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "UNSUPPORTED_EXTENSION",
-                          "/extensionsRequired/%zu: Cutis does not read %s", i, name);
+        cutis_gltf_not_checked(document, "/extensionsRequired/%zu: data that %s holds", i, name);
         break;
     }
     return CUTIS_OK;
@@ -328,14 +358,17 @@ cutis_result cutis_gltf_document_load(const cutis_input *input, const gltf_docum
     cutis_result result = document->file && (document->strict || document->notes)
                               ? cutis_gltf_load_json(document, input)
                               : cutis_alloc_result(context);
+    if (result == CUTIS_OK) result = check_version(document);
     if (result == CUTIS_OK) result = cutis_gltf_check_schema(document);
     if (result == CUTIS_OK) result = check_asset(document);
     if (result == CUTIS_OK) result = check_required(document);
     if (result == CUTIS_OK && document->strict) result = cutis_gltf_check_strict_json(document);
+    if (result == CUTIS_OK) result = cutis_gltf_remark_all(document);
     document->quantized = cutis_gltf_find_text(json_object_get(document->root, "extensionsUsed"),
                                                "KHR_mesh_quantization") >= 0;
     if (result == CUTIS_OK) result = cutis_gltf_load_buffers(document);
     if (result == CUTIS_OK) result = cutis_gltf_load_views(document);
+    if (result == CUTIS_OK && document->strict) result = cutis_gltf_check_strict_images(document);
     if (result == CUTIS_OK) result = cutis_gltf_load_accessors(document);
     if (result == CUTIS_OK)
         *out = document;

@@ -112,6 +112,8 @@ typedef struct gltf_document {
     uint64_t charged;
     const uint8_t *bin; ///< the GLB's binary chunk while loading
     size_t bin_size;
+    const uint8_t *chunks; ///< of a GLB that is kept: those nobody knows, with their headers
+    size_t chunks_size;
     uint32_t buffer_count, view_count, view_capacity, accessor_count;
     gltf_buffer *buffers;
     gltf_view *views;
@@ -173,6 +175,10 @@ static inline bool cutis_gltf_mends(const gltf_document *document)
 void cutis_gltf_remark(const gltf_document *document, uint8_t severity, const char *code,
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/// What this run does not look at, for the report, if there is one: "place: what or why".
+void cutis_gltf_not_checked(const gltf_document *document, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /// After an item of a list: while inspecting, one that is wrong does not hide the next ones. true:
 /// go on, *result is CUTIS_OK again and the document `wrong`; false: stop with *result.
 bool cutis_gltf_go_on(gltf_document *document, cutis_result *result);
@@ -191,6 +197,9 @@ bool cutis_gltf_base64_valid(const char *text);
 /// Decode base64 up to its end or padding, and write at most `size` bytes of it.
 /// @return how many bytes it holds
 size_t cutis_gltf_decode_base64(const char *text, uint8_t *out, size_t size, bool *malformed);
+/// The content of a data URI with a comma, base64 or plain; at most `size` bytes of it are written.
+/// @return how many bytes were
+size_t cutis_gltf_decode_data_uri(const char *uri, uint8_t *out, size_t size);
 /// "%20" and the like; false if malformed, too long, or hiding a zero byte.
 bool cutis_gltf_decode_percent(const char *uri, char *out, size_t capacity);
 /// Container and buffers (container.c).
@@ -205,6 +214,8 @@ bool cutis_gltf_extension_known(const char *name);
 /// Whether an object of type `place` (as the schema names it) may hold the extension. Extensions
 /// whose places we do not know may stand anywhere.
 bool cutis_gltf_extension_belongs(const char *name, const char *place);
+/// Whether the schema has the inside of the extension (schema_extensions.c).
+bool cutis_gltf_extension_checked(const char *name);
 /// Name an extension in the list of those in use. @return false: no memory
 bool cutis_gltf_declare(json_t *root, const char *name);
 /// Whether no object of the core has a property that glTF 2.0 does not have.
@@ -238,6 +249,7 @@ cutis_result cutis_gltf_repack(gltf_document *document, uint32_t accessor, uint3
 
 /// Small reads from JSON that the schema has already checked.
 int64_t cutis_gltf_integer(const json_t *object, const char *key, int64_t otherwise);
+double cutis_gltf_number(const json_t *object, const char *key, double otherwise);
 int32_t cutis_gltf_index(const json_t *object, const char *key);      ///< CUTIS_NONE if absent
 const char *cutis_gltf_string(const json_t *object, const char *key); ///< NULL if absent
 void cutis_gltf_floats(const json_t *array, float *out);              ///< all of the array

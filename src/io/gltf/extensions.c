@@ -55,33 +55,3 @@ bool cutis_gltf_extension_known(const char *name)
 {
     return IN(READABLE_AND_KNOWN, name) || IN(KNOWN_ONLY, name);
 }
-
-// Where extensions stand; a name that ends in '*' is for all that start so.
-static const struct {
-    const char *name, *first, *second;
-} PLACES[] = {
-    { "KHR_mesh_quantization", "", "" },
-    { "KHR_lights_punctual", "root", "node" },
-    { "KHR_materials_variants", "root", "primitive" },
-    { "KHR_materials_diffuse_transmission", NULL, NULL },
-    { "KHR_materials_*", "material", "" },
-    { "EXT_texture_webp", "texture", "" },
-    { "KHR_animation_pointer", "target", "" },
-};
-
-bool cutis_gltf_extension_belongs(const char *name, const char *place)
-{
-    if (strcmp(name, "KHR_texture_transform") == 0)
-        return strcmp(place, "texture_info") == 0 || strcmp(place, "normal_texture") == 0 ||
-               strcmp(place, "occlusion_texture") == 0;
-    for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++) {
-        size_t length = strlen(PLACES[i].name);
-        bool all = PLACES[i].name[length - 1] == '*';
-        if (all ? strncmp(name, PLACES[i].name, length - 1) != 0
-                : strcmp(name, PLACES[i].name) != 0)
-            continue;
-        return !PLACES[i].first || strcmp(place, PLACES[i].first) == 0 ||
-               strcmp(place, PLACES[i].second) == 0;
-    }
-    return true;
-}

@@ -63,8 +63,13 @@ cutis_result cutis_gltf_read_handles(gltf_document *document);
 cutis_result cutis_gltf_read_cage(gltf_document *document);
 
 /// What glTF asks for beyond what reading needs, when document->strict: over the JSON before
-/// buffers are loaded (strict_json.c), and over the data once everything else holds (strict.c).
+/// buffers are loaded (strict_json.c, which calls strict_material.c), over images once there are
+/// views (strict_image.c), and over the data once everything else holds (strict.c).
 cutis_result cutis_gltf_check_strict_json(gltf_document *document);
+cutis_result cutis_gltf_check_strict_materials(gltf_document *document);
+cutis_result cutis_gltf_check_strict_images(gltf_document *document);
+/// Warnings, informations and what is not checked, for the report (strict_remarks.c).
+cutis_result cutis_gltf_remark_all(gltf_document *document);
 cutis_result cutis_gltf_check_strict(gltf_document *document);
 
 /// One use for each accessor and view, over the whole file. Reading for use, what breaks this, or

@@ -192,7 +192,13 @@ cutis_result cutis_gltf_inspect(const cutis_input *input, cutis_check_report *re
     uint32_t before = report->count;
     cutis_result result = read_document(input, &purpose, &model);
     cutis_model_destroy(model);
-    // What is listed is no failure of the inspection.
-    if (result == CUTIS_OUT_OF_MEMORY || report->count == before) return result;
-    return CUTIS_OK;
+    if (report->failed) return CUTIS_OUT_OF_MEMORY;
+    // An error that is listed is no failure of the inspection.
+    for (uint32_t i = before; i < report->count && result != CUTIS_OUT_OF_MEMORY; i++)
+        if (report->issues[i].severity == CUTIS_ISSUE_ERROR)
+            return cutis_report_add(report, "NOT_CHECKED", CUTIS_ISSUE_INFORMATION, 1, "/",
+                                    "what is looked at after these errors")
+                       ? CUTIS_OK
+                       : CUTIS_OUT_OF_MEMORY;
+    return result;
 }

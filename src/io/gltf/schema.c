@@ -1,67 +1,13 @@
 /// The glTF 2.0 schema as tables and one walker. Invariant: a document that passes has every
-/// property of the types, ranges and references below; unknown properties, extras and the insides
-/// of extensions are not looked at. The walk recurses on the schema (five levels), never on the
-/// document.
-#include "io/gltf/document.h"
+/// property of the types, ranges and references below; unknown properties and extras are not looked
+/// at, the insides of extensions (schema_extensions.c) only where `strict`. The walk recurses on
+/// the schema (seven levels), never on the document.
+#include "io/gltf/schema.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-enum kind {
-    BOOLEAN,
-    STRING,    ///< one of the words in `of`, if it is given
-    STRINGS,   ///< array of distinct strings
-    INTEGER,   ///< from low to high
-    NUMBER,    ///< from low to high
-    NUMBERS,   ///< `count` of them (0: any number but none)
-    EXTREMES,  ///< the same, beyond the range of floats if they like
-    INDEX,     ///< into the root's collection `of`; NULL: into another list
-    INDICES,   ///< array of distinct indices into `of`
-    OBJECT,    ///< of type `of`
-    OBJECTS,   ///< non-empty array of type `of`
-    INDEX_MAP, ///< object whose values are indices into `of`
-    INDEX_MAPS ///< non-empty array of such objects
-};
-
-typedef struct property {
-    const char *name;
-    enum kind kind;
-    bool required;
-    const char *of;
-    int count;
-    double low, high;
-} property;
-
-typedef struct type {
-    const char *name;
-    const property *properties;
-} type;
-
-#define BIG                        9007199254740991.0
-#define ANY                        -INFINITY, INFINITY
-#define POSITIVE                   5e-324, INFINITY
-#define COUNT(low)                 NULL, 0, low, BIG
-#define TEXT(name)                 name, STRING, false, NULL, 0, 0, 0
-#define WORD(name, list)           name, STRING, false, list, 0, 0, 0
-#define REF(name, to)              name, INDEX, false, to, 0, 0, 0
-#define REF_REQUIRED(name, to)     name, INDEX, true, to, 0, 0, 0
-#define PART(name, of)             name, OBJECT, false, of, 0, 0, 0
-#define PART_REQUIRED(name, of)    name, OBJECT, true, of, 0, 0, 0
-#define LIST(name, of)             name, OBJECTS, false, of, 0, 0, 0
-#define LIST_REQUIRED(name, of)    name, OBJECTS, true, of, 0, 0, 0
-#define NUMBER_IN(name, low, high) name, NUMBER, false, NULL, 0, low, high
-#define TYPE(name, ...)                                                                            \
-    {                                                                                              \
-        name, (const property[])                                                                   \
-        {                                                                                          \
-            __VA_ARGS__,                                                                           \
-            {                                                                                      \
-                NULL, BOOLEAN, false, NULL, 0, 0, 0                                                \
-            }                                                                                      \
-        }                                                                                          \
-    }
 
 static const type TYPES[] = {
     TYPE("root", { "extensionsUsed", STRINGS, false, NULL, 0, 0, 0 },
@@ -143,10 +89,10 @@ static const type TYPES[] = {
          { REF("mesh", "meshes") }, { "rotation", NUMBERS, false, NULL, 4, -1, 1 },
          { "scale", NUMBERS, false, NULL, 3, ANY }, { "translation", NUMBERS, false, NULL, 3, ANY },
          { "weights", NUMBERS, false, NULL, 0, ANY }, { TEXT("name") }),
-    TYPE("sampler", { "magFilter", INTEGER, false, NULL, 0, -BIG, BIG },
-         { "minFilter", INTEGER, false, NULL, 0, -BIG, BIG },
-         { "wrapS", INTEGER, false, NULL, 0, -BIG, BIG },
-         { "wrapT", INTEGER, false, NULL, 0, -BIG, BIG }, { TEXT("name") }),
+    TYPE("sampler", { "magFilter", INTEGER, false, "9728 9729", 0, -BIG, BIG },
+         { "minFilter", INTEGER, false, "9728 9729 9984 9985 9986 9987", 0, -BIG, BIG },
+         { "wrapS", INTEGER, false, "33071 33648 10497", 0, -BIG, BIG },
+         { "wrapT", INTEGER, false, "33071 33648 10497", 0, -BIG, BIG }, { TEXT("name") }),
     TYPE("scene", { "nodes", INDICES, false, "nodes", 0, 0, 0 }, { TEXT("name") }),
     TYPE("skin", { REF("inverseBindMatrices", "accessors") }, { REF("skeleton", "nodes") },
          { "joints", INDICES, true, "nodes", 0, 0, 0 }, { TEXT("name") }),
@@ -156,7 +102,7 @@ static const type TYPES[] = {
 typedef struct walk {
     gltf_document *document;
     json_t *used;     ///< the names in extensionsUsed, as keys
-    uint32_t *stamps; ///< per node: the number of the index array that named it last
+    uint32_t *stamps; ///< per node or variant: the number of the index array that named it last
     uint32_t stamp;
     char pointer[512];
 } walk;
@@ -210,14 +156,20 @@ static bool in_words(const char *list, const char *text)
     return false;
 }
 
-static const type *find_type(const char *name)
+const type *cutis_gltf_find_type(const type *types, size_t count, const char *name)
 {
-    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
-        if (strcmp(TYPES[i].name, name) == 0) return &TYPES[i];
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(types[i].name, name) == 0) return &types[i];
     }
     return NULL;
 }
 
+/// Types of extensions may have parts of core ones and of their own.
+static const type *find_type(const char *name)
+{
+    const type *own = cutis_gltf_find_type(TYPES, sizeof TYPES / sizeof *TYPES, name);
+    return own ? own : cutis_gltf_extension_part(name);
+}
 // A stride that glTF does not allow, but that says where elements are: 0 is as good as none.
 enum { STRIDE_MAX = 65535 };
 
@@ -225,6 +177,7 @@ static cutis_result check_integer(walk *w, const json_t *value, const property *
 {
     int64_t number;
     double low = p->low, high = p->high;
+    char text[24];
     if (!cutis_json_integer(value, &number))
         return refuse(w, "TYPE_MISMATCH", "must be an integer");
     if (strcmp(p->name, "byteStride") == 0 && number >= 0 && number <= STRIDE_MAX &&
@@ -232,7 +185,11 @@ static cutis_result check_integer(walk *w, const json_t *value, const property *
         return forgive(w, "VALUE_NOT_IN_RANGE", "a stride of %lld bytes", (long long)number);
     if ((double)number < low || (double)number > high)
         return refuse(w, "VALUE_NOT_IN_RANGE", "%lld is out of range [%g, %g]", (long long)number,
-                      low, high);
+                      p->low, p->high);
+    snprintf(text, sizeof text, "%lld", (long long)number);
+    if (p->of && !in_words(p->of, text))
+        cutis_gltf_remark(w->document, CUTIS_ISSUE_WARNING, "VALUE_NOT_IN_LIST",
+                          "%s: %s is not one of %s", w->pointer, text, p->of);
     return CUTIS_OK;
 }
 
@@ -255,15 +212,30 @@ static cutis_result check_number(walk *w, json_t *value, const property *p)
     return CUTIS_OK;
 }
 
+/// The array that a property's `of` names; *missing: it is of an extension that the root lacks.
+static const json_t *find_collection(const walk *w, const char *name, bool *missing)
+{
+    const char *list = name && *name == '@' ? strchr(name, '/') + 1 : NULL;
+    char extension[64];
+    *missing = false;
+    if (!list) return json_object_get(w->document->root, name);
+    snprintf(extension, sizeof extension, "%.*s", (int)(list - name) - 2, name + 1);
+    const json_t *owner = cutis_gltf_extension(w->document->root, extension);
+    *missing = !json_is_object(owner);
+    return json_object_get(owner, list);
+}
+
 static cutis_result check_index(walk *w, const json_t *value, const char *collection)
 {
-    size_t size = json_array_size(json_object_get(w->document->root, collection));
+    bool missing;
+    size_t size = json_array_size(find_collection(w, collection, &missing));
     int64_t number;
+    if (missing) return refuse(w, "UNSATISFIED_DEPENDENCY", "the root has no %s", collection + 1);
     if (!cutis_json_integer(value, &number)) return refuse(w, "TYPE_MISMATCH", "must be an index");
     if (number < 0) return refuse(w, "INVALID_INDEX", "%lld cannot be an index", (long long)number);
     if (collection && (uint64_t)number >= size)
         return refuse(w, "UNRESOLVED_REFERENCE", "index %lld, but there are %zu %s",
-                      (long long)number, size, collection);
+                      (long long)number, size, collection + (*collection == '@'));
     return CUTIS_OK;
 }
 
@@ -343,7 +315,9 @@ static cutis_result check_strings(walk *w, json_t *array)
 
 static cutis_result check_numbers(walk *w, json_t *array, const property *p)
 {
-    cutis_result result = check_is_list(w, array);
+    // How many extremes there are depends on the accessor, which is looked at later.
+    const bool may_be_empty = p->kind == EXTREMES && json_is_array(array);
+    cutis_result result = may_be_empty ? CUTIS_OK : check_is_list(w, array);
     size_t size = json_array_size(array);
     if (result == CUTIS_OK && p->count && size != (size_t)p->count)
         return refuse(w, "ARRAY_LENGTH_NOT_IN_LIST", "has %zu numbers, not %d", size, p->count);
@@ -380,6 +354,17 @@ static cutis_result check_index_map(walk *w, const json_t *map, const char *coll
     return result;
 }
 
+static cutis_result check_object(walk *w, json_t *object, const type *t);
+
+/// The inside of an extension that stands on an object of type `place`.
+static cutis_result check_extension(walk *w, const char *name, json_t *value, const char *place)
+{
+    if (!cutis_gltf_extension_belongs(name, place))
+        return refuse(w, "UNEXPECTED_EXTENSION_OBJECT", "the extension does not belong here");
+    const type *t = cutis_gltf_extension_type(name, place);
+    return t ? check_object(w, value, t) : CUTIS_OK;
+}
+
 static cutis_result check_undeclared(walk *w, const char *name)
 {
     cutis_result result =
@@ -409,16 +394,14 @@ static cutis_result check_extensions(walk *w, const json_t *object, const char *
             ;
         else if (!json_is_object(value))
             result = refuse(w, "TYPE_MISMATCH", "must be an object");
-        else if (w->document->strict && !cutis_gltf_extension_belongs(key, place))
-            result = refuse(w, "UNEXPECTED_EXTENSION_OBJECT", "the extension does not belong here");
+        else if (w->document->strict)
+            result = check_extension(w, key, value, place);
         w->pointer[inner] = 0;
         if (!cutis_gltf_go_on(w->document, &result)) break;
     }
     w->pointer[cut] = 0;
     return result;
 }
-
-static cutis_result check_object(walk *w, json_t *object, const type *t);
 
 /// Whether the pointer names an item of a list of the root ("/nodes/3").
 static bool array_is_collection(const walk *w)
@@ -457,6 +440,17 @@ static cutis_result check_string(walk *w, const json_t *value, const property *p
     return CUTIS_OK;
 }
 
+/// RFC 6901: nothing, or steps that start with '/'; '~' is written ~0, '/' inside a step ~1.
+static cutis_result check_pointer(walk *w, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    if (!text) return refuse(w, "TYPE_MISMATCH", "must be a string");
+    bool good = *text == 0 || *text == '/';
+    for (const char *at = text; (at = strchr(at, '~')); at++)
+        good = good && (at[1] == '0' || at[1] == '1');
+    return good ? CUTIS_OK : refuse(w, "PATTERN_MISMATCH", "\"%.100s\" is no JSON pointer", text);
+}
+
 static cutis_result check_property(walk *w, json_t *value, const property *p)
 {
     switch (p->kind) {
@@ -465,11 +459,16 @@ static cutis_result check_property(walk *w, json_t *value, const property *p)
                                       : refuse(w, "TYPE_MISMATCH", "must be true or false");
     case STRING:
         return check_string(w, value, p);
+    case POINTER:
+        return check_pointer(w, value);
     case STRINGS:
         return check_strings(w, value);
     case INTEGER:
         return check_integer(w, value, p);
     case NUMBER:
+        return check_number(w, value, p);
+    case NUMBER_OR_0:
+        if (json_is_number(value) && json_number_value(value) == 0) return CUTIS_OK;
         return check_number(w, value, p);
     case NUMBERS:
     case EXTREMES:
@@ -479,6 +478,7 @@ static cutis_result check_property(walk *w, json_t *value, const property *p)
     case INDICES:
         return check_indices(w, value, p);
     case OBJECT:
+    case CHOSEN:
         return check_object(w, value, find_type(p->of));
     case INDEX_MAP:
         return check_index_map(w, value, p->of);
@@ -494,7 +494,11 @@ static void remark_unknown(walk *w, const json_t *object, const type *t)
 {
     const char *key;
     json_t *value;
+    const json_t *extras = json_object_get(object, "extras");
     if (!w->document->report) return;
+    if (extras && !json_is_object(extras))
+        cutis_gltf_remark(w->document, CUTIS_ISSUE_INFORMATION, "NON_OBJECT_EXTRAS",
+                          "%s/extras: no object, which tools expect", w->pointer);
     json_object_foreach((json_t *)object, key, value)
     {
         const property *p = t->properties;
@@ -512,7 +516,10 @@ static cutis_result check_object(walk *w, json_t *object, const type *t)
     cutis_result result = CUTIS_OK;
     for (const property *p = t->properties; p->name; p++) {
         json_t *value = json_object_get(object, p->name);
-        if (value) {
+        const char *chosen = p->kind == CHOSEN ? cutis_gltf_string(object, "type") : p->name;
+        if (!chosen || strcmp(chosen, p->name) != 0) {
+            // Not the one of several that counts.
+        } else if (value) {
             size_t cut = enter(w, p->name);
             // An empty list says what none would.
             bool spare = !p->required && !w->document->strict && json_is_array(value) &&
@@ -521,7 +528,7 @@ static cutis_result check_object(walk *w, json_t *object, const type *t)
                 spare ? forgive(w, "EMPTY_ENTITY", "an empty list") : check_property(w, value, p);
             if (spare) json_object_del(object, p->name);
             w->pointer[cut] = 0;
-        } else if (p->required) {
+        } else if (p->required || p->kind == CHOSEN) {
             result = refuse(w, "UNDEFINED_PROPERTY", "\"%s\" is missing", p->name);
         }
         if (!cutis_gltf_go_on(w->document, &result)) return result;
@@ -534,10 +541,14 @@ cutis_result cutis_gltf_check_schema(gltf_document *document)
 {
     json_t *root = document->root;
     walk w = { .document = document, .used = json_object() };
-    size_t node_count = json_array_size(json_object_get(root, "nodes"));
+    bool missing;
+    size_t stamp_count = json_array_size(json_object_get(root, "nodes"));
+    size_t variants =
+        json_array_size(find_collection(&w, "@KHR_materials_variants/variants", &missing));
+    if (variants > stamp_count) stamp_count = variants;
     const json_t *used = json_object_get(root, "extensionsUsed");
     cutis_result result = CUTIS_OK;
-    w.stamps = cutis_alloc_zero(document->context, node_count, sizeof *w.stamps);
+    w.stamps = cutis_alloc_zero(document->context, stamp_count, sizeof *w.stamps);
     if (!w.stamps) result = cutis_alloc_result(document->context);
     for (size_t i = 0; i < json_array_size(used); i++) {
         const char *name = json_string_value(json_array_get(used, i));
@@ -545,7 +556,7 @@ cutis_result cutis_gltf_check_schema(gltf_document *document)
             result = cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for names");
     }
     if (result == CUTIS_OK) result = check_object(&w, root, find_type("root"));
-    cutis_free_array(document->context, w.stamps, node_count, sizeof *w.stamps);
+    cutis_free_array(document->context, w.stamps, stamp_count, sizeof *w.stamps);
     json_decref(w.used);
     return cutis_gltf_end_phase(document, result);
 }

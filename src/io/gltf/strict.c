@@ -117,6 +117,20 @@ static cutis_result check_vertex(const gltf_document *document, const char *plac
     return CUTIS_OK;
 }
 
+/// Joints without weight should be joint 0: some readers look at them all the same.
+static void remark_idle(const gltf_document *document, const char *place, const gltf_sets *s,
+                        uint32_t count)
+{
+    size_t idle = 0;
+    for (uint32_t set = 0; set < s->count; set++)
+        for (size_t i = 0; i < 4 * (size_t)count; i++)
+            idle += s->weights[set][i] == 0 && s->joints[set][i] != 0;
+    if (idle)
+        cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "ACCESSOR_JOINTS_USED_ZERO_WEIGHT",
+                          "%s/attributes/JOINTS_0: %zu joints without weight are not 0", place,
+                          idle);
+}
+
 static cutis_result check_skinning(gltf_document *document, uint32_t mesh, uint32_t joint_count,
                                    uint32_t *stamps, uint32_t *stamp)
 {
@@ -133,6 +147,7 @@ static cutis_result check_skinning(gltf_document *document, uint32_t mesh, uint3
         result = cutis_gltf_read_sets(document, map, &s);
         for (uint32_t v = 0; v < count && result == CUTIS_OK; v++)
             result = check_vertex(document, place, &s, v, joint_count, stamps, ++*stamp);
+        if (result == CUTIS_OK) remark_idle(document, place, &s, count);
         before.charged = document->charged; // primitives that share sets pay for each time
         cutis_gltf_forget(document, &before);
         cutis_gltf_go_on(document, &result);

@@ -1,6 +1,6 @@
-/// What glTF says about properties together, where reading does not need it: cameras, images, URIs,
-/// texture coordinates, extensions that must be required. Runs on a document that has passed the
-/// schema, so every property has its type and every index its item.
+/// What glTF says about properties together, where reading does not need it: cameras, lights,
+/// images, URIs, animation pointers, extensions that must be required. Runs on a document that has
+/// passed the schema, so every property has its type and every index its item.
 #include "io/gltf/parts.h"
 
 #include <math.h>
@@ -8,11 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-static double number_of(const json_t *object, const char *key, double otherwise)
-{
-    const json_t *value = json_object_get(object, key);
-    return value ? json_number_value(value) : otherwise;
-}
+#define LIGHTS "/extensions/KHR_lights_punctual/lights"
 
 static cutis_result check_camera(const gltf_document *document, uint32_t index)
 {
@@ -27,9 +23,10 @@ static cutis_result check_camera(const gltf_document *document, uint32_t index)
     if (!known) return CUTIS_OK;
     if (!json_object_get(json, type))
         return WRONG("UNDEFINED_PROPERTY", "/cameras/%u: \"%s\" is missing", index, type);
-    if (number_of(lens, "zfar", INFINITY) <= number_of(lens, "znear", 0))
+    if (cutis_gltf_number(lens, "zfar", INFINITY) <= cutis_gltf_number(lens, "znear", 0))
         return WRONG("CAMERA_ZFAR_LEQUAL_ZNEAR", "/cameras/%u: zfar is not beyond znear", index);
-    if (number_of(orthographic, "xmag", 1) == 0 || number_of(orthographic, "ymag", 1) == 0)
+    if (cutis_gltf_number(orthographic, "xmag", 1) == 0 ||
+        cutis_gltf_number(orthographic, "ymag", 1) == 0)
         return WRONG("CAMERA_XMAG_YMAG_ZERO", "/cameras/%u: xmag or ymag is 0", index);
     return CUTIS_OK;
 }
@@ -87,39 +84,44 @@ static cutis_result check_image(const gltf_document *document, uint32_t index)
     return CUTIS_OK;
 }
 
-/// Texture coordinate sets a material asks for: the highest one plus 1.
-static int64_t sets_needed(const json_t *material)
+static cutis_result check_light(const gltf_document *document, uint32_t index)
 {
-    static const char *const PLACES[] = { "normalTexture", "occlusionTexture", "emissiveTexture" };
-    const json_t *pbr = json_object_get(material, "pbrMetallicRoughness");
-    const json_t *infos[5] = { json_object_get(pbr, "baseColorTexture"),
-                               json_object_get(pbr, "metallicRoughnessTexture") };
-    int64_t needed = 0;
-    for (int i = 0; i < 3; i++) infos[2 + i] = json_object_get(material, PLACES[i]);
-    for (int i = 0; i < 5; i++) {
-        // KHR_texture_transform may choose another set.
-        const json_t *transform = cutis_gltf_extension(infos[i], "KHR_texture_transform");
-        int64_t set = cutis_gltf_integer(infos[i], "texCoord", 0);
-        set = cutis_gltf_integer(transform, "texCoord", set);
-        if (infos[i] && set + 1 > needed) needed = set + 1;
-    }
-    return needed;
+    const json_t *lights = cutis_gltf_extension(document->root, "KHR_lights_punctual");
+    const json_t *json = json_array_get(json_object_get(lights, "lights"), index);
+    const json_t *spot = json_object_get(json, "spot");
+    const char *type = cutis_gltf_string(json, "type");
+    static const double DEFAULT_OUTER = 0.7853981633974483; // an eighth of a turn
+    if (spot && strcmp(type, "spot") != 0)
+        cutis_gltf_remark(document, CUTIS_ISSUE_INFORMATION, "EXTRA_PROPERTY",
+                          LIGHTS "/%u/spot: not of a light of type %.40s", index, type);
+    if (json_object_get(json, "range") && strcmp(type, "directional") == 0)
+        cutis_gltf_remark(document, CUTIS_ISSUE_INFORMATION, "EXTRA_PROPERTY",
+                          LIGHTS "/%u/range: not of a light of type directional", index);
+    if (strcmp(type, "spot") == 0 && cutis_gltf_number(spot, "outerConeAngle", DEFAULT_OUTER) <=
+                                         cutis_gltf_number(spot, "innerConeAngle", 0))
+        return WRONG("KHR_LIGHTS_PUNCTUAL_LIGHT_SPOT_ANGLES",
+                     LIGHTS "/%u/spot/outerConeAngle: not wider than innerConeAngle", index);
+    return CUTIS_OK;
 }
 
-static cutis_result check_texcoords(const gltf_document *document, uint32_t mesh)
+/// A channel that animates what a pointer names has no node, and says so in its path.
+static cutis_result check_pointers(const gltf_document *document, uint32_t index)
 {
-    const json_t *list = json_object_get(cutis_gltf_item(document, "meshes", mesh), "primitives");
-    for (size_t p = 0; p < json_array_size(list); p++) {
-        const json_t *primitive = json_array_get(list, p);
-        int32_t material = cutis_gltf_index(primitive, "material");
-        if (material == CUTIS_NONE) continue;
-        int64_t needed = sets_needed(cutis_gltf_item(document, "materials", (size_t)material));
-        char name[40];
-        snprintf(name, sizeof name, "TEXCOORD_%lld", (long long)needed - 1);
-        if (needed && !json_object_get(json_object_get(primitive, "attributes"), name))
-            return WRONG("MESH_PRIMITIVE_TOO_FEW_TEXCOORDS",
-                         "/meshes/%u/primitives/%zu/material: material %d needs %s", mesh, p,
-                         material, name);
+    const json_t *list =
+        json_object_get(cutis_gltf_item(document, "animations", index), "channels");
+    for (size_t c = 0; c < json_array_size(list); c++) {
+        const json_t *target = json_object_get(json_array_get(list, c), "target");
+        if (!cutis_gltf_extension(target, "KHR_animation_pointer")) continue;
+        if (json_object_get(target, "node"))
+            return WRONG("KHR_ANIMATION_POINTER_ANIMATION_CHANNEL_TARGET_NODE",
+                         "/animations/%u/channels/%zu/target/extensions/KHR_animation_pointer: the "
+                         "target has a node",
+                         index, c);
+        if (strcmp(cutis_gltf_string(target, "path"), "pointer") != 0)
+            return WRONG("KHR_ANIMATION_POINTER_ANIMATION_CHANNEL_TARGET_PATH",
+                         "/animations/%u/channels/%zu/target/extensions/KHR_animation_pointer: the "
+                         "path is \"%.40s\", not \"pointer\"",
+                         index, c, cutis_gltf_string(target, "path"));
     }
     return CUTIS_OK;
 }
@@ -145,7 +147,7 @@ cutis_result cutis_gltf_check_strict_json(gltf_document *document)
         cutis_result (*check)(const gltf_document *document, uint32_t index);
     } CHECKS[] = { { "cameras", check_camera },
                    { "images", check_image },
-                   { "meshes", check_texcoords } };
+                   { "animations", check_pointers } };
     cutis_result result = check_lists(document);
     if (!cutis_gltf_go_on(document, &result)) return result;
     for (size_t k = 0; k < sizeof CHECKS / sizeof *CHECKS; k++) {
@@ -155,5 +157,10 @@ cutis_result cutis_gltf_check_strict_json(gltf_document *document)
             if (!cutis_gltf_go_on(document, &result)) return result;
         }
     }
-    return cutis_gltf_end_phase(document, CUTIS_OK);
+    const json_t *lights = cutis_gltf_extension(document->root, "KHR_lights_punctual");
+    for (uint32_t i = 0; i < json_array_size(json_object_get(lights, "lights")); i++) {
+        result = check_light(document, i);
+        if (!cutis_gltf_go_on(document, &result)) return result;
+    }
+    return cutis_gltf_end_phase(document, cutis_gltf_check_strict_materials(document));
 }

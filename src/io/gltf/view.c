@@ -157,7 +157,7 @@ static cutis_result load_view(gltf_document *document, uint32_t index)
     int64_t target = cutis_gltf_integer(json, "target", 0);
     if (target == GLTF_ARRAY_BUFFER || target == GLTF_ELEMENT_ARRAY_BUFFER)
         view->target = (uint32_t)target;
-    else if (target)
+    else if (json_object_get(json, "target"))
         cutis_gltf_remark(document, CUTIS_ISSUE_WARNING, "VALUE_NOT_IN_LIST",
                           "/bufferViews/%u/target: %lld is no target", index, (long long)target);
     const gltf_buffer *buffer = &document->buffers[view->buffer];

@@ -118,6 +118,7 @@ static void write_parts(gltf_writer *writer)
     for (uint32_t i = 0; i < data->mesh_count && !writer->failed; i++)
         cutis_gltf_write_mesh(writer, i);
     if (!writer->failed) cutis_gltf_write_nodes(writer);
+    if (!writer->failed && writer->nodes) cutis_gltf_keep_scene(writer);
     for (uint32_t i = 0; i < data->skin_count && !writer->failed; i++)
         cutis_gltf_write_skin(writer, i);
     for (uint32_t i = 0; i < data->clip_count && !writer->failed; i++)
@@ -137,7 +138,10 @@ static cutis_result write_glb(gltf_writer *writer, const char *path)
     cutis_json_write(&json, writer->root, true);
     cutis_bytes_pad(&json, 4, ' ');
     cutis_bytes_pad(&writer->file, 4, 0);
-    uint64_t bin = writer->file.size ? writer->file.size + 8 : 0, total = 20 + json.size + bin;
+    uint64_t bin = writer->file.size ? writer->file.size + 8 : 0;
+    // Chunks that the source has more belong to the source as a whole.
+    const uint64_t more = writer->before ? writer->source.chunks_size : 0;
+    const uint64_t total = 20 + json.size + bin + more;
     cutis_result result = CUTIS_OK;
     if (json.failed || writer->file.failed) result = cutis_alloc_result(writer->context);
     if (result == CUTIS_OK && total > UINT32_MAX)
@@ -158,6 +162,7 @@ static cutis_result write_glb(gltf_writer *writer, const char *path)
         cutis_output_bytes(out, json.data, json.size);
         if (bin) cutis_output_bytes(out, chunk, sizeof chunk);
         if (bin) cutis_output_bytes(out, writer->file.data, writer->file.size);
+        if (more) cutis_output_bytes(out, writer->source.chunks, more);
         result = cutis_output_finish(out);
     }
     cutis_bytes_drop(&json);
@@ -253,6 +258,23 @@ static cutis_result check_model(cutis_context *context, const char *path,
     return CUTIS_OK;
 }
 
+/// What a merged buffer and another container cannot hold.
+static void note_left(const gltf_writer *writer, const char *path)
+{
+    const json_t *buffers = json_object_get(writer->before, "buffers");
+    size_t named = 0;
+    if (json_array_size(buffers) > 1 && json_array_size(json_object_get(writer->root, "buffers")))
+        for (size_t b = 0; b < json_array_size(buffers); b++)
+            named += json_object_get(json_array_get(buffers, b), "name") ||
+                     json_object_get(json_array_get(buffers, b), "extras");
+    if (named)
+        cutis_log(writer->context,
+                  "%s: %zu buffers became one: names and extras of theirs are gone", path,
+                  json_array_size(buffers));
+    if (writer->before && writer->source.chunks_size && !writer->binary)
+        cutis_log(writer->context, "%s: chunks that only a GLB has are gone", path);
+}
+
 /// Image files are not copied: said where the new document does not find what it names.
 static void note_images(const gltf_writer *writer, const char *path)
 {
@@ -302,7 +324,9 @@ cutis_result cutis_gltf_write(const cutis_model *model, const char *path,
         result = writer.binary ? write_glb(&writer, path) : write_gltf(&writer, path);
     }
     if (result == CUTIS_OK) note_images(&writer, path);
+    if (result == CUTIS_OK) note_left(&writer, path);
     json_decref(writer.root);
+    json_decref(writer.nodes);
     cutis_bytes_drop(&writer.bytes);
     cutis_bytes_drop(&writer.other);
     cutis_bytes_drop(&writer.file);

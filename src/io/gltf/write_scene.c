@@ -90,7 +90,7 @@ void cutis_gltf_write_nodes(gltf_writer *writer)
         bool kept = i < source_count;
         if (kept && cutis_gltf_read_node(&writer->source, file_index, &old) != CUTIS_OK)
             writer->failed = true;
-        if (!kept) cutis_gltf_append(writer, nodes, json_object());
+        if (!kept) cutis_gltf_append(writer, nodes, cutis_gltf_new_node(writer, i));
         if (!writer->failed)
             write_node(writer, i, kept ? &old : NULL, json_array_get(nodes, file_index));
         if (!kept && !writer->failed) link_node(writer, i, nodes);

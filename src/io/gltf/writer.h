@@ -30,6 +30,7 @@ typedef struct gltf_writer {
     gltf_document source; ///< a shallow copy; root is NULL without a source
     json_t *root;
     json_t *before;          ///< borrowed: the source's root, or NULL
+    json_t *nodes;           ///< written anew: what each node starts from, or NULL
     uint32_t *node_of_model; ///< file index of each node of the model
     uint32_t source_views;   ///< views of the source come first
     int32_t other_view;      ///< the view that keys and labels share, or CUTIS_NONE
@@ -80,8 +81,11 @@ void cutis_gltf_place_extension(gltf_writer *writer, json_t *object, const char 
 /// The same for the root, with its name in the list of those in use.
 void cutis_gltf_root_extension(gltf_writer *writer, const char *name, json_t *value);
 
-/// Start from how the source looks, not from its nodes (write_anew.c).
+/// Start from how the source looks, not from its nodes (write_anew.c). A node of the model then
+/// starts from what the source's of the same name held, the scene from what the default one did.
 void cutis_gltf_start_anew(gltf_writer *writer, const char *path);
+json_t *cutis_gltf_new_node(gltf_writer *writer, uint32_t index);
+void cutis_gltf_keep_scene(gltf_writer *writer);
 
 /// The parts (write_mesh.c, write_influences.c, write_scene.c, write_clip.c).
 void cutis_gltf_write_mesh(gltf_writer *writer, uint32_t index);
