@@ -90,7 +90,7 @@ static void quadruped_leg(family *f, quadruped *q, int hind, int side, double be
                                              { "thigh", "shin", "foot" } };
     static const char *const parts[2][2] = { { "front_upper", "front_lower" },
                                              { "hind_upper", "hind_lower" } };
-    int i = side < 0, p[2] = { part(f, parts[hind][0], side), part(f, parts[hind][1], side) };
+    int i = side < 0, upper = part(f, parts[hind][0], side), lower = part(f, parts[hind][1], side);
     double x = 0.56 * q->r, y = q->y - 0.1 * q->r, r = q->limb_r, way = hind ? 1 : -1;
     double z = (hind ? -0.4 : 0.34) * q->length, knee = 0.52 * y, ankle = 0.16 * y + 18;
     vec3 top = at(side, x, y, z), middle = at(side, 1.05 * x, knee, z + way * bend);
@@ -100,11 +100,11 @@ static void quadruped_leg(family *f, quadruped *q, int hind, int side, double be
     q->lower[hind][i] = bone(f, names[hind][1], side, q->upper[hind][i], middle, 1.2 * r);
     q->paw[hind][i] = bone(f, names[hind][2], side, q->lower[hind][i], low, r);
     limb(f);
-    cone(f, q->upper[hind][i], p[0], top, hind ? 2.1 * r : 1.8 * r, middle, 1.15 * r, 40);
-    cone(f, q->lower[hind][i], p[1], middle, 1.15 * r, low, 0.88 * r, 12);
-    cone(f, q->paw[hind][i], p[1], low, 0.88 * r, toe, 1.05 * r, 10);
+    cone(f, q->upper[hind][i], upper, top, hind ? 2.1 * r : 1.8 * r, middle, 1.15 * r, 40);
+    cone(f, q->lower[hind][i], lower, middle, 1.15 * r, low, 0.88 * r, 12);
+    cone(f, q->paw[hind][i], lower, low, 0.88 * r, toe, 1.05 * r, 10);
     f->place--;
-    cone(f, q->paw[hind][i], p[1], toe, 1.02 * r, v3_add(toe, v3(0, -0.1 * r, 0.9 * r)), 0.85 * r,
+    cone(f, q->paw[hind][i], lower, toe, 1.02 * r, v3_add(toe, v3(0, -0.1 * r, 0.9 * r)), 0.85 * r,
          10);
 }
 
@@ -144,12 +144,12 @@ static void pose_quadruped(family *f, const quadruped *q, bool tail)
         if (bent) turn(f, q->lower[hind][i], v3(hind ? draw(f, 0, 35) : draw(f, 0, 50), 0, 0));
     }
     for (int i = 0; i < 3 && tail; i++)
-        turn(f, q->tails[i], bent ? v3(either(f, 22), either(f, 25), 0) : v3(either(f, 8), 0, 0));
+        turn(f, q->tails[i], bent ? either3(f, 22, 25, 0) : either3(f, 8, 0, 0));
     if (!bent) return;
-    turn(f, q->spine, v3(either(f, 10), either(f, 14), 0));
-    turn(f, q->chest, v3(either(f, 8), either(f, 12), 0));
-    pose_neck(f, q, v3(draw(f, -20, 35), either(f, 40), either(f, 10)));
-    turn(f, q->head, v3(either(f, 18), either(f, 20), either(f, 10)));
+    turn(f, q->spine, either3(f, 10, 14, 0));
+    turn(f, q->chest, either3(f, 8, 12, 0));
+    pose_neck(f, q, draw3(f, v3(-20, -40, -10), v3(35, 40, 10)));
+    turn(f, q->head, either3(f, 18, 20, 10));
 }
 
 void cutis_family_quadruped(family *f)
@@ -247,10 +247,11 @@ static void pose_bird(family *f, const bird *b)
     double lean = sits ? draw(f, 15, 40) : draw(f, 0, 20), crouch = sits ? draw(f, 25, 45) : 0;
     double down = f->pose == CUTIS_FAMILY_POSE_T ? draw(f, -6, 6) : draw(f, 18, 42);
     double back = sits ? draw(f, 28, 46) : 0, lift = 0;
+    vec3 nod = either3(f, 0, bent ? 30 : 0, bent ? 15 : 0), wag = either3(f, 12, bent ? 15 : 0, 0);
     turn(f, b->hips, v3(-lean, 0, 0));
     turn(f, b->necks[0], v3(0.5 * lean, bent ? either(f, 30) : 0, 0));
-    turn(f, b->head, v3(0.5 * lean, bent ? either(f, 30) : 0, bent ? either(f, 15) : 0));
-    turn(f, b->tail, v3(0.4 * lean + either(f, 12), bent ? either(f, 15) : 0, 0));
+    turn(f, b->head, v3(0.5 * lean, nod.y, nod.z));
+    turn(f, b->tail, v3(0.4 * lean + wag.x, wag.y, 0));
     for (int i = 0; i < 2; i++) {
         if (bent) down = draw(f, -50, 30), lift = draw(f, -15, 35), back = either(f, 18);
         turn(f, b->wings[i][0], v3(0, back, -down));
@@ -267,7 +268,8 @@ void cutis_family_bird(family *f)
     bird b = { 0 };
     int head = part(f, "head", 0), torso = part(f, "torso", 0);
     b.length = draw(f, 360, 540), b.r = draw(f, 92, 120) * fat(f, 0.82, 1.4), b.y = 500;
-    double lengths[3] = { draw(f, 110, 190), draw(f, 130, 230), draw(f, 140, 280) };
+    double lengths[3];
+    v3_put(draw3(f, v3(110, 130, 140), v3(190, 230, 280)), lengths);
     double chord = draw(f, 80, 112), sweep = draw(f, 0, 0.7);
     double shin = draw(f, 70, 260), r = draw(f, 18, 24), toes = draw(f, 60, 95);
     b.hips = bone(f, "hips", 0, -1, v3(0, b.y, -0.16 * b.length), 90);
@@ -279,9 +281,10 @@ void cutis_family_bird(family *f)
     bird_head(f, &b, head, torso);
     vec3 rump = v3(0, b.y + 0.15 * b.r, -0.4 * b.length);
     int tail = part(f, "tail", 0);
+    double tail_length = draw(f, 150, 330), tail_width = draw(f, 58, 100);
     b.tail = bone(f, "tail", 0, b.hips, rump, 45);
     limb(f);
-    flat(f, b.tail, tail, rump, 56, along(rump, draw(f, 150, 330), 180), draw(f, 58, 100), 25, 0.36,
+    flat(f, b.tail, tail, rump, 56, along(rump, tail_length, 180), tail_width, 25, 0.36,
          v3(0, 1, 0));
     for (int side = 1; side >= -1; side -= 2) bird_wing(f, &b, side, lengths, chord, sweep);
     for (int side = 1; side >= -1; side -= 2) bird_leg(f, &b, side, shin, r, toes);

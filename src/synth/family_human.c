@@ -75,8 +75,8 @@ static void human_hand(family *f, const human *h, int side, int b, int p, double
 
 static void human_arm(family *f, human *h, int side, int torso)
 {
-    int i = side < 0,
-        p[3] = { part(f, "upperarm", side), part(f, "forearm", side), part(f, "hand", side) };
+    int i = side < 0, upper = part(f, "upperarm", side), fore = part(f, "forearm", side);
+    int hand = part(f, "hand", side);
     double x = h->shoulder, y = h->arm_y, r = h->arm, e = x + h->upper, w = e + h->fore;
     h->clavicle[i] = bone(f, "clavicle", side, h->chest, at(side, 0.3 * x, y + 20, -8), 60 * r);
     h->upperarm[i] = bone(f, "upperarm", side, h->clavicle[i], at(side, x, y, 0), 52 * r);
@@ -86,34 +86,34 @@ static void human_arm(family *f, human *h, int side, int torso)
     cone(f, h->clavicle[i], torso, at(side, 0.3 * x, y + 12, -8), 62 * r,
          at(side, 0.9 * x, y + 4, 0), 56 * r, 45);
     limb(f);
-    cone(f, h->upperarm[i], p[0], at(side, x, y, 0), 54 * r, at(side, e, y, 0), 39 * r, 30);
-    cone(f, h->forearm[i], p[1], at(side, e, y, 0), 40 * r, at(side, w, y, 0), 27 * r, 14);
-    human_hand(f, h, side, h->hand[i], p[2], w);
+    cone(f, h->upperarm[i], upper, at(side, x, y, 0), 54 * r, at(side, e, y, 0), 39 * r, 30);
+    cone(f, h->forearm[i], fore, at(side, e, y, 0), 40 * r, at(side, w, y, 0), 27 * r, 14);
+    human_hand(f, h, side, h->hand[i], hand, w);
 }
 
 static void human_leg(family *f, human *h, int side)
 {
-    int i = side < 0,
-        p[3] = { part(f, "thigh", side), part(f, "shin", side), part(f, "foot", side) };
+    int i = side < 0, thigh = part(f, "thigh", side), shin = part(f, "shin", side);
+    int foot = part(f, "foot", side);
     double x = h->hip_x, r = h->leg, s = h->size, knee = h->ankle + h->shin;
     h->thighs[i] = bone(f, "thigh", side, h->hips, at(side, x, h->hip, 0), 80 * r);
     h->shins[i] = bone(f, "shin", side, h->thighs[i], at(side, x, knee, 4), 56 * r);
     h->foot[i] = bone(f, "foot", side, h->shins[i], at(side, x, h->ankle, -8), 36 * r);
     int toes = bone(f, "toes", side, h->foot[i], at(side, x + 12 * s, 34 * s, 112 * s), 26 * s);
     limb(f);
-    cone(f, h->thighs[i], p[0], at(side, x, h->hip - 10, 0), 84 * r, at(side, x, knee, 4), 53 * r,
+    cone(f, h->thighs[i], thigh, at(side, x, h->hip - 10, 0), 84 * r, at(side, x, knee, 4), 53 * r,
          50);
-    cone(f, h->shins[i], p[1], at(side, x, knee, 2), 53 * r, at(side, x, h->ankle, -8), 34 * r, 16);
+    cone(f, h->shins[i], shin, at(side, x, knee, 2), 53 * r, at(side, x, h->ankle, -8), 34 * r, 16);
     f->place--;
-    blob(f, h->shins[i], p[1], at(side, x, knee - 0.3 * h->shin, -18 * r),
+    blob(f, h->shins[i], shin, at(side, x, knee - 0.3 * h->shin, -18 * r),
          v3(47 * r, 0.34 * h->shin, 44 * r), 30, 0);
-    cone(f, h->foot[i], p[2], at(side, x, h->ankle - 12 * s, -16), 36 * s + 2,
+    cone(f, h->foot[i], foot, at(side, x, h->ankle - 12 * s, -16), 36 * s + 2,
          at(side, x, 40 * s, -24), 38 * s, 20);
     f->place--;
-    flat(f, h->foot[i], p[2], at(side, x, 46 * s, -10), 42 * s,
+    flat(f, h->foot[i], foot, at(side, x, 46 * s, -10), 42 * s,
          at(side, x + 12 * s, 32 * s, 112 * s), 40 * s, 24, 0.75, v3(0, 1, 0));
     f->place--;
-    flat(f, toes, p[2], at(side, x + 12 * s, 32 * s, 112 * s), 40 * s,
+    flat(f, toes, foot, at(side, x + 12 * s, 32 * s, 112 * s), 40 * s,
          at(side, x + 16 * s, 28 * s, 165 * s), 32 * s, 8, 0.7, v3(0, 1, 0));
 }
 
@@ -136,15 +136,15 @@ static void pose_leg(family *f, const human *h, int i, double forward, double ou
 
 static void bend_human(family *f, const human *h)
 {
-    turn(f, h->spine, v3(draw(f, -8, 22), either(f, 18), either(f, 9)));
-    turn(f, h->chest, v3(draw(f, -6, 14), either(f, 14), either(f, 8)));
-    turn(f, h->neck_bone, v3(either(f, 10), either(f, 15), either(f, 6)));
-    turn(f, h->head_bone, v3(either(f, 12), either(f, 22), either(f, 8)));
+    turn(f, h->spine, draw3(f, v3(-8, -18, -9), v3(22, 18, 9)));
+    turn(f, h->chest, draw3(f, v3(-6, -14, -8), v3(14, 14, 8)));
+    turn(f, h->neck_bone, either3(f, 10, 15, 6));
+    turn(f, h->head_bone, either3(f, 12, 22, 8));
     for (int i = 0; i < 2; i++) {
         double down = draw(f, -40, 62), forward = draw(f, -15, 45), elbow = draw(f, 20, 95);
         pose_arm(f, h, i, down, forward, elbow);
-        double lift = draw(f, -12, 48);
-        pose_leg(f, h, i, lift, draw(f, 3, 16), draw(f, 2, 30) + (lift > 0 ? lift : 0));
+        double lift = draw(f, -12, 48), out = draw(f, 3, 16), knee = draw(f, 2, 30);
+        pose_leg(f, h, i, lift, out, knee + (lift > 0 ? lift : 0));
     }
 }
 
@@ -187,27 +187,27 @@ typedef struct bear {
 
 static void bear_limbs(family *f, bear *b, int side)
 {
-    int i = side < 0, p[2] = { part(f, "arm", side), part(f, "leg", side) };
+    int i = side < 0, arm = part(f, "arm", side), leg = part(f, "leg", side);
     double x = 0.72 * b->rx, y = 0.52 * b->ry, r = b->arm, l = b->arm_length, far = 0.8 * b->rx + r;
     b->upperarm[i] = bone(f, "upperarm", side, b->chest, at(side, x, y, 0), 0.9 * r);
     b->forearm[i] =
         bone(f, "forearm", side, b->upperarm[i], at(side, far + 0.45 * l, y, 0), 0.9 * r);
     limb(f);
-    cone(f, b->upperarm[i], p[0], at(side, x, y, 0), r, at(side, far + 0.45 * l, y, 0), 0.95 * r,
+    cone(f, b->upperarm[i], arm, at(side, x, y, 0), r, at(side, far + 0.45 * l, y, 0), 0.95 * r,
          35);
-    cone(f, b->forearm[i], p[0], at(side, far + 0.45 * l, y, 0), 0.95 * r, at(side, far + l, y, 0),
+    cone(f, b->forearm[i], arm, at(side, far + 0.45 * l, y, 0), 0.95 * r, at(side, far + l, y, 0),
          0.9 * r, 12);
     x = 0.5 * b->rx, y = -0.62 * b->ry, r = b->leg, l = b->leg_length;
     double knee = -0.9 * b->ry - 0.4 * l, ankle = -0.95 * b->ry - l;
     b->thigh[i] = bone(f, "thigh", side, b->hips, at(side, x, y, 0), r);
     b->foot[i] = bone(f, "foot", side, b->thigh[i], at(side, 1.1 * x, knee, 0), 0.9 * r);
     limb(f);
-    cone(f, b->thigh[i], p[1], at(side, x, y, 0), 1.05 * r, at(side, 1.1 * x, knee, 0), r, 35);
+    cone(f, b->thigh[i], leg, at(side, x, y, 0), 1.05 * r, at(side, 1.1 * x, knee, 0), r, 35);
     f->place--;
-    cone(f, b->foot[i], p[1], at(side, 1.1 * x, knee, 0), r, at(side, 1.12 * x, ankle, 0), 0.95 * r,
+    cone(f, b->foot[i], leg, at(side, 1.1 * x, knee, 0), r, at(side, 1.12 * x, ankle, 0), 0.95 * r,
          12);
     f->place--;
-    cone(f, b->foot[i], p[1], at(side, 1.12 * x, ankle - 0.1 * r, 0), 0.8 * r,
+    cone(f, b->foot[i], leg, at(side, 1.12 * x, ankle - 0.1 * r, 0), 0.8 * r,
          at(side, 1.15 * x, ankle - 0.15 * r, 0.75 * r), 0.75 * r, 20);
 }
 
@@ -229,8 +229,8 @@ static void pose_bear(family *f, const bear *b)
     double forward = sits ? draw(f, 10, 40) : 0, elbow = draw(f, 0, 25), out = draw(f, 4, 16);
     double lift = sits ? draw(f, 70, 88) : 0;
     if (bent) {
-        turn(f, b->chest, v3(draw(f, -5, 14), either(f, 16), either(f, 10)));
-        turn(f, b->head_bone, v3(either(f, 10), either(f, 28), either(f, 14)));
+        turn(f, b->chest, draw3(f, v3(-5, -16, -10), v3(14, 16, 10)));
+        turn(f, b->head_bone, either3(f, 10, 28, 14));
     }
     for (int i = 0; i < 2; i++) {
         if (bent) down = draw(f, -45, 40), forward = draw(f, -15, 45), elbow = draw(f, 5, 45);

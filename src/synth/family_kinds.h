@@ -27,5 +27,16 @@ static inline double either(family *f, double most)
 {
     return draw(f, -most, most);
 }
+/// x, then y, then z. Two draws never stand in one expression or initialiser: C leaves their order
+/// to the compiler, and bodies would be other ones with another compiler.
+static inline vec3 draw3(family *f, vec3 low, vec3 high)
+{
+    double x = draw(f, low.x, high.x), y = draw(f, low.y, high.y), z = draw(f, low.z, high.z);
+    return v3(x, y, z);
+}
+static inline vec3 either3(family *f, double x, double y, double z)
+{
+    return draw3(f, v3(-x, -y, -z), v3(x, y, z));
+}
 
 #endif

@@ -134,9 +134,9 @@ static void pose_insect(family *f, const insect *b)
     double lift = sits ? draw(f, 8, 22) : straight ? -0.6 * b->rise : 0, most = bent ? 20 : 6;
     double fold = sits ? -draw(f, 8, 18) : straight ? 0.55 * (b->rise + b->fall) : 0;
     if (bent) {
-        turn(f, b->head, v3(either(f, 18), either(f, 25), either(f, 10)));
-        turn(f, b->abdomen[0], v3(either(f, 16), either(f, 22), 0));
-        turn(f, b->abdomen[1], v3(either(f, 10), either(f, 14), 0));
+        turn(f, b->head, either3(f, 18, 25, 10));
+        turn(f, b->abdomen[0], either3(f, 16, 22, 0));
+        turn(f, b->abdomen[1], either3(f, 10, 14, 0));
     }
     for (int n = 0; n < 6; n++) {
         static const double ways[3] = { 48, 94, 134 };
@@ -248,7 +248,7 @@ static void pose_hand(family *f, const hand *h, int wrist, double mirror)
     bool bent = f->pose == CUTIS_FAMILY_POSE_BENT, curls = f->pose == CUTIS_FAMILY_POSE_SITTING;
     double least = curls ? 22 : f->pose == CUTIS_FAMILY_POSE_T ? 0 : 8;
     double most = curls ? 44 : f->pose == CUTIS_FAMILY_POSE_T ? 3 : 18, by = draw(f, least, most);
-    if (bent) turn(f, wrist, v3(either(f, 25), 0, either(f, 15)));
+    if (bent) turn(f, wrist, either3(f, 25, 0, 15));
     for (int i = 1; i < 5; i++) {
         if (bent) by = draw(f, 0, 1) < 0.4 ? draw(f, 0, 10) : draw(f, 15, 52);
         for (int k = 0; k < 3; k++) turn(f, h->fingers[i][k], v3(by * (1.1 - 0.15 * k), 0, 0));

@@ -28,7 +28,7 @@ family --kind bear --seed 9 --pose a --scan off --unrigged --truth "$T/whole.seg
 "$CUTIS" skeleton "$T/whole.obj" --parts "file:$T/whole.seg" --json -o "$T/rig.glb" >"$T/skeleton" 2>"$T/stderr"
 holds "cutis skeleton makes a rig of the true parts" "$T/skeleton" "len(d['parts']) == 8"
 family --kind bear --seed 9 --unrigged -q -o "$T/again.obj"
-equals "the same seed gives the same bytes" "$(sha256sum <"$T/again.obj")" "$(sha256sum <"$T/bear.obj")"
+equals "the same seed gives the same bytes" "$(grep -v '^mtllib ' "$T/again.obj" | sha256sum)" "$(grep -v '^mtllib ' "$T/bear.obj" | sha256sum)"
 
 fails 2 "an unknown kind" 'dragon' family --kind dragon -o "$T/out/x.glb"
 fails 2 "an unknown pose" 'handstand' family --pose handstand -o "$T/out/x.glb"

@@ -575,13 +575,13 @@ static void kinds_have_names_and_what_cannot_be_is_refused_with_its_limits(void 
 /// The generator is frozen: these bodies are what rigs are judged on. CUTIS_FAMILY_HASHES=1 prints
 /// them; whoever changes one says why in docs/spec/family.md 6.
 static const uint64_t GOLDEN[3][KINDS] = {
-    { UINT64_C(0xa48c4023435b45e8), UINT64_C(0xcff7291b11479732), UINT64_C(0xf77195e6253bb517),
+    { UINT64_C(0xa48c4023435b45e8), UINT64_C(0xcff7291b11479732), UINT64_C(0x2cee0655979cc7a1),
       UINT64_C(0xcd0304600aa5836f), UINT64_C(0x969aab92e4eef3be), UINT64_C(0x03c828551bbd4228),
       UINT64_C(0xf2a5c9a40fec38f8), UINT64_C(0xb8fb15068bc3d3ed) },
-    { UINT64_C(0x206d78537b0486c9), UINT64_C(0xeea141ed067e08c9), UINT64_C(0x0497ca8ec170d393),
+    { UINT64_C(0x206d78537b0486c9), UINT64_C(0xeea141ed067e08c9), UINT64_C(0x7486d1c4ff28f170),
       UINT64_C(0xfbcd141c7fa2fd72), UINT64_C(0x9a24ec1f2b7225f9), UINT64_C(0x9cfb2b8d870585c2),
       UINT64_C(0xee21ef160aed36c1), UINT64_C(0x74e7f52d6b888b9a) },
-    { UINT64_C(0x373031f5b2729987), UINT64_C(0x50f0a46b86e64251), UINT64_C(0xd1deb0f404a2b835),
+    { UINT64_C(0x373031f5b2729987), UINT64_C(0xb2ea6a2f1eae495a), UINT64_C(0x9514b00091ce1591),
       UINT64_C(0x827d43f96c1ff103), UINT64_C(0x2e20b337092bfc90), UINT64_C(0xa5ea7c83ec2e4118),
       UINT64_C(0xb371d02b16ec9b16), UINT64_C(0x5d51e45dd792a9a9) },
 };
