@@ -209,12 +209,11 @@ static void bird_wing(family *f, bird *b, int side, const double *lengths, doubl
     double width = chord;
     limb(f);
     for (int i = 0; i < 3; i++) {
-        double l = lengths[i] + (i ? 0 : 0.5 * b->r),
-               next = chord * (i == 2 ? 0.42 : 0.9 - 0.1 * i);
+        double l = lengths[i] + (i ? 0 : 0.5 * b->r), next = chord * (i == 2 ? 0.5 : 0.9 - 0.1 * i);
         double back = i == 0 ? 0.12 : i == 1 ? -0.05 - 0.3 * sweep : -0.2 - sweep;
         vec3 c = v3_mad(a, l, v3_unit(v3(side, 0.02, back)));
         b->wings[side < 0][i] = up = bone(f, names[i], side, up, a, 0.5 * width + 10);
-        flat(f, up, p, a, width, c, next, i ? 10 : 25, 0.33, v3(0, 1, 0));
+        flat(f, up, p, a, width, c, next, i ? 10 : 25, 0.42, v3(0, 1, 0));
         a = c, width = next;
     }
 }
@@ -227,7 +226,7 @@ static void bird_leg(family *f, bird *b, int side, double shin, double r, double
     vec3 ankle = v3_add(knee, v3(0, -shin, -12));
     b->thigh[i] = bone(f, "thigh", side, b->hips, hip, 1.8 * r);
     b->shin[i] = bone(f, "shin", side, b->thigh[i], knee, 1.3 * r);
-    b->foot[i] = bone(f, "foot", side, b->shin[i], ankle, r);
+    b->foot[i] = bone(f, "foot", side, b->shin[i], ankle, 1.3 * r);
     limb(f);
     cone(f, b->thigh[i], p, hip, 2.4 * r, knee, 1.25 * r, 30);
     cone(f, b->shin[i], p, knee, 1.2 * r, ankle, r, 10);
@@ -235,7 +234,7 @@ static void bird_leg(family *f, bird *b, int side, double shin, double r, double
         static const double ways[4] = { 0, 38, -38, 180 };
         synth_quat q = cutis_synth_rotation(v3(0, ways[k], 0));
         vec3 to = cutis_synth_quat_rotate(q, v3(0, -0.12, k == 3 ? 0.6 * toes : toes));
-        cone(f, b->foot[i], p, ankle, 0.95 * r, v3_add(ankle, to), 0.8 * r, 10);
+        cone(f, b->foot[i], p, ankle, 0.95 * r, v3_add(ankle, to), 0.9 * r, 10);
         f->place--;
     }
 }
@@ -271,7 +270,7 @@ void cutis_family_bird(family *f)
     double lengths[3];
     v3_put(draw3(f, v3(110, 130, 140), v3(190, 230, 280)), lengths);
     double chord = draw(f, 80, 112), sweep = draw(f, 0, 0.7);
-    double shin = draw(f, 70, 260), r = draw(f, 18, 24), toes = draw(f, 60, 95);
+    double shin = draw(f, 70, 260), r = draw(f, 22, 28), toes = draw(f, 60, 95);
     b.hips = bone(f, "hips", 0, -1, v3(0, b.y, -0.16 * b.length), 90);
     b.chest = bone(f, "chest", 0, b.hips, v3(0, b.y, 0.05 * b.length), 0.8 * b.r);
     blob(f, b.hips, torso, v3(0, b.y, -0.16 * b.length), v3(0.8 * b.r, 0.8 * b.r, 0.36 * b.length),
@@ -284,7 +283,7 @@ void cutis_family_bird(family *f)
     double tail_length = draw(f, 150, 330), tail_width = draw(f, 58, 100);
     b.tail = bone(f, "tail", 0, b.hips, rump, 45);
     limb(f);
-    flat(f, b.tail, tail, rump, 56, along(rump, tail_length, 180), tail_width, 25, 0.36,
+    flat(f, b.tail, tail, rump, 56, along(rump, tail_length, 180), tail_width, 25, 0.44,
          v3(0, 1, 0));
     for (int side = 1; side >= -1; side -= 2) bird_wing(f, &b, side, lengths, chord, sweep);
     for (int side = 1; side >= -1; side -= 2) bird_leg(f, &b, side, shin, r, toes);
@@ -323,10 +322,10 @@ static void fish_tail(family *f, const fish *b)
     double fork = draw(f, 0.35, 1) * far;
     limb(f);
     for (int i = 1; i >= -1; i -= 2) {
-        flat(f, b->caudal, p, root, 44, v3(0, i * tall, root.z - far), 34, 20, 0.42, side);
+        flat(f, b->caudal, p, root, 44, v3(0, i * tall, root.z - far), 36, 20, 0.5, side);
         f->place--;
     }
-    flat(f, b->caudal, p, root, 46, v3(0, 0, root.z - fork), 0.62 * tall, 24, 0.34, side);
+    flat(f, b->caudal, p, root, 46, v3(0, 0, root.z - fork), 0.62 * tall, 24, 0.44, side);
 }
 
 static void fish_fins(family *f, fish *b)
@@ -336,13 +335,13 @@ static void fish_fins(family *f, fish *b)
     int p = part(f, "dorsal", 0), fin = bone(f, "dorsal", 0, b->body, v3(0, 0.8 * h, z), 36);
     limb(f);
     flat(f, fin, p, v3(0, 0.82 * h, z), 1.25 * r, v3(0, 0.9 * h + tall, z - lean), 0.8 * r, 18,
-         0.34, v3(1, 0, 0));
+         0.44, v3(1, 0, 0));
     if (draw(f, 0, 1) < 0.6) {
         p = part(f, "anal", 0);
         fin = bone(f, "anal", 0, b->spine[0], v3(0, -0.6 * h, -0.2 * l), 30);
         limb(f);
         flat(f, fin, p, v3(0, -0.6 * h, -0.2 * l), 50, v3(0, -0.75 * h - 0.6 * tall, -0.3 * l), 38,
-             16, 0.38, v3(1, 0, 0));
+             16, 0.46, v3(1, 0, 0));
     }
     double long_fin = draw(f, 0.13, 0.24) * l, width = draw(f, 44, 62);
     for (int side = 1; side >= -1; side -= 2) {
@@ -351,7 +350,7 @@ static void fish_fins(family *f, fish *b)
         vec3 tip = v3_mad(root, long_fin, v3_unit(v3(side, -0.35, -0.6)));
         b->pectoral[side < 0] = fin = bone(f, "pectoral", side, b->body, root, 32);
         limb(f);
-        flat(f, fin, p, root, 0.75 * width, tip, width, 16, 0.36, v3(side * 0.3, 1, 0));
+        flat(f, fin, p, root, 0.75 * width, tip, width, 16, 0.46, v3(side * 0.3, 1, 0));
     }
 }
 

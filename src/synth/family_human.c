@@ -22,7 +22,7 @@ static void draw_human(family *f, human *h)
     h->shoulder = draw(f, 155, 200) * h->size + 14 * h->thick;
     h->hip_x = draw(f, 78, 100) * h->size + 10 * h->thick;
     h->head = draw(f, 98, 122) * (0.65 + 0.35 * h->size);
-    h->neck = draw(f, 70, 115) * h->size;
+    h->neck = draw(f, 84, 122) * h->size;
     h->ankle = 78 * h->size;
     h->hip = h->ankle + h->shin + h->thigh;
     h->hips_y = h->hip + 50 * h->size;
@@ -40,8 +40,8 @@ static void human_trunk(family *f, human *h, int head, int torso)
     h->hips = bone(f, "hips", 0, -1, v3(0, h->hips_y, 0), 90);
     h->spine = bone(f, "spine", 0, h->hips, v3(0, h->spine_y, 0), 90 * s);
     h->chest = bone(f, "chest", 0, h->spine, v3(0, h->chest_y, -5), 90 * s);
-    h->neck_bone = bone(f, "neck", 0, h->chest, v3(0, h->neck_y, -12), 55 * s);
-    h->head_bone = bone(f, "head", 0, h->neck_bone, v3(0, h->head_y, -4), 45 * s);
+    h->neck_bone = bone(f, "neck", 0, h->chest, v3(0, h->neck_y, -12), 0.5 * h->neck);
+    h->head_bone = bone(f, "head", 0, h->neck_bone, v3(0, h->head_y, -4), 0.4 * h->neck);
     blob(f, h->hips, torso, v3(0, h->hip + 38 * s, -4),
          v3(h->hip_x + 62 * t * s, 125 * s, 92 * s * t), 60, 0);
     blob(f, h->spine, torso, v3(0, h->spine_y + 40 * s, 4 + belly),
@@ -63,14 +63,14 @@ static void human_hand(family *f, const human *h, int side, int b, int p, double
 {
     double y = h->arm_y, s = h->size, length = 0.62 * h->fore, width = 41 * s;
     vec3 up = v3(0, 1, 0);
-    flat(f, b, p, at(side, x, y, 0), 30 * h->arm, at(side, x + 0.5 * length, y, 4), width, 20, 0.74,
+    flat(f, b, p, at(side, x, y, 0), 30 * h->arm, at(side, x + 0.5 * length, y, 4), width, 20, 0.84,
          up);
     f->place--;
     flat(f, b, p, at(side, x + 0.45 * length, y, 4), width, at(side, x + 0.85 * length, y, 4),
-         0.72 * width, 14, 0.7, up);
+         0.78 * width, 14, 0.82, up);
     f->place--;
-    cone(f, b, p, at(side, x + 0.16 * length, y, 18 * s), 23 * s,
-         at(side, x + 0.48 * length, y - 4, 62 * s), 20 * s, 14);
+    cone(f, b, p, at(side, x + 0.16 * length, y, 18 * s), 27 * s,
+         at(side, x + 0.48 * length, y - 4, 62 * s), 25 * s, 14);
 }
 
 static void human_arm(family *f, human *h, int side, int torso)

@@ -122,8 +122,8 @@ static void insect_feeler(family *f, insect *b, int side, vec3 from, double leng
     b->feelers[side < 0] = bone(f, "antenna1", side, b->head, from, 22);
     int second = bone(f, "antenna2", side, b->feelers[side < 0], middle, 22);
     limb(f);
-    cone(f, b->feelers[side < 0], p, from, 20, middle, 18, 12);
-    cone(f, second, p, middle, 18, tip, 16, 6);
+    cone(f, b->feelers[side < 0], p, from, 25, middle, 23, 12);
+    cone(f, second, p, middle, 23, tip, 21, 6);
 }
 
 static void pose_insect(family *f, const insect *b)
