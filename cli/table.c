@@ -76,17 +76,25 @@ const verb_row cli_verbs[] = {
       "cutis convert models --to glb -o converted\tevery model of a folder\n"
       "cutis convert body.glb --compress meshopt --bits 14 -o small.glb\tsmaller, and how exact\n",
       verb_convert },
-    { "synth", "BODY", "biped quadruped arm cylinder crowd", 1, 1,
-      "make a rigged, animated character: biped, quadruped, arm, cylinder, crowd",
+    { "synth", "BODY", "biped quadruped arm cylinder crowd family", 1, 1,
+      "make a rigged, animated character: biped, quadruped, arm, cylinder, crowd, family",
       "The same bytes on every machine. Closed, manifold, with named parts and clips: biped walk,\n"
       "walk_forward, bend, twist, wave; quadruped walk, bend, twist; arm bend, twist, raise; cylinder bend, twist.\n"
       "\n"
-      "JSON keys: output, body, vertices, triangles, clips [name].\n",
+      "family: a body of a kind, drawn from --seed: proportions from thin to plump, a rest pose, every other one with\n"
+      "noise and holes; with true parts, joints and weights, in an order that tells nothing (docs/spec/family.md).\n"
+      "8000 vertices, no clips. --unrigged writes only what a scan would show; --truth writes the rest beside it: .glb\n"
+      "has the same vertices and triangles, .seg a part a line for each triangle of the written mesh.\n"
+      "\n"
+      "JSON keys: output, body, vertices, triangles, clips [name]; family: kind, seed, pose, scan, parts [name], joints.\n",
       COMMON | WRITING | BIT(VERTICES) | BIT(SIZE) | BIT(SEED) | BIT(COUNT) | BIT(EXAMPLES) |
-          BIT(WEIGHTS) | BIT(INFLUENCES),
+          BIT(WEIGHTS) | BIT(INFLUENCES) | BIT(KIND) | BIT(REST_POSE) | BIT(SCAN) | BIT(UNRIGGED) |
+          BIT(TRUTH),
       "cutis synth biped -o biped.glb\t12000 vertices, 41 joints, 5 clips\n"
       "cutis synth arm --size low --examples shapes -o arm.glb\twith example shapes for pose-space fits\n"
-      "cutis synth crowd --count 50 --seed 7 -o crowd.glb\tbipeds and quadrupeds on a grid\n",
+      "cutis synth crowd --count 50 --seed 7 -o crowd.glb\tbipeds and quadrupeds on a grid\n"
+      "cutis synth family --kind octopus --seed 3 -o octopus.glb\tan octopus with its true parts, joints and weights\n"
+      "cutis synth family --kind bear --seed 9 --unrigged --truth bear.seg -o bear.obj\ta bare body, and its parts\n",
       verb_synth },
     { "deform", "MODEL", NULL, 1, 1, "pose a model and write the deformed vertices",
       "Output by name: .npy is float32 [frames, vertices, 3] and .pc2 a point cache, both in world space:\n"

@@ -163,30 +163,101 @@ static int examples_write(cli_app *app, cutis_model **model, const char *folder)
     return write_shapes(app, extended, nodes, folder);
 }
 
-static int read_options(cli_app *app, cutis_synth_options *out)
+// Options that only some bodies have.
+static int check_body(cli_app *app, const cutis_synth_options *o)
 {
-    const bool size = option_given(app, OPTION_SIZE);
-    *out = (cutis_synth_options){ .vertex_count = option_count(app, OPTION_VERTICES, 0),
-                                  .seed = (uint64_t)option_number(app, OPTION_SEED, 0.0),
-                                  .count = option_count(app, OPTION_COUNT, 0) };
-    cutis_body_from_name(app->operands[0], &out->body); // the table lets only bodies through
-    if (size) out->size = (cutis_body_size)(CUTIS_BODY_SIZE_LOW + option_choice(app, OPTION_SIZE));
-    if (size && out->vertex_count)
+    static const option_id family[] = { OPTION_KIND, OPTION_REST_POSE, OPTION_SCAN, OPTION_UNRIGGED,
+                                        OPTION_TRUTH };
+    bool crowd = o->body == CUTIS_BODY_CROWD, drawn = o->body == CUTIS_BODY_FAMILY;
+    if (option_given(app, OPTION_SIZE) && drawn)
+        return app_usage(app, "--size is not for family; --vertices N is");
+    if (option_given(app, OPTION_SIZE) && o->vertex_count)
         return app_usage(app, "--size and --vertices exclude each other");
-    bool crowd = out->body == CUTIS_BODY_CROWD;
-    if (!crowd && (option_given(app, OPTION_SEED) || option_given(app, OPTION_COUNT)))
-        return app_usage(app, "--seed and --count are for crowd");
-    if (option_given(app, OPTION_EXAMPLES) && out->body != CUTIS_BODY_ARM)
+    if (!crowd && option_given(app, OPTION_COUNT)) return app_usage(app, "--count is for crowd");
+    if (!crowd && !drawn && option_given(app, OPTION_SEED))
+        return app_usage(app, "--seed is for crowd and family");
+    if (option_given(app, OPTION_EXAMPLES) && o->body != CUTIS_BODY_ARM)
         return app_usage(app, "--examples is for arm");
+    for (size_t i = 0; i < sizeof family / sizeof *family && !drawn; i++)
+        if (option_given(app, family[i]))
+            return app_usage(app, "--%s is for family", cli_options[family[i]].name);
+    if (o->unrigged && (option_given(app, OPTION_WEIGHTS) || option_given(app, OPTION_INFLUENCES)))
+        return app_usage(app,
+                         "--unrigged writes no weights: --weights and --influences say nothing");
     return EXIT_GOOD;
 }
 
-static void report(cli_app *app, const char *output, const cutis_model *model)
+static int read_options(cli_app *app, cutis_synth_options *out)
+{
+    *out = (cutis_synth_options){
+        .vertex_count = option_count(app, OPTION_VERTICES, 0),
+        .seed = (uint64_t)option_number(app, OPTION_SEED, 0.0),
+        .count = option_count(app, OPTION_COUNT, 0),
+        .kind = (cutis_family_kind)option_choice(app, OPTION_KIND),
+        .pose = (cutis_family_pose)option_choice(app, OPTION_REST_POSE),
+        .scan = (cutis_family_scan)option_choice(app, OPTION_SCAN),
+        .unrigged = option_given(app, OPTION_UNRIGGED),
+    };
+    cutis_body_from_name(app->operands[0], &out->body); // the table lets only bodies through
+    if (option_given(app, OPTION_SIZE))
+        out->size = (cutis_body_size)(CUTIS_BODY_SIZE_LOW + option_choice(app, OPTION_SIZE));
+    return check_body(app, out);
+}
+
+// A line for each triangle: the number of its part.
+static int write_labels(cli_app *app, const cutis_model *model, const char *path)
+{
+    enum { LINE = 11 }; // a 32-bit number and its line end
+    const cutis_primitive *p = cutis_model_get(model)->meshes[0].primitives;
+    size_t count = p->index_count / 3, size = 0;
+    char *text = malloc(count * LINE + 1);
+    if (!text) return app_fail_text(app, "%s: not enough memory", path);
+    for (size_t t = 0; t < count; t++)
+        size += (size_t)snprintf(text + size, LINE + 1, "%u\n", (unsigned)p->parts[t]);
+    cutis_result result = cutis_file_write(app->context, path, text, size);
+    free(text);
+    return app_result(app, path, result);
+}
+
+// The second file of a family: the same body with everything that is known about it.
+static int write_truth(cli_app *app, const cutis_synth_options *options, const char *path)
+{
+    cutis_synth_options rigged = *options;
+    OWN(cutis_model) *model = NULL;
+    rigged.unrigged = false;
+    TRY(app_result(app, app->operands[0], cutis_synth_create(app->context, &rigged, &model)));
+    app_progress_done(app);
+    return has_extension(path, ".seg") ? write_labels(app, model, path)
+                                       : app_write_model(app, model, path);
+}
+
+// What is drawn from the seed, for a program.
+static void report_family(json_out *json, const cutis_synth_options *options,
+                          const cutis_model *model)
+{
+    static const char *const poses[] = { "auto", "a", "t", "sitting", "bent" };
+    const cutis_model_data *data = cutis_model_get(model);
+    cutis_synth_options o;
+    if (cutis_family_resolve(options, &o) != CUTIS_OK) return;
+    emit(json, "kind %s seed %ju pose %s scan %d joints %u parts [", cutis_family_kind_name(o.kind),
+         (uintmax_t)o.seed, poses[o.pose], o.scan == CUTIS_FAMILY_SCAN_ON, count_joints(data));
+    for (uint32_t i = 0; i < data->meshes[0].part_count; i++)
+        emit_string(json, NULL, data->meshes[0].part_names[i]);
+    emit(json, "]");
+}
+
+static void report(cli_app *app, const char *output, const cutis_synth_options *options,
+                   const cutis_model *model)
 {
     const cutis_model_data *data = cutis_model_get(model);
-    app_say(app, "%s: %s, %u vertices, %ju triangles, clips:", output, app->operands[0],
+    bool family = options->body == CUTIS_BODY_FAMILY;
+    app_say(app, "%s: %s, %u vertices, %ju triangles", output,
+            family ? cutis_family_kind_name(options->kind) : app->operands[0],
             cutis_model_vertex_count(model), cutis_model_triangle_count(model));
+    if (family && !options->unrigged)
+        app_say(app, ", %u parts, %u joints", data->meshes[0].part_count, count_joints(data));
     uint32_t shown = data->clip_count < 8 ? data->clip_count : 8;
+    if (shown) app_say(app, ", clips:");
     for (uint32_t c = 0; c < shown; c++)
         app_say(app, " %s", data->clips[c].name ? data->clips[c].name : "(no name)");
     app_say(app, shown < data->clip_count ? " ...\n" : "\n");
@@ -195,22 +266,27 @@ static void report(cli_app *app, const char *output, const cutis_model *model)
     emit(&json, "{ output %s body %s vertices %u triangles %ju clips [", output, app->operands[0],
          cutis_model_vertex_count(model), cutis_model_triangle_count(model));
     for (uint32_t c = 0; c < data->clip_count; c++) emit_string(&json, NULL, data->clips[c].name);
-    emit(&json, "] }");
+    emit(&json, "]");
+    if (family) report_family(&json, options, model);
+    emit(&json, "}");
 }
 
 int verb_synth(cli_app *app)
 {
     const char *output, *folder = option_text(app, OPTION_EXAMPLES);
+    const char *truth = option_text(app, OPTION_TRUTH);
     cutis_synth_options options;
     OWN(cutis_model) *model = NULL;
     TRY(read_options(app, &options));
     TRY(app_output(app, NULL, &output));
     TRY(app_check_writing(app, output));
+    if (truth) TRY(app_check_output_as(app, "--truth", truth, ".glb .gltf .seg"));
     TRY(app_result(app, app->operands[0], cutis_synth_create(app->context, &options, &model)));
     app_progress_done(app);
     if (folder) TRY(examples_write(app, &model, folder));
     TRY(app_limit_influences(app, app->operands[0], &model));
     TRY(app_write_model(app, model, output));
-    report(app, output, model);
+    if (truth) TRY(write_truth(app, &options, truth));
+    report(app, output, &options, model);
     return EXIT_GOOD;
 }

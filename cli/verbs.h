@@ -87,7 +87,18 @@ typedef enum option_kind {
     X(VERTICES, "vertices", 0, COUNT, "N", 0, 1, 64000000,                                         \
       "exactly N vertices (each body says what it can have)")                                      \
     X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \
-    X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0, "random numbers (crowd, poses)")      \
+    X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0,                                       \
+      "random numbers (crowd, family, poses)")                                                     \
+    X(KIND, "kind", 0, CHOICE, "KIND", "human quadruped bird octopus insect bear hand fish", 0, 0, \
+      "family: what kind of body (default human)")                                                 \
+    X(REST_POSE, "pose", 0, CHOICE, "POSE", "auto a t sitting bent", 0, 0,                         \
+      "family: the rest pose (default: as the seed says)")                                         \
+    X(SCAN, "scan", 0, CHOICE, "WHEN", "auto on off", 0, 0,                                        \
+      "family: noise and holes as scans have them (default: as the seed says)")                    \
+    X(UNRIGGED, "unrigged", 0, FLAG, 0, 0, 0, 0,                                                   \
+      "family: the bare mesh, without parts, joints and weights")                                  \
+    X(TRUTH, "truth", 0, PATH, "FILE.glb|seg", 0, 0, 0,                                            \
+      "family: a second file with the truth: the rigged body, or the part of each triangle")       \
     X(COUNT, "count", 0, COUNT, "N", 0, 1, 100000, "characters of a crowd (default 16)")           \
     X(EXAMPLES, "examples", 0, PATH, "DIR", 0, 0, 0,                                               \
       "arm: also write its eight example poses as shapes into DIR and as the clip `examples`")     \

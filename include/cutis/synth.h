@@ -15,8 +15,38 @@ typedef enum cutis_body {
     CUTIS_BODY_ARM = 2,       ///< collar, shoulder, elbow, wrist
     CUTIS_BODY_CYLINDER =
         3, ///< radius 1, length 8, two bones: the reference body of the blending tests
-    CUTIS_BODY_CROWD = 4, ///< bipeds and quadrupeds on a grid
+    CUTIS_BODY_CROWD = 4,  ///< bipeds and quadrupeds on a grid
+    CUTIS_BODY_FAMILY = 5, ///< drawn from a seed, with true parts, joints, weights; no clips
 } cutis_body;
+
+/// What kind of body a family is (docs/spec/family.md).
+typedef enum cutis_family_kind {
+    CUTIS_FAMILY_HUMAN = 0,
+    CUTIS_FAMILY_QUADRUPED = 1,
+    CUTIS_FAMILY_BIRD = 2,
+    CUTIS_FAMILY_OCTOPUS = 3,
+    CUTIS_FAMILY_INSECT = 4,
+    CUTIS_FAMILY_BEAR = 5, ///< a plump toy
+    CUTIS_FAMILY_HAND = 6,
+    CUTIS_FAMILY_FISH = 7,
+} cutis_family_kind;
+#define CUTIS_FAMILY_KIND_COUNT 8
+
+/// The rest pose; what each means for a kind: docs/spec/family.md 4.
+typedef enum cutis_family_pose {
+    CUTIS_FAMILY_POSE_AUTO = 0, ///< as the seed says
+    CUTIS_FAMILY_POSE_A = 1,
+    CUTIS_FAMILY_POSE_T = 2,
+    CUTIS_FAMILY_POSE_SITTING = 3,
+    CUTIS_FAMILY_POSE_BENT = 4,
+} cutis_family_pose;
+
+/// Noise and holes as scans have them.
+typedef enum cutis_family_scan {
+    CUTIS_FAMILY_SCAN_AUTO = 0, ///< as the seed says: every other one
+    CUTIS_FAMILY_SCAN_ON = 1,
+    CUTIS_FAMILY_SCAN_OFF = 2,
+} cutis_family_scan;
 
 typedef enum cutis_body_size {
     CUTIS_BODY_SIZE_DEFAULT = 0, ///< biped 12000, quadruped 8000, arm low
@@ -29,10 +59,16 @@ typedef struct cutis_synth_options {
     cutis_body body;
     uint32_t vertex_count; ///< 0: by size
     cutis_body_size size;
-    uint64_t seed;  ///< crowd only
+    uint64_t seed;  ///< crowd and family
     uint32_t count; ///< crowd only: instances; 0 = 16
     bool examples;  ///< arm only: a further clip "examples", the poses of cutis_synth_arm_examples,
                     ///< one a second
+    // Family only; its vertex_count is 2000 to 4 million, 0 = 8000, before holes.
+    cutis_family_kind kind;
+    cutis_family_pose pose;
+    cutis_family_scan scan;
+    bool
+        unrigged; ///< the bare mesh: the same vertices and triangles without parts, joints, weights
 } cutis_synth_options;
 
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (a vertex count the body cannot have; the error says
@@ -55,12 +91,20 @@ CUTIS_API cutis_result cutis_synth_create(cutis_context *context,
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (another model)
 CUTIS_API cutis_result cutis_synth_arm_examples(const cutis_model *arm, float *positions);
 
-/// "biped", "quadruped", "arm", "cylinder", "crowd".
+/// "human", "quadruped", "bird", "octopus", "insect", "bear", "hand", "fish".
+CUTIS_API const char *cutis_family_kind_name(cutis_family_kind kind);
+CUTIS_API cutis_result cutis_family_kind_from_name(const char *name, cutis_family_kind *out);
+/// The same options with pose and scan as the seed says where they are AUTO.
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no options, or of no family)
+CUTIS_API cutis_result cutis_family_resolve(const cutis_synth_options *options,
+                                            cutis_synth_options *out);
+
+/// "biped", "quadruped", "arm", "cylinder", "crowd", "family".
 CUTIS_API const char *cutis_body_name(cutis_body body);
 CUTIS_API cutis_result cutis_body_from_name(const char *name, cutis_body *out);
 
 /// Signed distance (metres, outside positive; exact only near the surface) of a body's shape
-/// function at a point; for tests and cages.
+/// function at a point; for tests and cages. Of a family, which is not one surface: NaN.
 CUTIS_API double cutis_synth_distance(cutis_body body, double x, double y, double z);
 
 /// The one generator: a 64-bit hash of (seed, stream, index). No state.

@@ -32,6 +32,12 @@ cutis_node cutis_synth_node(const char *name, int32_t parent);
 /// The one material all bodies use: white under vertex colours.
 cutis_material cutis_synth_material(void);
 
+/// A body of the family in place of a table's: options with body = CUTIS_BODY_FAMILY.
+/// @return CUTIS_INVALID_ARGUMENT with the limits in the error text, CUTIS_INTERNAL when no draw
+/// gave a body
+cutis_result cutis_synth_family_build(cutis_arena *arena, const cutis_synth_options *options,
+                                      synth_body *out);
+
 cutis_result cutis_synth_cylinder(cutis_context *context, cutis_model **out);
 cutis_result cutis_synth_crowd(cutis_context *context, const cutis_synth_options *options,
                                cutis_model **out);

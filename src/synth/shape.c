@@ -242,6 +242,12 @@ double cutis_synth_shape_distance_once(const shape *s, vec3 x)
     return evaluate(s, x, NULL, false);
 }
 
+double cutis_synth_shape_piece(const shape *s, int primitive, vec3 x)
+{
+    const shape_primitive *p = &s->primitives[primitive];
+    return p->kind == SYNTH_CONE ? cone_distance(p, x, NULL) : ellipsoid_distance(p, x, NULL);
+}
+
 double cutis_synth_shape_gradient(const shape *s, vec3 x, vec3 *gradient)
 {
     return evaluate(s, x, gradient, true);

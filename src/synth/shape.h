@@ -50,6 +50,8 @@ void cutis_synth_shape_release(shape *s);
 double cutis_synth_shape_distance(const shape *s, vec3 x);
 /// The same without making a candidate list: for a place that is not visited again.
 double cutis_synth_shape_distance_once(const shape *s, vec3 x);
+/// Distance to one primitive alone.
+double cutis_synth_shape_piece(const shape *s, int primitive, vec3 x);
 /// Also the exact gradient.
 double cutis_synth_shape_gradient(const shape *s, vec3 x, vec3 *gradient);
 /// Relative edge length wanted at x, at most 1.

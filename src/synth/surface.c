@@ -10,7 +10,7 @@ static cutis_result make_half(mesh *m, const synth_table *table, const synth_ske
 {
     remesher r = { .m = m };
     TRY(cutis_synth_extract(m, table));
-    TRY(cutis_synth_cut(m, skeleton));
+    if (skeleton) TRY(cutis_synth_cut(m, skeleton));
     TRY(cutis_synth_remesh(&r, vertices));
     TRY(cutis_synth_exact_count(&r, vertices));
     TRY(cutis_synth_repair(&r));
@@ -68,9 +68,10 @@ static cutis_result finish(cutis_arena *arena, const mesh *m, const synth_skelet
     if (!rows || !out->positions || !out->normals || !out->mirror || !out->triangles ||
         !out->labels)
         return cutis_alloc_result(arena->context);
-    TRY(cutis_synth_label(m, skeleton, rows));
     copy_half(m, out);
     if (m->shape->folded) mirror_half(m, out);
+    if (!skeleton) return CUTIS_OK;
+    TRY(cutis_synth_label(m, skeleton, rows));
     for (size_t t = 0; t < triangles; t++) {
         int side = t < half ? 1 : -1;
         // Without triangles this is not reached.
@@ -80,17 +81,24 @@ static cutis_result finish(cutis_arena *arena, const mesh *m, const synth_skelet
     return CUTIS_OK;
 }
 
+cutis_result cutis_synth_surface_of_shape(cutis_arena *arena, const synth_table *table, shape *s,
+                                          const synth_skeleton *skeleton, uint32_t vertices,
+                                          synth_surface *out)
+{
+    mesh m = { .context = arena->context, .shape = s };
+    cutis_result result = cutis_synth_shape_accelerate(s, table, arena->context);
+    if (result == CUTIS_OK) result = make_half(&m, table, skeleton, vertices);
+    if (result == CUTIS_OK) result = finish(arena, &m, skeleton, out);
+    cutis_synth_mesh_release(&m);
+    cutis_synth_shape_release(s);
+    return result;
+}
+
 cutis_result cutis_synth_surface_build(cutis_arena *arena, const synth_table *table,
                                        const synth_skeleton *skeleton, uint32_t vertices,
                                        synth_surface *out)
 {
     shape s;
     cutis_synth_shape_init(&s, table);
-    mesh m = { .context = arena->context, .shape = &s };
-    cutis_result result = cutis_synth_shape_accelerate(&s, table, arena->context);
-    if (result == CUTIS_OK) result = make_half(&m, table, skeleton, vertices);
-    if (result == CUTIS_OK) result = finish(arena, &m, skeleton, out);
-    cutis_synth_mesh_release(&m);
-    cutis_synth_shape_release(&s);
-    return result;
+    return cutis_synth_surface_of_shape(arena, table, &s, skeleton, vertices, out);
 }

@@ -22,6 +22,12 @@ typedef struct synth_surface {
 cutis_result cutis_synth_surface_build(cutis_arena *arena, const synth_table *table,
                                        const synth_skeleton *skeleton, uint32_t vertices,
                                        synth_surface *out);
+/// The same of a shape that is initialised already, which it releases.
+/// @param table what of it is not the shape: name, box, cell, mirrored
+/// @param skeleton NULL: no joint is cut in; the labels are left to the caller
+cutis_result cutis_synth_surface_of_shape(cutis_arena *arena, const synth_table *table, shape *s,
+                                          const synth_skeleton *skeleton, uint32_t vertices,
+                                          synth_surface *out);
 
 /// Linear RGBA of every vertex of the surface: suit, skin, shoes and hair, or a coat of fur. A
 /// vertex on a joint's loop has the colour of the child's part.

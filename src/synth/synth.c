@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char *const NAMES[] = { "biped", "quadruped", "arm", "cylinder", "crowd" };
+static const char *const NAMES[] = { "biped", "quadruped", "arm", "cylinder", "crowd", "family" };
 enum { BODY_COUNT = sizeof NAMES / sizeof *NAMES };
 
 const char *cutis_body_name(cutis_body body)
@@ -35,6 +35,7 @@ static double cylinder_distance(double x, double y, double z)
 double cutis_synth_distance(cutis_body body, double x, double y, double z)
 {
     if (body == CUTIS_BODY_CYLINDER) return cylinder_distance(x, y, z);
+    if (body == CUTIS_BODY_FAMILY) return NAN;
     const synth_table *table = cutis_synth_table(body, 4000000);
     if (!table)
         table = &cutis_synth_biped; // a crowd has no one surface; its first body stands for it
@@ -65,6 +66,7 @@ static cutis_result make_clips(cutis_arena *arena, const synth_body *body, bool 
                                cutis_model_data *data)
 {
     size_t count = body->clips.count + (examples ? 1 : 0);
+    if (count == 0) return CUTIS_OK;
     cutis_clip *clips = cutis_arena_alloc(arena, count, sizeof *clips);
     if (!clips) return cutis_alloc_result(arena->context);
     for (size_t i = 0; i < count; i++) {
@@ -77,19 +79,30 @@ static cutis_result make_clips(cutis_arena *arena, const synth_body *body, bool 
     return CUTIS_OK;
 }
 
+static cutis_result build(cutis_arena *arena, const cutis_synth_options *options, synth_body *body)
+{
+    uint32_t vertices, seam;
+    if (options->body == CUTIS_BODY_FAMILY) return cutis_synth_family_build(arena, options, body);
+    TRY(cutis_synth_body_size(arena->context, options->body, options, &vertices, &seam));
+    return cutis_synth_body_build(arena, options->body, vertices, seam, body);
+}
+
 static cutis_result create_body(cutis_context *context, const cutis_synth_options *options,
                                 cutis_model **out)
 {
     cutis_arena arena = { .context = context };
     synth_body body;
-    uint32_t vertices, seam;
     cutis_skin skin;
     cutis_material material = cutis_synth_material();
-    cutis_model_data data = { .mesh_count = 1, .skin_count = 1, .material_count = 1 };
-    cutis_result result = cutis_synth_body_size(context, options->body, options, &vertices, &seam);
-    if (result == CUTIS_OK)
-        result = cutis_synth_body_build(&arena, options->body, vertices, seam, &body);
-    if (result == CUTIS_OK) result = make_nodes(&arena, &body, &data, &skin);
+    bool bare = options->body == CUTIS_BODY_FAMILY && options->unrigged;
+    cutis_model_data data = { .mesh_count = 1, .skin_count = bare ? 0 : 1, .material_count = 1 };
+    cutis_node only = cutis_synth_node("body", CUTIS_NONE);
+    only.mesh = 0;
+    cutis_result result = build(&arena, options, &body);
+    if (result == CUTIS_OK && bare)
+        data.nodes = &only, data.node_count = 1;
+    else if (result == CUTIS_OK)
+        result = make_nodes(&arena, &body, &data, &skin);
     if (result == CUTIS_OK)
         result =
             make_clips(&arena, &body, options->body == CUTIS_BODY_ARM && options->examples, &data);
@@ -114,6 +127,7 @@ cutis_result cutis_synth_create(cutis_context *context, const cutis_synth_option
     case CUTIS_BODY_BIPED:
     case CUTIS_BODY_QUADRUPED:
     case CUTIS_BODY_ARM:
+    case CUTIS_BODY_FAMILY:
         return create_body(context, options, out);
     case CUTIS_BODY_CYLINDER:
         if (options->vertex_count != 0 && options->vertex_count != 16450)

@@ -464,6 +464,8 @@ FILLS(bend, double, 1, cutis_surface_bend(w.context, &w.surface, NULL, NULL, 1, 
     MAKES_MODEL(name, cutis_synth_create(w.context, &(cutis_synth_options){ __VA_ARGS__ }, &out))
 GROWS(synth_arm, .body = CUTIS_BODY_ARM, .vertex_count = 1000, .examples = true)
 GROWS(synth_cylinder, .body = CUTIS_BODY_CYLINDER)
+GROWS(synth_family, .body = CUTIS_BODY_FAMILY, .kind = CUTIS_FAMILY_FISH, .vertex_count = 2000,
+      .scan = CUTIS_FAMILY_SCAN_ON)
 
 // Pose space -------------------------------------------------------------------------------------
 
@@ -697,6 +699,7 @@ static const scenario SCENARIOS[] = {
     { "cutis_surface_bend", "limb", bend, 1, false },
     { "cutis_synth_create", "arm", synth_arm, 48, false },
     { "cutis_synth_create", "cylinder", synth_cylinder, 1, false },
+    { "cutis_synth_create", "family", synth_family, 24, false },
     { "cutis_poses_match", "by place", match, 1, false },
     { "cutis_poses_fit", "displacements", fit_displacements, 1, false },
     { "cutis_poses_fit", "weights", fit_weights, 1, false },
