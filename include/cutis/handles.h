@@ -93,12 +93,12 @@ typedef struct cutis_handles_report {
     /// Skeletons: loose pieces of the mesh that no bone bends (hats, swords, plates, eyes) beside a
     /// body that bones do bend; each follows one joint.
     uint32_t rigid_islands;
-    uint32_t touching; ///< links between voxels that were cut: parts that only touch
-    uint32_t real_handles;      ///< with a site
-    uint32_t virtual_handles;   ///< VIRTUAL
-    uint32_t insertion_rounds;  ///< VIRTUAL
-    double coverage_max; ///< VIRTUAL: largest distance / support over the voxels; at most 0.8
-    uint32_t iterations; ///< FIELD: of the solver
+    uint32_t touching;         ///< links between voxels that were cut: parts that only touch
+    uint32_t real_handles;     ///< with a site
+    uint32_t virtual_handles;  ///< VIRTUAL
+    uint32_t insertion_rounds; ///< VIRTUAL
+    double coverage_max;       ///< VIRTUAL: largest distance / support over the voxels; at most 0.8
+    uint32_t iterations;       ///< FIELD: of the solver
     uint32_t floored_handles;
     uint32_t joints_without_site;
     double interpolation_error_max; ///< largest error of any handle

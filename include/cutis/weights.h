@@ -41,8 +41,8 @@ CUTIS_API cutis_result cutis_weights_limit(const cutis_model *model, uint32_t ma
 /// How weights are reduced to few influences per vertex. Methods: docs/spec/reduction.md 2;
 /// docs/benchmarks.md compares them.
 typedef enum cutis_reduce_method {
-    CUTIS_REDUCE_DEFAULT = 0, ///< skins: MOMENTS (POISSON where an energy, sets, sweeps or more
-                              ///< than 16 influences are asked for); cages: POISSON
+    CUTIS_REDUCE_DEFAULT = 0,   ///< skins: MOMENTS (POISSON where an energy, sets, sweeps or more
+                                ///< than 16 influences are asked for); cages: POISSON
     CUTIS_REDUCE_GEOMETRIC = 1, ///< the error's size is least, each vertex for itself
     CUTIS_REDUCE_SMOOTH =
         2, ///< weights change as smoothly as the original ones did; needs no poses

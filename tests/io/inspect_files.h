@@ -1,6 +1,6 @@
 /// `--inspect`: the findings of files named on standard input, one line each: path, result, codes
-/// of the errors, their places and texts, codes of the warnings and informations. The scripts that compare with the Khronos validator start one process for all
-/// files.
+/// of the errors, their places and texts, codes of the warnings and informations. The scripts that
+/// compare with the Khronos validator start one process for all files.
 #ifndef CUTIS_TESTS_IO_INSPECT_FILES_H
 #define CUTIS_TESTS_IO_INSPECT_FILES_H
 

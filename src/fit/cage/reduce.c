@@ -345,8 +345,8 @@ cutis_result cutis_cage_reduce_lists(cutis_cage_binder *in, bool negative)
     if (result == CUTIS_OK && (!make_mesh(&r) || !make_poses(&r) || !make_problem(&r)))
         result = cutis_alloc_result(in->context);
     r.shared_seconds = cutis_os_seconds() - start;
-    r.method_count =
-        cutis_reduce_list_methods(o->method ? o->method : CUTIS_REDUCE_POISSON, !o->skip_evaluation, o->compare, r.methods);
+    r.method_count = cutis_reduce_list_methods(o->method ? o->method : CUTIS_REDUCE_POISSON,
+                                               !o->skip_evaluation, o->compare, r.methods);
     for (uint32_t m = 0; m < r.method_count && result == CUTIS_OK; m++) result = run_row(&r, m);
     if (result == CUTIS_OK && !o->skip_evaluation) result = judge(&r);
     if (result == CUTIS_OK && !keep_lists(&r)) result = cutis_alloc_result(in->context);
