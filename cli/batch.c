@@ -271,13 +271,13 @@ static int run_jobs(batch *b)
     return status;
 }
 
-/// Folders that were made for files which failed: gone again where nothing is in them.
-static void remove_empty(const batch *b, const char *folder)
+/// Folders that this run made for files which failed: gone again where nothing is in them.
+static void remove_empty(const batch *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
         char *path = b->jobs[i].output;
         if (!path || b->jobs[i].status == EXIT_GOOD) continue;
-        for (char *slash; (slash = strrchr(path, '/')) && slash > path + strlen(folder);) {
+        for (char *slash; (slash = strrchr(path, '/')) && slash > path + b->jobs[i].existing;) {
             *slash = 0;
             if (rmdir(path) != 0) break;
         }
@@ -299,7 +299,7 @@ int batch_run(cli_app *app, int (*run)(cli_app *app))
     if (status == EXIT_GOOD) status = batch_find(&b);
     if (status == EXIT_GOOD && to) status = batch_name(&b, output, to);
     if (status == EXIT_GOOD) status = run_jobs(&b);
-    if (to) remove_empty(&b, output);
+    if (to) remove_empty(&b);
     if (made) rmdir(output); // stays unless it is empty
     batch_release(&b);
     return status;

@@ -70,6 +70,21 @@ rm -r "$T/in/made"
 sum=$(cksum <"$T/in/a/x.glb")
 "$CUTIS" convert "$T/in/a" --to glb -o "$T/in/a" >"$T/stdout" 2>/dev/null
 equals "a file is not written over itself" "$? $(cksum <"$T/in/a/x.glb") $(grep -c 'is the file itself' "$T/stdout")" "1 $sum 1"
+mkdir "$T/own"
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >"$T/own/a.obj"
+"$CUTIS" convert "$T/in/c.gltf" -q -o "$T/own/a.ply"
+"$CUTIS" convert "$T/own/a.obj" -q -o "$T/own/a.gltf"
+ln -s own "$T/alias"
+sum=$(cat "$T/own"/* | cksum)
+"$CUTIS" convert "$T/own" --to ply -o "$T/own" >"$T/stdout" 2>/dev/null
+equals "nor over another file of the batch" "$? $(cat "$T/own"/* | cksum) $(grep -c "a.ply would be written over $T/own/a.ply, which" "$T/stdout")" "1 $sum 2"
+"$CUTIS" convert "$T/own/a.obj" "$T/own/a.gltf" --to gltf -o "$T/alias" >"$T/stdout" 2>/dev/null
+equals "whatever names and links lead to it" "$? $(cat "$T/own"/* | cksum) $(grep -c '^failed ' "$T/stdout")" "1 $sum 2"
+mkdir -p "$T/kept/b/deep" "$T/sub/b/deep/new"
+cp "$T/in/bad.off" "$T/sub/b/deep"
+cp "$T/in/bad.off" "$T/sub/b/deep/new"
+"$CUTIS" convert "$T/sub" --to glb -o "$T/kept" >/dev/null 2>&1
+equals "an empty folder that was there stays" "$? $(cd "$T/kept" && find . | LC_ALL=C sort | tr '\n' ' ')" "1 . ./b ./b/deep "
 "$CUTIS" convert "$T/in/bad.off" --to glb -o "$T/empty/deep" >/dev/null 2>&1
 equals "no empty folder is left of what failed" "$? $([ -e "$T/empty/deep" ] && echo there)" "1 "
 "$CUTIS" convert "$T/in/none.obj" "$T/in/c.gltf" --to glb -o "$T/some" >"$T/stdout" 2>/dev/null
