@@ -15,7 +15,8 @@ typedef struct batch_said {
 } batch_said;
 
 typedef struct batch_job {
-    char *path;      ///< as it is shown and opened
+    char *shown;     ///< the path as it is printed
+    char *path;      ///< as it is opened
     char *full;      ///< the same from the root, links to its folder followed; NULL: no such folder
     char *output;    ///< what it becomes (convert); NULL: nothing
     size_t existing; ///< how much of the output's path, in bytes, was a folder before the run

@@ -65,13 +65,14 @@ static void add_job(walk *w, char *path, char *full)
         batch_job *grown = realloc(b->jobs, capacity * sizeof *grown);
         if (grown) b->jobs = grown, b->capacity = capacity;
     }
-    if (path && b->count < b->capacity) {
-        b->jobs[b->count++] = (batch_job){ .path = path, .full = full };
+    char *shown = path ? strdup(path) : NULL;
+    if (shown && b->count < b->capacity) {
+        app_clean(shown);
+        b->jobs[b->count++] = (batch_job){ .path = path, .shown = shown, .full = full };
         return;
     }
     w->failed = true;
-    free(path);
-    free(full);
+    free(shown), free(path), free(full);
 }
 
 // Many programs have a .cfg; Cal3D's names a skeleton.
@@ -338,7 +339,7 @@ void batch_release(batch *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
         batch_job *job = &b->jobs[i];
-        free(job->path), free(job->full), free(job->output), free(job->refusal);
+        free(job->path), free(job->shown), free(job->full), free(job->output), free(job->refusal);
         free(job->said.words), free(job->said.lines), free(job->said.results);
         for (int k = 0; k < 2; k++) free(job->looks.pictures[k]);
     }

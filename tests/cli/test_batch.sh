@@ -129,6 +129,22 @@ END
 equals "with a row and two pictures a model that can be read" "$(cat "$T/seen")" "3 4 0 False ['<b>&.stl', 'bad.off', 'm.bvh']"
 fails 2 "a report is a page" "want a name that ends in .html" "$CUTIS" check "$T/in" --report "$T/out/r.txt"
 
+# Names that would forge a line or command the terminal, or are no UTF-8.
+mkdir "$T/names"
+"$CUTIS" convert "$T/in/c.gltf" -q -o "$T/names/z.ply"
+cp "$T/names/z.ply" "$T/names/$(printf 'p\nok      fake.glb: nothing to complain about\n.ply')"
+cp "$T/in/bad.off" "$T/names/$(printf 'q\nok      fake.glb: nothing to complain about\n.off')"
+cp "$T/in/bad.off" "$T/names/$(printf '\033[2Jb\177.off')"
+mv "$T/names/z.ply" "$T/names/$(printf 'x\377y.ply')"
+for verb in "check" "convert --to stl -o $T/names.out"; do
+    "$CUTIS" ${verb%% *} "$T/names" $(echo "$verb" | cut -s -d' ' -f2-) --report "$T/names.html" >"$T/stdout" 2>"$T/stderr"
+    equals "${verb%% *}: a name is one line without control characters" \
+        "$(wc -l <"$T/stdout") $(grep -ac '^ok ' "$T/stdout") $(grep -ac '^failed ' "$T/stdout") $(tr -d '\n' <"$T/stdout" | LC_ALL=C grep -ac '[[:cntrl:]]') $(grep -ac 'fake.glb: nothing to complain about?.ply: ' "$T/stdout")" "5 2 2 0 1"
+    equals "${verb%% *}: and valid UTF-8 in the page" "$(/usr/bin/python3 -c "
+text = open('$T/names.html', 'rb').read().decode()
+print(text.count('x\ufffdy.ply</span>'), '\033' in text, '\177' in text, text.count('<span class=\"file\">'))")" "1 False False 4"
+done
+
 # Ctrl-C: no half-written file and no temporary one.
 "$CUTIS" synth biped --vertices 46036 -q -o "$T/big.glb"
 mkdir "$T/many"
