@@ -230,7 +230,7 @@ int app_output(cli_app *app, const char *endings, const char **out)
     return endings ? app_check_output_as(app, "-o", *out, endings) : app_check_output(app, *out);
 }
 
-int app_write_model(cli_app *app, const cutis_model *model, const char *path)
+cutis_result app_try_write(cli_app *app, const cutis_model *model, const char *path)
 {
     const cutis_write_options options = {
         .weights = (cutis_weight_format)option_choice(app, OPTION_WEIGHTS),
@@ -241,7 +241,12 @@ int app_write_model(cli_app *app, const cutis_model *model, const char *path)
         .report = &app->compressed,
     };
     app->compressed = (cutis_compression_report){ 0 };
-    return app_result(app, path, cutis_model_write(model, path, &options));
+    return cutis_model_write(model, path, &options);
+}
+
+int app_write_model(cli_app *app, const cutis_model *model, const char *path)
+{
+    return app_result(app, path, app_try_write(app, model, path));
 }
 
 int app_check_writing(cli_app *app, const char *path)

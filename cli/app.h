@@ -142,6 +142,8 @@ int app_check_output_as(cli_app *app, const char *option, const char *path, cons
 int app_output(cli_app *app, const char *endings, const char **out);
 /// Write a model as --weights and --ascii say.
 int app_write_model(cli_app *app, const cutis_model *model, const char *path);
+cutis_result app_try_write(cli_app *app, const cutis_model *model,
+                           const char *path); ///< the same, and says nothing of a failure
 /// EXIT_USAGE where they say something about a format that has no such choice.
 int app_check_writing(cli_app *app, const char *path);
 /// Replace *model by one with at most --influences weights a vertex, if that was asked for.

@@ -35,6 +35,13 @@ for name in sums_to_two negative_weight nan_weight unweighted doubled_joint time
     "$CUTIS" check "$T/fixed.glb" >"$T/again" 2>&1
     equals "check --fix repairs $name and lists it" "$code $? $([ "$listed" -gt 0 ] && echo listed)" "0 0 listed"
 done
+# A result that would fail its own check is not written, and what was there stays.
+for name in other_scene.glb other_scene.gltf; do
+    rm -rf "$T/out"; mkdir "$T/out"
+    echo before >"$T/out/$name"
+    "$CUTIS" check "$T/other_scene.gltf" --fix -o "$T/out/$name" >"$T/stdout" 2>"$T/stderr"
+    equals "check --fix writes no $name with an error left" "$? $(wc -l <"$T/stderr") $(grep -c 'not written.*NODE_SKIN_NO_SCENE' "$T/stderr") $(ls -A "$T/out") $(cat "$T/out/$name")" "1 1 1 $name before"
+done
 # Formats without codes of their own: the file once, the line, the reason; no hint at what nothing was found to repair.
 printf 'v 0 0 0\nhello\n' >"$T/words.obj"
 "$CUTIS" check "$T/words.obj" --json >"$T/stdout" 2>"$T/stderr"
