@@ -28,7 +28,7 @@ truncated INVALID_JSON byte
 END
 
 # What --fix repairs is listed as repaired, and the file that was written has nothing wrong with it.
-for name in sums_to_two negative_weight nan_weight unweighted doubled_joint times_backwards nan_key joint_out_of_range singular_bind; do
+for name in sums_to_two negative_weight nan_weight unweighted doubled_joint times_backwards nan_key joint_out_of_range singular_bind no_scene_joints; do
     "$CUTIS" check "$T/$name.gltf" --fix -o "$T/fixed.glb" --json >"$T/stdout" 2>"$T/stderr"
     code=$?
     listed=$(grep -c '"repaired": *true' "$T/stdout")

@@ -49,6 +49,31 @@ static void visit_tree(gltf_document *document, uint32_t root, bool in_scene, ui
     }
 }
 
+/// The gate that repairs: joints of skins that the scene shows come into it, after its other roots.
+static cutis_result add_joints(gltf_document *document, json_t *roots, uint32_t *stack,
+                               uint32_t *next)
+{
+    for (uint32_t i = 0; i < *next; i++) {
+        const uint32_t index = document->node_of_model[i];
+        const int32_t skin = cutis_gltf_index(cutis_gltf_item(document, "nodes", index), "skin");
+        const json_t *joints =
+            skin < 0 ? NULL
+                     : json_object_get(cutis_gltf_item(document, "skins", (size_t)skin), "joints");
+        uint32_t top = json_array_size(joints) ? cutis_gltf_entry(joints, 0) : UINT32_MAX,
+                 steps = 0;
+        if (top >= document->node_count || document->model_of_node[top] != UINT32_MAX) continue;
+        while (document->parent_of_node[top] != CUTIS_NONE && steps++ < document->node_count)
+            top = (uint32_t)document->parent_of_node[top];
+        if (document->parent_of_node[top] != CUTIS_NONE) break; // a loop, as is said later
+        FORGIVE("NODE_SKIN_NO_SCENE", "/nodes/%u/skin: the joints of skin %d are not in the scene",
+                index, skin);
+        if (json_array_append_new(roots, json_integer(top)) != 0)
+            return cutis_fail(document->context, CUTIS_OUT_OF_MEMORY, "no memory for a scene");
+        visit_tree(document, top, true, stack, next);
+    }
+    return CUTIS_OK;
+}
+
 static cutis_result order_nodes(gltf_document *document, uint32_t *stack)
 {
     const json_t *scenes = json_object_get(document->root, "scenes");
@@ -62,6 +87,10 @@ static cutis_result order_nodes(gltf_document *document, uint32_t *stack)
         // One that has a parent is no root; check_scenes says so once loops are ruled out.
         if (document->parent_of_node[root] == CUTIS_NONE)
             visit_tree(document, root, true, stack, &next);
+    }
+    if (document->repair && !document->strict) {
+        cutis_result result = add_joints(document, (json_t *)roots, stack, &next);
+        if (result != CUTIS_OK) return result;
     }
     for (uint32_t i = 0; i < document->node_count; i++) {
         if (document->parent_of_node[i] == CUTIS_NONE && document->model_of_node[i] == UINT32_MAX)
