@@ -337,14 +337,16 @@ static cutis_result decode_all(unpacker *all)
     return CUTIS_OK;
 }
 
-/// The floats of an attribute that was decoded, `width` a vertex; NULL: it has none.
-static float *decoded_floats(const gltf_document *document, const json_t *primitive,
-                             const char *name, uint32_t width)
+/// The floats of an attribute that was decoded, `width` a vertex; NULL: it has none, or those of a
+/// primitive with another count of vertices (checked later).
+static float *decoded_floats(const gltf_document *document, const place *at, const char *name,
+                             uint32_t width)
 {
-    int32_t accessor = cutis_gltf_index(json_object_get(primitive, "attributes"), name);
+    int32_t accessor = cutis_gltf_index(json_object_get(at->json, "attributes"), name);
     const json_t *json = cutis_gltf_item(document, "accessors", (size_t)accessor);
     if (accessor == CUTIS_NONE || document->draco[accessor] != GLTF_DRACO_DECODED ||
         cutis_gltf_integer(json, "componentType", 0) != GLTF_F32 ||
+        cutis_gltf_integer(json, "count", 0) != at->vertex_count ||
         cutis_gltf_find_word(CUTIS_GLTF_SHAPES, 4, cutis_gltf_string(json, "type")) + 1 !=
             (int)width)
         return NULL;
@@ -377,7 +379,7 @@ static void mend_weights(const gltf_document *document, const place *at)
     char name[24];
     for (; set_count < SETS; set_count++) {
         snprintf(name, sizeof name, "WEIGHTS_%u", set_count);
-        sets[set_count] = decoded_floats(document, at->json, name, 4);
+        sets[set_count] = decoded_floats(document, at, name, 4);
         if (!sets[set_count]) break;
     }
     for (size_t v = 0; set_count && v < at->vertex_count; v++) {
@@ -394,8 +396,8 @@ static void mend(const unpacker *all)
     for (size_t i = 0; i < all->place_count; i++) {
         const place *at = &all->places[i];
         const gltf_document *document = all->document;
-        mend_directions(decoded_floats(document, at->json, "NORMAL", 3), at->vertex_count, 3);
-        mend_directions(decoded_floats(document, at->json, "TANGENT", 4), at->vertex_count, 4);
+        mend_directions(decoded_floats(document, at, "NORMAL", 3), at->vertex_count, 3);
+        mend_directions(decoded_floats(document, at, "TANGENT", 4), at->vertex_count, 4);
         mend_weights(document, at);
     }
 }
