@@ -101,7 +101,7 @@ typedef struct cutis_os_helper {
 
 /// The path of a helper of ours: what the environment's `variable` says (an absolute path), else
 /// "libexec/cutis/NAME" beside or above the library that `near` is in, or the running program. It
-/// must be root's or the user's own, and not writable by everybody.
+/// must be root's or the user's own, and not writable by a group or everybody.
 bool cutis_os_find_helper(const char *name, const char *variable, const void *near, char *out,
                           size_t capacity);
 

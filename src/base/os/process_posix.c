@@ -28,7 +28,8 @@
 static bool is_helper(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && !(info.st_mode & S_IWOTH) &&
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+           !(info.st_mode & (S_IWGRP | S_IWOTH)) &&
            (info.st_uid == 0 || info.st_uid == geteuid()) && access(path, X_OK) == 0;
 }
 
@@ -55,8 +56,9 @@ bool cutis_os_find_helper(const char *name, const char *variable, const void *ne
     if (given)
         return given[0] == '/' && snprintf(out, capacity, "%s", given) < (int)capacity &&
                is_helper(out);
-    if (dladdr(near, &library) && library.dli_fname && realpath(library.dli_fname, real) &&
-        find_beside(real, name, out, capacity))
+    // For the program itself this may be what it was called by, which says nothing of where it is.
+    if (dladdr(near, &library) && library.dli_fname && library.dli_fname[0] == '/' &&
+        realpath(library.dli_fname, real) && find_beside(real, name, out, capacity))
         return true;
     ssize_t length = readlink("/proc/self/exe", real, sizeof real - 1);
     if (length <= 0) return false;
