@@ -215,14 +215,16 @@ static cutis_result add_stream(unpacker *all, place *at)
     head.size = (uint32_t)size;
     head.vertex_count = at->vertex_count;
     head.index_count = at->index_count;
-    cutis_bytes_append(&all->request, data, size);
-    cutis_bytes_pad(&all->request, 4, 0);
-    if (all->request.failed) return cutis_alloc_result(document->context);
     if (head.attribute_count == 0 && head.index_size == 0) { // another primitive has asked for it
         all->request.size = before;
         all->answer_size = at->start;
         return CUTIS_OK;
     }
+    result = cutis_gltf_charge(document, size, 1); // many primitives may name one stream
+    if (result != CUTIS_OK) return result;
+    cutis_bytes_append(&all->request, data, size);
+    cutis_bytes_pad(&all->request, 4, 0);
+    if (all->request.failed) return cutis_alloc_result(document->context);
     memcpy((uint8_t *)all->request.data + before, &head, sizeof head);
     if (!cutis_grow(document->context, &all->places, &all->place_capacity, all->place_count + 1,
                     sizeof *all->places))
