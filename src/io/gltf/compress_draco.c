@@ -61,10 +61,13 @@ static bool is_possible(const gltf_packer *packer, const json_t *json)
     return true;
 }
 
-static uint32_t bits_of(const gltf_packer *packer, const gltf_item *item, uint32_t kind)
+/// Bits of a float attribute; 0: exactly, as an application's own are, for they may be numbers of
+/// things.
+static uint32_t bits_of(const gltf_packer *packer, const char *name, const gltf_item *item,
+                        uint32_t kind)
 {
     const uint32_t bits = packer->writer->options.position_bits;
-    if (item->component != GLTF_F32 || packer->writer->options.exact) return 0;
+    if (item->component != GLTF_F32 || packer->writer->options.exact || name[0] == '_') return 0;
     switch (kind) {
     case DRACO_POSITION:
         return bits ? bits : 14;
@@ -165,7 +168,7 @@ static void add_stream(draco_packer *draco, json_t *json)
         const bool normalized = json_is_true(json_object_get(
             json_array_get(json_object_get(packer->writer->root, "accessors"), (size_t)accessor),
             "normalized"));
-        const uint32_t kind = kind_of(name), bits = bits_of(packer, item, kind);
+        const uint32_t kind = kind_of(name), bits = bits_of(packer, name, item, kind);
         const draco_attribute attribute = { kind,       item->component, item->width,
                                             item->size, normalized,      bits };
         cutis_bytes_append(to, &attribute, sizeof attribute);
