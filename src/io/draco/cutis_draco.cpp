@@ -94,7 +94,7 @@ bool convert_any(const draco::PointAttribute &from, uint32_t count, const draco_
     }
 }
 
-// The lowest bytes of each index; a stream that holds larger ones than its vertices is broken.
+// The indices in `size` bytes each (0: nobody asks for them); a stream with one that does not fit, or that is no vertex, is broken.
 bool narrow(const draco::Mesh &mesh, uint32_t size, std::vector<char> &out)
 {
     out.assign(size_t(mesh.num_faces()) * 3 * size, 0);
@@ -102,7 +102,7 @@ bool narrow(const draco::Mesh &mesh, uint32_t size, std::vector<char> &out)
     for (uint32_t f = 0; f < mesh.num_faces(); f++)
         for (int k = 0; k < 3; k++, at += size) {
             const uint32_t index = mesh.face(draco::FaceIndex(f))[k].value();
-            if (index >= mesh.num_points()) return false;
+            if (index >= mesh.num_points() || (size == 1 && index > 0xff) || (size == 2 && index > 0xffff)) return false;
             if (size == 1) *at = char(index);
             const uint16_t half = uint16_t(index);
             if (size == 2) std::memcpy(at, &half, 2);
