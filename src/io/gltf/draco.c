@@ -317,7 +317,7 @@ static cutis_result decode_all(unpacker *all)
     cutis_result result = buffers && answer ? CUTIS_OK : cutis_alloc_result(context);
     if (result == CUTIS_OK) {
         result = cutis_gltf_run_draco(context, &all->request, answer, all->answer_size, &got);
-        if (result != CUTIS_OK) {
+        if (result != CUTIS_OK && result != CUTIS_CANCELLED) {
             snprintf(reason, sizeof reason, "%s", cutis_context_error(context));
             result = cutis_gltf_issue(document, result,
                                       result == CUTIS_LIMIT_EXCEEDED       ? NULL
