@@ -191,7 +191,7 @@ bool measure(const draco::EncoderBuffer &buffer, draco_encoded &out)
     return true;
 }
 
-bool encode_one()
+void encode_one()
 {
     draco_mesh header;
     take(&header, sizeof header);
@@ -210,11 +210,10 @@ bool encode_one()
     encoder.SetSpeedOptions(3, 3);
     for (size_t i = 0; i < attributes.size(); i++)
         if (attributes[i].bits) encoder.SetAttributeQuantization(int32_t(i), int(attributes[i].bits));
-    if (!encoder.EncodeToBuffer(&buffer).ok() || !measure(buffer, encoded)) return give_status(DRACO_FAILED, 0, 0), false;
+    if (!encoder.EncodeToBuffer(&buffer).ok() || !measure(buffer, encoded)) return give_status(DRACO_FAILED, 0, 0);
     give_status(DRACO_OK, 0, 0);
     give(&encoded, sizeof encoded);
     give(buffer.data(), buffer.size());
-    return true;
 }
 
 } // namespace
@@ -228,8 +227,12 @@ int main()
         draco_request request;
         take(&request, sizeof request);
         if (request.what != DRACO_DECODE && request.what != DRACO_ENCODE) return WRONG_REQUEST;
-        for (uint32_t i = 0; i < request.count; i++)
-            if (!(request.what == DRACO_DECODE ? decode_one() : encode_one())) break;
+        for (uint32_t i = 0; i < request.count; i++) {
+            if (request.what == DRACO_ENCODE)
+                encode_one();
+            else if (!decode_one())
+                break;
+        }
     } catch (const std::bad_alloc &) {
         std::_Exit(NO_MEMORY);
     } catch (const std::length_error &) {
