@@ -101,15 +101,15 @@ typedef struct cutis_os_helper {
 
 /// The path of a helper of ours: what the environment's `variable` says (an absolute path), else
 /// "libexec/cutis/NAME" beside or above the library that `near` is in, or the running program. It
-/// must be root's or the user's own, and not writable by everybody.
+/// must be root's or the user's own, and not writable by a group or everybody.
 bool cutis_os_find_helper(const char *name, const char *variable, const void *near, char *out,
                           size_t capacity);
 
 /// Run a helper and wait for its end. It inherits nothing, and whatever it does ends with it.
 /// @param got bytes of its answer
 /// @return CUTIS_LIMIT_EXCEEDED: it needs more time or memory; CUTIS_CORRUPT_DATA: it crashed,
-/// failed or said too much; CUTIS_UNSUPPORTED: it cannot be started. The error text says so,
-/// without a file.
+/// failed or said too much; CUTIS_UNSUPPORTED: it cannot be started; CUTIS_CANCELLED: the caller
+/// asked for it, and the helper was ended. The error text says so, without a file.
 cutis_result cutis_os_run_helper(cutis_context *context, const cutis_os_helper *helper,
                                  size_t *got);
 

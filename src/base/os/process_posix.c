@@ -28,7 +28,8 @@
 static bool is_helper(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && !(info.st_mode & S_IWOTH) &&
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+           !(info.st_mode & (S_IWGRP | S_IWOTH)) &&
            (info.st_uid == 0 || info.st_uid == geteuid()) && access(path, X_OK) == 0;
 }
 
@@ -55,8 +56,9 @@ bool cutis_os_find_helper(const char *name, const char *variable, const void *ne
     if (given)
         return given[0] == '/' && snprintf(out, capacity, "%s", given) < (int)capacity &&
                is_helper(out);
-    if (dladdr(near, &library) && library.dli_fname && realpath(library.dli_fname, real) &&
-        find_beside(real, name, out, capacity))
+    // For the program itself this may be what it was called by, which says nothing of where it is.
+    if (dladdr(near, &library) && library.dli_fname && library.dli_fname[0] == '/' &&
+        realpath(library.dli_fname, real) && find_beside(real, name, out, capacity))
         return true;
     ssize_t length = readlink("/proc/self/exe", real, sizeof real - 1);
     if (length <= 0) return false;
@@ -108,18 +110,34 @@ static void limit(pid_t process, const cutis_os_helper *helper)
 // A busy machine gives a process a fraction of its time; one that sleeps is stopped by this.
 enum { CLOCK_FACTOR = 15 };
 
-/// Both ways at once, or each would wait for the other. @return false: the time is over
-static bool talk(int ours, const cutis_os_helper *helper, double end, size_t *got)
+/// How long a helper may go on.
+typedef struct watch {
+    cutis_context *context;
+    double end, ask; ///< when its time is over, and when to ask the caller again
+    bool cancelled;
+} watch;
+
+static bool go_on(watch *w)
+{
+    const double now = cutis_os_seconds();
+    if (!w->cancelled && now >= w->ask) {
+        w->cancelled = cutis_progress(w->context, "waiting for a helper", 0.5) != CUTIS_OK;
+        w->ask = now + 0.1;
+    }
+    return !w->cancelled && now < w->end;
+}
+
+/// Both ways at once, or each would wait for the other. @return false: its time is over
+static bool talk(int ours, const cutis_os_helper *helper, watch *w, size_t *got)
 {
     size_t sent = 0;
     bool open = true; // to it
     *got = 0;
-    for (;;) {
+    while (go_on(w)) {
         struct pollfd wait = { .fd = ours, .events = POLLIN | (open ? POLLOUT : 0) };
-        double left = end - cutis_os_seconds();
-        int ready = left > 0 ? poll(&wait, 1, (int)(1000 * left) + 1) : 0;
-        if (ready < 0 && errno == EINTR) continue;
-        if (ready <= 0) return false;
+        int ready = poll(&wait, 1, 100);
+        if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+        if (ready < 0) return false;
         if (open && wait.revents & (POLLOUT | POLLHUP | POLLERR)) {
             ssize_t count = send(ours, (const char *)helper->input + sent,
                                  helper->input_size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -143,10 +161,11 @@ static bool talk(int ours, const cutis_os_helper *helper, double end, size_t *go
         }
         *got += (size_t)count;
     }
+    return false;
 }
 
 /// Its end: what it left by, or 0 where somebody else (a handler of the host's) took that away.
-static int reap(pid_t process, double end)
+static int reap(pid_t process, watch *w)
 {
     int status = 0;
     struct timespec pause = { .tv_nsec = 50000 };
@@ -154,7 +173,7 @@ static int reap(pid_t process, double end)
         pid_t found = waitpid(process, &status, WNOHANG);
         if (found == process) return status;
         if (found < 0 && errno != EINTR) return 0;
-        if (cutis_os_seconds() > end) kill(process, SIGKILL);
+        if (!go_on(w)) kill(process, SIGKILL);
         nanosleep(&pause, NULL);
         if (pause.tv_nsec < 5000000) pause.tv_nsec *= 2;
     }
@@ -192,11 +211,16 @@ cutis_result cutis_os_run_helper(cutis_context *context, const cutis_os_helper *
         return cutis_fail(context, CUTIS_UNSUPPORTED, "%s cannot be started", helper->program);
     }
     limit(process, helper);
-    const double end = cutis_os_seconds() + CLOCK_FACTOR * (double)helper->seconds;
-    const bool in_time = talk(ends[0], helper, end, got);
+    const double now = cutis_os_seconds();
+    watch w = { context, now + CLOCK_FACTOR * (double)helper->seconds, now + 0.1, false };
+    const bool in_time = talk(ends[0], helper, &w, got);
     if (!in_time || *got == SIZE_MAX) kill(process, SIGKILL);
     close(ends[0]);
-    return judge(context, helper, in_time, reap(process, end), *got);
+    const int status = reap(process, &w);
+    // Ctrl-C ends a helper as it ends us: what it left by says nothing then.
+    w.ask = 0;
+    go_on(&w);
+    return w.cancelled ? CUTIS_CANCELLED : judge(context, helper, in_time, status, *got);
 }
 
 #endif

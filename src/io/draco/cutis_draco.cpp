@@ -94,7 +94,7 @@ bool convert_any(const draco::PointAttribute &from, uint32_t count, const draco_
     }
 }
 
-// The lowest bytes of each index; a stream that holds larger ones than its vertices is broken.
+// The indices in `size` bytes each (0: nobody asks for them); a stream with one that does not fit, or that is no vertex, is broken.
 bool narrow(const draco::Mesh &mesh, uint32_t size, std::vector<char> &out)
 {
     out.assign(size_t(mesh.num_faces()) * 3 * size, 0);
@@ -102,7 +102,7 @@ bool narrow(const draco::Mesh &mesh, uint32_t size, std::vector<char> &out)
     for (uint32_t f = 0; f < mesh.num_faces(); f++)
         for (int k = 0; k < 3; k++, at += size) {
             const uint32_t index = mesh.face(draco::FaceIndex(f))[k].value();
-            if (index >= mesh.num_points()) return false;
+            if (index >= mesh.num_points() || (size == 1 && index > 0xff) || (size == 2 && index > 0xffff)) return false;
             if (size == 1) *at = char(index);
             const uint16_t half = uint16_t(index);
             if (size == 2) std::memcpy(at, &half, 2);
@@ -191,7 +191,7 @@ bool measure(const draco::EncoderBuffer &buffer, draco_encoded &out)
     return true;
 }
 
-bool encode_one()
+void encode_one()
 {
     draco_mesh header;
     take(&header, sizeof header);
@@ -210,11 +210,10 @@ bool encode_one()
     encoder.SetSpeedOptions(3, 3);
     for (size_t i = 0; i < attributes.size(); i++)
         if (attributes[i].bits) encoder.SetAttributeQuantization(int32_t(i), int(attributes[i].bits));
-    if (!encoder.EncodeToBuffer(&buffer).ok() || !measure(buffer, encoded)) return give_status(DRACO_FAILED, 0, 0), false;
+    if (!encoder.EncodeToBuffer(&buffer).ok() || !measure(buffer, encoded)) return give_status(DRACO_FAILED, 0, 0);
     give_status(DRACO_OK, 0, 0);
     give(&encoded, sizeof encoded);
     give(buffer.data(), buffer.size());
-    return true;
 }
 
 } // namespace
@@ -228,8 +227,12 @@ int main()
         draco_request request;
         take(&request, sizeof request);
         if (request.what != DRACO_DECODE && request.what != DRACO_ENCODE) return WRONG_REQUEST;
-        for (uint32_t i = 0; i < request.count; i++)
-            if (!(request.what == DRACO_DECODE ? decode_one() : encode_one())) break;
+        for (uint32_t i = 0; i < request.count; i++) {
+            if (request.what == DRACO_ENCODE)
+                encode_one();
+            else if (!decode_one())
+                break;
+        }
     } catch (const std::bad_alloc &) {
         std::_Exit(NO_MEMORY);
     } catch (const std::length_error &) {

@@ -18,6 +18,8 @@ target_include_directories(cutis-draco SYSTEM PRIVATE ${DRACO_INCLUDE})
 target_compile_options(cutis-draco PRIVATE -O2 -fno-sanitize=all)
 target_link_options(cutis-draco PRIVATE -fno-sanitize=all -static-libstdc++ -static-libgcc)
 target_link_libraries(cutis-draco PRIVATE ${DRACO_LIBRARY})
+# One that a group may change is not run; under umask 002 the linker leaves it so.
+add_custom_command(TARGET cutis-draco POST_BUILD COMMAND chmod go-w $<TARGET_FILE:cutis-draco>)
 if(CUTIS_INSTALL)
   install(TARGETS cutis-draco RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cutis)
 endif()

@@ -8,7 +8,8 @@
 ///
 /// Encoding: a draco_request; for each mesh a draco_mesh, its draco_attributes, the attributes one
 /// after the other, `stride` bytes a vertex, and the indices of 4 bytes. The answer for each mesh:
-/// a draco_status; where that is DRACO_OK, a draco_encoded and the stream.
+/// a draco_status; where that is DRACO_OK, a draco_encoded and the stream; else two words, and the
+/// mesh stays as it is.
 #ifndef CUTIS_IO_DRACO_PROTOCOL_H
 #define CUTIS_IO_DRACO_PROTOCOL_H
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 static const char NAME[] = "KHR_draco_mesh_compression";
+static const char WRONG_ANSWER[] = "Draco's answer is not what was asked for";
 
 // As Draco has them: of an octahedron's side, of the box of texture coordinates, colours and
 // weights.
@@ -61,10 +62,13 @@ static bool is_possible(const gltf_packer *packer, const json_t *json)
     return true;
 }
 
-static uint32_t bits_of(const gltf_packer *packer, const gltf_item *item, uint32_t kind)
+/// Bits of a float attribute; 0: exactly, as an application's own are, for they may be numbers of
+/// things.
+static uint32_t bits_of(const gltf_packer *packer, const char *name, const gltf_item *item,
+                        uint32_t kind)
 {
     const uint32_t bits = packer->writer->options.position_bits;
-    if (item->component != GLTF_F32 || packer->writer->options.exact) return 0;
+    if (item->component != GLTF_F32 || packer->writer->options.exact || name[0] == '_') return 0;
     switch (kind) {
     case DRACO_POSITION:
         return bits ? bits : 14;
@@ -165,11 +169,10 @@ static void add_stream(draco_packer *draco, json_t *json)
         const bool normalized = json_is_true(json_object_get(
             json_array_get(json_object_get(packer->writer->root, "accessors"), (size_t)accessor),
             "normalized"));
-        const uint32_t kind = kind_of(name), bits = bits_of(packer, item, kind);
+        const uint32_t kind = kind_of(name), bits = bits_of(packer, name, item, kind);
         const draco_attribute attribute = { kind,       item->component, item->width,
                                             item->size, normalized,      bits };
         cutis_bytes_append(to, &attribute, sizeof attribute);
-        if (kind == DRACO_POSITION) cutis_gltf_note_error(packer, item, error_of(item, bits));
     }
     for (size_t a = 0; a < count; a++) {
         attribute_at(map, a, &accessor);
@@ -216,10 +219,15 @@ static void set_bounds(gltf_writer *writer, int32_t accessor, const draco_encode
 /// A primitive's accessors, as the stream will fill them.
 static void take_accessors(draco_packer *draco, const stream *s)
 {
-    gltf_writer *writer = draco->packer->writer;
+    gltf_packer *packer = draco->packer;
+    gltf_writer *writer = packer->writer;
     json_t *map = json_object_get(s->json, "attributes");
     const size_t count = json_object_size(map);
     int32_t accessor = 0;
+    const char *first = attribute_at(map, 0, &accessor);
+    const gltf_item *item = &packer->items[accessor];
+    cutis_gltf_note_error(packer, item,
+                          error_of(item, bits_of(packer, first, item, DRACO_POSITION)));
     for (size_t a = 0; a < count; a++) {
         const char *name = attribute_at(map, a, &accessor);
         accessor = take_accessor(draco, accessor, s->encoded.vertex_count);
@@ -254,42 +262,52 @@ static void put_stream(gltf_packer *packer, const stream *s)
     cutis_gltf_place_extension(writer, s->json, NAME, extension);
 }
 
-/// What each stream is, all of them there and as large as they say.
+/// What each stream is, all of them there and as large as they say. Those that Draco cannot make,
+/// or not in order (it drops vertices that no triangle has), go from the list.
 static cutis_result check_answer(draco_packer *draco, const uint8_t *answer, size_t got)
 {
     cutis_context *context = draco->packer->writer->context;
-    size_t at = 0;
+    size_t at = 0, kept = 0;
     for (size_t i = 0; i < draco->count; i++) {
         stream *s = &draco->streams[i];
-        uint32_t status = DRACO_FAILED;
-        if (got - at >= sizeof status + sizeof s->encoded) memcpy(&status, answer + at, 4);
-        if (status != DRACO_OK)
-            return cutis_fail(context, CUTIS_UNSUPPORTED, "Draco cannot compress a mesh");
-        memcpy(&s->encoded, answer + at + sizeof status, sizeof s->encoded);
-        at += sizeof status + sizeof s->encoded;
+        uint32_t words[3] = { DRACO_BROKEN, 0, 0 }; // its status first
+        if (got - at >= sizeof words) memcpy(words, answer + at, sizeof words);
+        if (words[0] == DRACO_FAILED) {
+            at += sizeof words;
+            continue;
+        }
+        if (words[0] != DRACO_OK || got - at < sizeof *words + sizeof s->encoded)
+            return cutis_fail(context, CUTIS_UNSUPPORTED, "%s", WRONG_ANSWER);
+        memcpy(&s->encoded, answer + at + sizeof *words, sizeof s->encoded);
+        at += sizeof *words + sizeof s->encoded;
         s->data = answer + at;
         const uint64_t padded = draco_padded(s->encoded.size);
-        if (padded > got - at || (s->ordered && (s->encoded.vertex_count != s->vertex_count ||
-                                                 s->encoded.index_count != s->index_count)))
-            return cutis_fail(context, CUTIS_UNSUPPORTED,
-                              "Draco's answer is not what was asked for");
+        if (padded > got - at) return cutis_fail(context, CUTIS_UNSUPPORTED, "%s", WRONG_ANSWER);
         at += padded;
+        if (!s->ordered || (s->encoded.vertex_count == s->vertex_count &&
+                            s->encoded.index_count == s->index_count))
+            draco->streams[kept++] = *s;
     }
+    draco->count = kept;
     return CUTIS_OK;
 }
 
-static cutis_result run(draco_packer *draco)
+static cutis_result run(draco_packer *draco, const char *path)
 {
     cutis_context *context = draco->packer->writer->context;
     const draco_request head = { DRACO_ENCODE, (uint32_t)draco->count };
-    const size_t size = 2 * draco->request.size + 4096 * draco->count;
+    const size_t size = 2 * draco->request.size + 4096 * draco->count, asked = draco->count;
     uint8_t *answer = cutis_alloc(context, size);
     size_t got = 0;
     if (!answer) return cutis_alloc_result(context);
     memcpy(draco->request.data, &head, sizeof head);
     cutis_result result = cutis_gltf_run_draco(context, &draco->request, answer, size, &got);
     if (result == CUTIS_OK) result = check_answer(draco, answer, got);
-    if (result == CUTIS_OK) {
+    if (result == CUTIS_OK && draco->count < asked)
+        cutis_log(context,
+                  "%s: %s: %zu of %zu primitives stay as they are: Draco cannot compress them",
+                  path, NAME, asked - draco->count, asked);
+    if (result == CUTIS_OK && draco->count) {
         for (size_t i = 0; i < draco->count; i++) take_accessors(draco, &draco->streams[i]);
         cutis_gltf_rebuild_views(draco->packer); // before there are views that it does not know
         for (size_t i = 0; i < draco->count; i++) put_stream(draco->packer, &draco->streams[i]);
@@ -329,7 +347,7 @@ cutis_result cutis_gltf_pack_draco(gltf_packer *packer, const char *path)
     } else {
         cutis_gltf_count_uses(writer->root, false, draco.uses, packer->item_count);
         collect(&draco);
-        if (draco.count && !writer->failed) result = run(&draco);
+        if (draco.count && !writer->failed) result = run(&draco, path);
         if (result != CUTIS_OK) { // it names no file
             char reason[512];
             snprintf(reason, sizeof reason, "%s", cutis_context_error(context));

@@ -215,14 +215,16 @@ static cutis_result add_stream(unpacker *all, place *at)
     head.size = (uint32_t)size;
     head.vertex_count = at->vertex_count;
     head.index_count = at->index_count;
-    cutis_bytes_append(&all->request, data, size);
-    cutis_bytes_pad(&all->request, 4, 0);
-    if (all->request.failed) return cutis_alloc_result(document->context);
     if (head.attribute_count == 0 && head.index_size == 0) { // another primitive has asked for it
         all->request.size = before;
         all->answer_size = at->start;
         return CUTIS_OK;
     }
+    result = cutis_gltf_charge(document, size, 1); // many primitives may name one stream
+    if (result != CUTIS_OK) return result;
+    cutis_bytes_append(&all->request, data, size);
+    cutis_bytes_pad(&all->request, 4, 0);
+    if (all->request.failed) return cutis_alloc_result(document->context);
     memcpy((uint8_t *)all->request.data + before, &head, sizeof head);
     if (!cutis_grow(document->context, &all->places, &all->place_capacity, all->place_count + 1,
                     sizeof *all->places))
@@ -315,7 +317,7 @@ static cutis_result decode_all(unpacker *all)
     cutis_result result = buffers && answer ? CUTIS_OK : cutis_alloc_result(context);
     if (result == CUTIS_OK) {
         result = cutis_gltf_run_draco(context, &all->request, answer, all->answer_size, &got);
-        if (result != CUTIS_OK) {
+        if (result != CUTIS_OK && result != CUTIS_CANCELLED) {
             snprintf(reason, sizeof reason, "%s", cutis_context_error(context));
             result = cutis_gltf_issue(document, result,
                                       result == CUTIS_LIMIT_EXCEEDED       ? NULL
@@ -337,14 +339,16 @@ static cutis_result decode_all(unpacker *all)
     return CUTIS_OK;
 }
 
-/// The floats of an attribute that was decoded, `width` a vertex; NULL: it has none.
-static float *decoded_floats(const gltf_document *document, const json_t *primitive,
-                             const char *name, uint32_t width)
+/// The floats of an attribute that was decoded, `width` a vertex; NULL: it has none, or those of a
+/// primitive with another count of vertices (checked later).
+static float *decoded_floats(const gltf_document *document, const place *at, const char *name,
+                             uint32_t width)
 {
-    int32_t accessor = cutis_gltf_index(json_object_get(primitive, "attributes"), name);
+    int32_t accessor = cutis_gltf_index(json_object_get(at->json, "attributes"), name);
     const json_t *json = cutis_gltf_item(document, "accessors", (size_t)accessor);
     if (accessor == CUTIS_NONE || document->draco[accessor] != GLTF_DRACO_DECODED ||
         cutis_gltf_integer(json, "componentType", 0) != GLTF_F32 ||
+        cutis_gltf_integer(json, "count", 0) != at->vertex_count ||
         cutis_gltf_find_word(CUTIS_GLTF_SHAPES, 4, cutis_gltf_string(json, "type")) + 1 !=
             (int)width)
         return NULL;
@@ -377,7 +381,7 @@ static void mend_weights(const gltf_document *document, const place *at)
     char name[24];
     for (; set_count < SETS; set_count++) {
         snprintf(name, sizeof name, "WEIGHTS_%u", set_count);
-        sets[set_count] = decoded_floats(document, at->json, name, 4);
+        sets[set_count] = decoded_floats(document, at, name, 4);
         if (!sets[set_count]) break;
     }
     for (size_t v = 0; set_count && v < at->vertex_count; v++) {
@@ -394,8 +398,8 @@ static void mend(const unpacker *all)
     for (size_t i = 0; i < all->place_count; i++) {
         const place *at = &all->places[i];
         const gltf_document *document = all->document;
-        mend_directions(decoded_floats(document, at->json, "NORMAL", 3), at->vertex_count, 3);
-        mend_directions(decoded_floats(document, at->json, "TANGENT", 4), at->vertex_count, 4);
+        mend_directions(decoded_floats(document, at, "NORMAL", 3), at->vertex_count, 3);
+        mend_directions(decoded_floats(document, at, "TANGENT", 4), at->vertex_count, 4);
         mend_weights(document, at);
     }
 }

@@ -253,7 +253,8 @@ static const uint8_t *decode_block(vertex_stream *stream, const uint8_t *data, s
     }
     for (size_t c = 0; c < stream->stride / 4; c++) {
         for (uint32_t k = 0; k < 4 && data; k++)
-            data = decode_plane(stream, data, control[c] >> 2 * k & 3, count, planes[k]);
+            data = decode_plane(stream, data, stream->channels ? control[c] >> 2 * k & 3 : 0, count,
+                                planes[k]);
         if (!data) return NULL;
         stream->join((const uint8_t(*)[BLOCK_MOST])planes, count,
                      stream->channels ? stream->channels[c] : 0, out + 4 * c, stream->stride,
