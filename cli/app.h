@@ -96,6 +96,9 @@ int app_usage(cli_app *app, const char *format, ...) __attribute__((format(print
 #endif
 /// One line on stderr that is worth knowing; silent with --quiet.
 void app_note(cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/// Names and texts of files as they are printed: on one line, nothing that a terminal obeys.
+/// Control characters become '?', in place.
+void app_clean(char *text);
 /// printf to stdout, silent with --quiet and --json.
 void app_say(const cli_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

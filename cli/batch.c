@@ -157,6 +157,7 @@ void batch_verdict(const batch_job *job, char *out, size_t capacity)
     if (!last) last = good ? "done" : "not enough memory", size = strlen(last);
     if (strncmp(last, NAME, strlen(NAME)) == 0) last += strlen(NAME), size -= strlen(NAME);
     snprintf(out, capacity, "%.*s", (int)(size < 4000 ? size : 4000), last);
+    app_clean(out);
 }
 
 static void tell_text(cli_app *app, const batch_job *job)
@@ -168,9 +169,9 @@ static void tell_text(cli_app *app, const batch_job *job)
     app_progress_done(app);
     while (next_note(&text, note)) app_note(app, "%s", note);
     if (app->quiet && !good) app_fail_text(app, "%s", verdict);
-    const bool begins = strncmp(verdict, job->path, strlen(job->path)) == 0;
+    const bool begins = strncmp(verdict, job->shown, strlen(job->shown)) == 0;
     app_say(app, "%s%-8s%s%s%s%s\n", app_style(app, good ? "32" : "31"), good ? "ok" : "failed",
-            app_style(app, "0"), begins ? "" : job->path, begins ? "" : ": ", verdict);
+            app_style(app, "0"), begins ? "" : job->shown, begins ? "" : ": ", verdict);
 }
 
 static void tell_json(json_out *json, const batch_job *job)
@@ -271,13 +272,13 @@ static int run_jobs(batch *b)
     return status;
 }
 
-/// Folders that were made for files which failed: gone again where nothing is in them.
-static void remove_empty(const batch *b, const char *folder)
+/// Folders that this run made for files which failed: gone again where nothing is in them.
+static void remove_empty(const batch *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
         char *path = b->jobs[i].output;
         if (!path || b->jobs[i].status == EXIT_GOOD) continue;
-        for (char *slash; (slash = strrchr(path, '/')) && slash > path + strlen(folder);) {
+        for (char *slash; (slash = strrchr(path, '/')) && slash > path + b->jobs[i].existing;) {
             *slash = 0;
             if (rmdir(path) != 0) break;
         }
@@ -299,7 +300,7 @@ int batch_run(cli_app *app, int (*run)(cli_app *app))
     if (status == EXIT_GOOD) status = batch_find(&b);
     if (status == EXIT_GOOD && to) status = batch_name(&b, output, to);
     if (status == EXIT_GOOD) status = run_jobs(&b);
-    if (to) remove_empty(&b, output);
+    if (to) remove_empty(&b);
     if (made) rmdir(output); // stays unless it is empty
     batch_release(&b);
     return status;

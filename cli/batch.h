@@ -15,11 +15,13 @@ typedef struct batch_said {
 } batch_said;
 
 typedef struct batch_job {
-    char *path;    ///< as it is shown and opened
-    char *full;    ///< the same from the root, links to its folder followed; NULL: no such folder
-    char *output;  ///< what it becomes (convert); NULL: nothing
-    char *refusal; ///< why it is not even tried; or NULL
-    int status;    ///< of its run
+    char *shown;     ///< the path as it is printed
+    char *path;      ///< as it is opened
+    char *full;      ///< the same from the root, links to its folder followed; NULL: no such folder
+    char *output;    ///< what it becomes (convert); NULL: nothing
+    size_t existing; ///< how much of the output's path, in bytes, was a folder before the run
+    char *refusal;   ///< why it is not even tried; or NULL
+    int status;      ///< of its run
     bool done;
     batch_said said;
     struct {        ///< for --report
@@ -52,7 +54,7 @@ int batch_run(cli_app *app, int (*run)(cli_app *app));
 /// All files of the operands, folders walked in the order of names' bytes.
 int batch_find(batch *b);
 /// Where each file goes, below the folder of -o: as it lies below the folder that all operands
-/// share. Who would overwrite another's is refused.
+/// share. Who would overwrite another's, or a file that the batch reads, is refused.
 int batch_name(batch *b, const char *folder, const char *ending);
 void batch_release(batch *b);
 

@@ -173,7 +173,7 @@ static void put_picture(html_page *page, const batch_job *job)
     }
     html_markup(page, "<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"");
     html_data(page, "image/png", job->looks.pictures[1], job->looks.picture_sizes[1]);
-    html_between(page, "\"><img loading=\"lazy\" alt=\"", job->path, "\" src=\"");
+    html_between(page, "\"><img loading=\"lazy\" alt=\"", job->shown, "\" src=\"");
     html_data(page, "image/png", job->looks.pictures[0], job->looks.picture_sizes[0]);
     html_markup(page, "\"></picture></td>");
 }
@@ -211,8 +211,8 @@ static void put_row(html_page *page, const batch_job *job)
     const bool good = job->status == EXIT_GOOD, warns = good && count_lines(job, "warning ") > 0;
     batch_verdict(job, verdict, sizeof verdict);
     const char *said = verdict;
-    const size_t named = strlen(job->path);
-    if (strncmp(said, job->path, named) == 0 && strncmp(said + named, ": ", 2) == 0)
+    const size_t named = strlen(job->shown);
+    if (strncmp(said, job->shown, named) == 0 && strncmp(said + named, ": ", 2) == 0)
         said += named + 2;
     html_markup(page, "<tr%s>", good ? " class=\"passed\"" : "");
     put_picture(page, job);
@@ -223,7 +223,7 @@ static void put_row(html_page *page, const batch_job *job)
                 !good   ? "failed"
                 : warns ? "warnings"
                         : "ok");
-    html_between(page, "<span class=\"file\">", job->path, "</span>");
+    html_between(page, "<span class=\"file\">", job->shown, "</span>");
     html_between(page, "<p class=\"said\">", said, "</p>");
     put_details(page, job);
     html_markup(page, "</td>");

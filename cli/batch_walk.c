@@ -1,5 +1,5 @@
 /// Finding the files of a batch and naming what becomes of them. Invariant: every folder is entered
-/// once, whatever links lead to it, and no two jobs have one output.
+/// once, whatever links lead to it, no two jobs have one output, and no output is a job's source.
 #include "batch.h"
 
 #include <dirent.h>
@@ -65,13 +65,14 @@ static void add_job(walk *w, char *path, char *full)
         batch_job *grown = realloc(b->jobs, capacity * sizeof *grown);
         if (grown) b->jobs = grown, b->capacity = capacity;
     }
-    if (path && b->count < b->capacity) {
-        b->jobs[b->count++] = (batch_job){ .path = path, .full = full };
+    char *shown = path ? strdup(path) : NULL;
+    if (shown && b->count < b->capacity) {
+        app_clean(shown);
+        b->jobs[b->count++] = (batch_job){ .path = path, .shown = shown, .full = full };
         return;
     }
     w->failed = true;
-    free(path);
-    free(full);
+    free(shown), free(path), free(full);
 }
 
 // Many programs have a .cfg; Cal3D's names a skeleton.
@@ -267,9 +268,52 @@ static int refuse_doubles(batch *b)
     return EXIT_GOOD;
 }
 
+static place place_of(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 ? (place){ info.st_dev, info.st_ino } : (place){ 0, 0 };
+}
+
+/// What would be written over a file that the batch reads, by whatever name, is refused.
+static int refuse_sources(batch *b)
+{
+    place *sources = malloc((b->count + (size_t)1) * sizeof *sources);
+    if (!sources) return app_fail_text(b->app, "not enough memory");
+    for (uint32_t i = 0; i < b->count; i++) sources[i] = place_of(b->jobs[i].path);
+    for (uint32_t i = 0; i < b->count; i++) {
+        batch_job *job = &b->jobs[i];
+        const place target = job->output ? place_of(job->output) : (place){ 0, 0 };
+        for (uint32_t k = 0; target.inode && !job->refusal && k < b->count; k++)
+            if (same_place(target, sources[k]))
+                job->refusal = format_text(
+                    same_place(target, sources[i])
+                        ? "%s is the file itself; name another folder%.0s"
+                        : "%s would be written over %s, which is to be converted too; name "
+                          "another folder",
+                    job->output, b->jobs[k].path);
+    }
+    free(sources);
+    return EXIT_GOOD;
+}
+
+/// How much of an output's path is there before anything is made.
+static size_t existing_folder(const char *output)
+{
+    char *path = strdup(output);
+    struct stat info;
+    size_t length = path ? strlen(path) : 0;
+    for (char *slash; length && (slash = strrchr(path, '/')) && slash > path;) {
+        *slash = 0;
+        length = strlen(path);
+        if (stat(path, &info) == 0) break;
+    }
+    free(path);
+    return length;
+}
+
 int batch_name(batch *b, const char *folder, const char *ending)
 {
-    char *common = common_folder(b->app), *real = realpath(folder, NULL);
+    char *common = common_folder(b->app);
     const size_t length = common ? strlen(common) : 0;
     for (uint32_t i = 0; i < b->count; i++) {
         batch_job *job = &b->jobs[i];
@@ -281,23 +325,21 @@ int batch_name(batch *b, const char *folder, const char *ending)
         const char *dot = strrchr(slash ? slash : inner, '.');
         char *stem = strndup(inner, dot && dot != inner ? (size_t)(dot - inner) : strlen(inner));
         char *name = stem ? format_text("%s.%s", stem, ending) : NULL;
-        char *target = name && real ? join(real, name) : NULL;
         job->output = name ? join(folder, name) : NULL;
-        if (target && strcmp(target, job->full) == 0)
-            job->refusal = format_text("%s%s is the file itself; name another folder",
-                                       job->output ? job->output : "", "");
-        free(stem), free(name), free(target);
+        free(stem), free(name);
         if (!job->output) break;
+        job->existing = existing_folder(job->output);
     }
-    free(common), free(real);
-    return refuse_doubles(b);
+    free(common);
+    const int status = refuse_sources(b);
+    return status == EXIT_GOOD ? refuse_doubles(b) : status;
 }
 
 void batch_release(batch *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
         batch_job *job = &b->jobs[i];
-        free(job->path), free(job->full), free(job->output), free(job->refusal);
+        free(job->path), free(job->shown), free(job->full), free(job->output), free(job->refusal);
         free(job->said.words), free(job->said.lines), free(job->said.results);
         for (int k = 0; k < 2; k++) free(job->looks.pictures[k]);
     }

@@ -36,16 +36,21 @@ void html_markup(html_page *page, const char *format, ...)
 
 void html_text(html_page *page, const char *text)
 {
-    for (const char *c = text; *c; c++) {
+    for (const char *c = text; *c;) {
+        const int length = utf8_length((const unsigned char *)c);
+        const bool control = ((unsigned char)*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7f;
         const char *entity = *c == '&'   ? "&amp;"
                              : *c == '<' ? "&lt;"
                              : *c == '>' ? "&gt;"
                              : *c == '"' ? "&quot;"
+                             : control   ? "?"
+                             : !length   ? "\xef\xbf\xbd" // U+FFFD
                                          : NULL;
         if (entity)
             append(page, entity, strlen(entity));
         else
-            append(page, c, 1);
+            append(page, c, (size_t)length);
+        c += length ? length : 1;
     }
 }
 

@@ -73,9 +73,7 @@ void emit_end(json_out *json)
     if (json->depth == 0) fputc('\n', json->file);
 }
 
-// Length of the valid UTF-8 sequence at `s`, 0 if there is none (overlong forms and surrogates
-// included).
-static int utf8_length(const unsigned char *s)
+int utf8_length(const unsigned char *s)
 {
     if (s[0] < 0x80) return 1;
     int length = s[0] >= 0xc2 && s[0] <= 0xdf   ? 2

@@ -38,4 +38,8 @@ void emit_numbers(json_out *json, const char *key, const double *values, uint32_
 /// emit(&json, "{ file %s vertices %u rows [", path, vertex_count).
 void emit(json_out *json, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/// Length of the valid UTF-8 sequence at `s`, 0 if there is none (overlong forms and surrogates
+/// included).
+int utf8_length(const unsigned char *s);
+
 #endif

@@ -54,6 +54,12 @@ double app_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+void app_clean(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = '?';
+}
+
 // An error is one line whatever a file name or a file's own text contains, and one write: stderr
 // has no buffer.
 static void print_line(cli_app *app, const char *head, const char *text)
@@ -62,8 +68,7 @@ static void print_line(cli_app *app, const char *head, const char *text)
     int length = snprintf(line, sizeof line - 1, "%s%s", head, text);
     if (length < 0) return;
     if ((size_t)length > sizeof line - 2) length = (int)sizeof line - 2;
-    for (int i = 0; i < length; i++)
-        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f) line[i] = '?';
+    app_clean(line);
     line[length] = '\n';
     app_progress_done(app);
     fflush(stdout);

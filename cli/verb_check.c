@@ -45,9 +45,11 @@ static void print_issue(const cli_app *app, json_out *json, const cutis_issue *i
         emit(json, "{ code %s place %s text %s count %ju severity %s repaired %d }", issue->code,
              issue->place, issue->text, issue->count, severity_name(issue), fixed);
     const char *color = issue->severity == 0 ? "31" : issue->severity == 1 ? "33" : "36";
-    app_say(app, "%s%-8s%s%s: %s: %s%s\n", app_style(app, color), severity_name(issue),
-            app_style(app, "0"), issue->place, issue->code, issue->text,
-            fixed ? " [repaired]" : "");
+    char text[2048];
+    snprintf(text, sizeof text, "%s: %s: %s", issue->place, issue->code, issue->text);
+    app_clean(text);
+    app_say(app, "%s%-8s%s%s%s\n", app_style(app, color), severity_name(issue), app_style(app, "0"),
+            text, fixed ? " [repaired]" : "");
 }
 
 /// The findings in order: the file by its format's letter, what the gate repaired, the skin.
@@ -65,8 +67,10 @@ static uint32_t print_not_checked(const cli_app *app, json_out *json, const find
         const cutis_issue *issue = &all->lists[0][i];
         if (!not_checked(issue)) continue;
         if (app->json) emit(json, "{ place %s text %s }", issue->place, issue->text);
-        if (count < SHOWN)
-            app_say(app, "%s%s: %s", count ? "; " : "not checked: ", issue->place, issue->text);
+        char text[2048];
+        snprintf(text, sizeof text, "%s: %s", issue->place, issue->text);
+        app_clean(text);
+        if (count < SHOWN) app_say(app, "%s%s", count ? "; " : "not checked: ", text);
         count++;
     }
     if (count > SHOWN) app_say(app, "; and %u more, --json lists them", count - SHOWN);
@@ -99,10 +103,13 @@ static void print_findings(const cli_app *app, const char *path, const findings 
     if (app->json) emit(&json, "] not_checked [");
     const uint32_t left_out = print_not_checked(app, &json, all);
     if (app->json) emit(&json, "] }");
+    char shown[4096];
+    snprintf(shown, sizeof shown, "%s", path);
+    app_clean(shown);
     if (all->counts[0] + all->counts[1] + all->counts[2] == left_out) {
-        app_say(app, "%s: nothing to complain about\n", path);
+        app_say(app, "%s: nothing to complain about\n", shown);
     } else {
-        app_say(app, "%s: %u error%s, %u warning%s\n", path, total->errors,
+        app_say(app, "%s: %u error%s, %u warning%s\n", shown, total->errors,
                 total->errors == 1 ? "" : "s", total->warnings, total->warnings == 1 ? "" : "s");
     }
 }

@@ -112,7 +112,10 @@ int verb_convert(cli_app *app)
     if (status == EXIT_GOOD) status = app_write_model(app, model, output);
     if (status == EXIT_GOOD) {
         const written w = look_at_written(model, output);
-        app_say(app, "%s: %u vertices, %ju triangles, %u joints, %u clip%s\n", output, w.vertices,
+        char shown[4096];
+        snprintf(shown, sizeof shown, "%s", output);
+        app_clean(shown);
+        app_say(app, "%s: %u vertices, %ju triangles, %u joints, %u clip%s\n", shown, w.vertices,
                 w.triangles, w.joints, w.clips, w.clips == 1 ? "" : "s");
         if (w.lost[0]) app_note(app, "%s: its format cannot hold %s", output, w.lost);
         say_compressed(app);

@@ -70,6 +70,21 @@ rm -r "$T/in/made"
 sum=$(cksum <"$T/in/a/x.glb")
 "$CUTIS" convert "$T/in/a" --to glb -o "$T/in/a" >"$T/stdout" 2>/dev/null
 equals "a file is not written over itself" "$? $(cksum <"$T/in/a/x.glb") $(grep -c 'is the file itself' "$T/stdout")" "1 $sum 1"
+mkdir "$T/own"
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >"$T/own/a.obj"
+"$CUTIS" convert "$T/in/c.gltf" -q -o "$T/own/a.ply"
+"$CUTIS" convert "$T/own/a.obj" -q -o "$T/own/a.gltf"
+ln -s own "$T/alias"
+sum=$(cat "$T/own"/* | cksum)
+"$CUTIS" convert "$T/own" --to ply -o "$T/own" >"$T/stdout" 2>/dev/null
+equals "nor over another file of the batch" "$? $(cat "$T/own"/* | cksum) $(grep -c "a.ply would be written over $T/own/a.ply, which" "$T/stdout")" "1 $sum 2"
+"$CUTIS" convert "$T/own/a.obj" "$T/own/a.gltf" --to gltf -o "$T/alias" >"$T/stdout" 2>/dev/null
+equals "whatever names and links lead to it" "$? $(cat "$T/own"/* | cksum) $(grep -c '^failed ' "$T/stdout")" "1 $sum 2"
+mkdir -p "$T/kept/b/deep" "$T/sub/b/deep/new"
+cp "$T/in/bad.off" "$T/sub/b/deep"
+cp "$T/in/bad.off" "$T/sub/b/deep/new"
+"$CUTIS" convert "$T/sub" --to glb -o "$T/kept" >/dev/null 2>&1
+equals "an empty folder that was there stays" "$? $(cd "$T/kept" && find . | LC_ALL=C sort | tr '\n' ' ')" "1 . ./b ./b/deep "
 "$CUTIS" convert "$T/in/bad.off" --to glb -o "$T/empty/deep" >/dev/null 2>&1
 equals "no empty folder is left of what failed" "$? $([ -e "$T/empty/deep" ] && echo there)" "1 "
 "$CUTIS" convert "$T/in/none.obj" "$T/in/c.gltf" --to glb -o "$T/some" >"$T/stdout" 2>/dev/null
@@ -113,6 +128,22 @@ print(p.rows - 1, p.pictures, p.outside, 'http' in text, sorted(p.names))
 END
 equals "with a row and two pictures a model that can be read" "$(cat "$T/seen")" "3 4 0 False ['<b>&.stl', 'bad.off', 'm.bvh']"
 fails 2 "a report is a page" "want a name that ends in .html" "$CUTIS" check "$T/in" --report "$T/out/r.txt"
+
+# Names that would forge a line or command the terminal, or are no UTF-8.
+mkdir "$T/names"
+"$CUTIS" convert "$T/in/c.gltf" -q -o "$T/names/z.ply"
+cp "$T/names/z.ply" "$T/names/$(printf 'p\nok      fake.glb: nothing to complain about\n.ply')"
+cp "$T/in/bad.off" "$T/names/$(printf 'q\nok      fake.glb: nothing to complain about\n.off')"
+cp "$T/in/bad.off" "$T/names/$(printf '\033[2Jb\177.off')"
+mv "$T/names/z.ply" "$T/names/$(printf 'x\377y.ply')"
+for verb in "check" "convert --to stl -o $T/names.out"; do
+    "$CUTIS" ${verb%% *} "$T/names" $(echo "$verb" | cut -s -d' ' -f2-) --report "$T/names.html" >"$T/stdout" 2>"$T/stderr"
+    equals "${verb%% *}: a name is one line without control characters" \
+        "$(wc -l <"$T/stdout") $(grep -ac '^ok ' "$T/stdout") $(grep -ac '^failed ' "$T/stdout") $(tr -d '\n' <"$T/stdout" | LC_ALL=C grep -ac '[[:cntrl:]]') $(grep -ac 'fake.glb: nothing to complain about?.ply: ' "$T/stdout")" "5 2 2 0 1"
+    equals "${verb%% *}: and valid UTF-8 in the page" "$(/usr/bin/python3 -c "
+text = open('$T/names.html', 'rb').read().decode()
+print(text.count('x\ufffdy.ply</span>'), '\033' in text, '\177' in text, text.count('<span class=\"file\">'))")" "1 False False 4"
+done
 
 # Ctrl-C: no half-written file and no temporary one.
 "$CUTIS" synth biped --vertices 46036 -q -o "$T/big.glb"
