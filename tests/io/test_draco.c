@@ -175,6 +175,8 @@ static void a_program_that_anybody_may_change_is_not_run(void **state)
     setenv("CUTIS_DRACO", path_in(f, "loose"), 1);
     assert_int_equal(read_changed(f, packed.data, packed.size), CUTIS_UNSUPPORTED_FORMAT);
     assert_non_null(strstr(cutis_context_error(f->context), "libdraco-dev"));
+    assert_int_equal(chmod(path_in(f, "loose"), 0775), 0); // a group
+    assert_int_equal(read_changed(f, packed.data, packed.size), CUTIS_UNSUPPORTED_FORMAT);
     setenv("CUTIS_DRACO", "relative", 1);
     assert_int_equal(read_changed(f, packed.data, packed.size), CUTIS_UNSUPPORTED_FORMAT);
     unsetenv("CUTIS_DRACO");

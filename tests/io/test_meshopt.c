@@ -184,6 +184,20 @@ static void triangles_of_the_older_version_are_read(void **state)
     }
 }
 
+/// Codec 0 has no control bytes: seen by a sanitizer, where a block starts at the stream's end.
+static void a_block_at_the_end_of_a_stream_reads_nothing(void **state)
+{
+    (void)state;
+    uint8_t stream[41] = { 0xa0 }, out[300 * 4];
+    stream[16] = 0x80;
+    memset(stream + 17, 0xff, 24);
+    gltf_meshopt packed = { .data = stream, .count = 300, .stride = 4 };
+    for (int plain = 0; plain < 2; plain++) {
+        packed.plain = plain;
+        assert_false(decode_exactly(&packed, sizeof stream, out));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +205,7 @@ int main(void)
         cmocka_unit_test(streams_cut_off_are_refused),
         cmocka_unit_test(changed_streams_are_decoded_or_refused_the_same_way_with_and_without_simd),
         cmocka_unit_test(triangles_of_the_older_version_are_read),
+        cmocka_unit_test(a_block_at_the_end_of_a_stream_reads_nothing),
     };
     return cmocka_run_group_tests_name("meshopt", tests, make_cases, drop_cases);
 }
