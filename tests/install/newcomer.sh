@@ -37,7 +37,7 @@ machine() {
     for suite in bookworm bookworm-updates; do echo "deb $(mirror) $suite main"; done >"$root/etc/apt/sources.list"
     cp /etc/resolv.conf /etc/hosts "$root/etc/"
     cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" # the network is this machine's: a proxy of its own is trusted, by npm too
-    mount -t proc proc "$root/proc" && mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts" &&
+    mount -t proc proc "$root/proc" && mount --bind /sys "$root/sys" && mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts" &&
         mount -t tmpfs tmpfs "$root/dev/shm" && mount --bind "$cache/archives" "$root/var/cache/apt/archives" || exit 1
     chroot "$root" useradd -m ada
     for home in root home/ada; do

@@ -5,10 +5,9 @@
 import { createRequire } from 'node:module';
 import fs from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 
 const require = createRequire(path.resolve(process.env.CUTIS_NODE_MODULES ?? import.meta.dirname, 'x.js'));
-const load = (name) => import(pathToFileURL(require.resolve(name)));
+const load = (name) => import(name); // found in ../node_modules; Debian's node 18 cannot require() what they import
 const { NodeIO, Logger } = await load('@gltf-transform/core');
 const { ALL_EXTENSIONS, KHRDracoMeshCompression, EXTMeshoptCompression, KHRMeshQuantization } = await load('@gltf-transform/extensions');
 const { MeshoptEncoder, MeshoptDecoder } = await load('meshoptimizer');
