@@ -10,7 +10,7 @@
 #include "fit/reduce/moments.h"
 
 // With so few free units those around them are free too: there is little else to choose.
-enum { FEW = 256, RINGS = 2 };
+enum { FEW = 512, RINGS = 2 };
 
 static uint32_t influence_count(const cutis_moments *m, uint32_t unit)
 {

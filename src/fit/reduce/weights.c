@@ -223,10 +223,13 @@ static cutis_result run_row(run *r, uint32_t index)
 
 // Moments ---------------------------------------------------------------------------------------
 
-// How much the weight of what is worse than k-largest grows, how often, and how much worse may be
-// written with a warning; above that k-largest's weights are.
-static const double STRENGTHEN = 3, WORSE_MAX = 1.02;
-enum { REPAIRS = 4 };
+// How much the weight of what is worse than k-largest grows, round by round: little at first, since
+// what it gains there is lost elsewhere. From where it is worse (two draws of as many poses differ
+// by as much), and how much worse may be written with a warning; above that k-largest's weights
+// are.
+enum { REPAIRS = 6 };
+static const double STRENGTHEN[REPAIRS] = { 1.5, 1.5, 2, 3, 3, 3 };
+static const double WORSE = 1.005, WORSE_MAX = 1.02;
 
 static cutis_result keep_mixed(run *r, const cutis_mixed *x, cutis_reduce_row *row)
 {
@@ -282,14 +285,15 @@ static cutis_result judge_rows(run *r, uint32_t first, uint32_t count)
 
 // Where unseen poses of a kind that is learned from show the result worse than k-largest, that kind
 // and measure count more. @return the largest of such ratios, or 0
-static double strengthen(const run *r, cutis_mixed *x, double *ratio)
+static double strengthen(const run *r, cutis_mixed *x, int round, double *ratio)
 {
     const bool learned[CUTIS_MIXED_KINDS] = { r->poses.clip_count > 0, r->poses.random_count > 0 };
     double largest = 0;
     compare_unseen(r, ratio);
     for (int i = 0; i < 4; i++) {
-        if (!learned[i / 2] || !(ratio[i] > 1)) continue;
-        *(i % 2 ? &x->position[i / 2] : &x->normal[i / 2]) *= STRENGTHEN;
+        if (!learned[i / 2] || !(ratio[i] > WORSE)) continue;
+        if (round < REPAIRS)
+            *(i % 2 ? &x->position[i / 2] : &x->normal[i / 2]) *= STRENGTHEN[round];
         largest = fmax(largest, ratio[i]);
     }
     return largest;
@@ -327,7 +331,7 @@ static cutis_result bend(run *r, cutis_mixed *x, cutis_reduce_row *row, double *
     bool worse = false;
     for (int i = 0; i < 4; i++) {
         if (!learned[i / 2]) continue;
-        worse |= bent[i] > fmax(1, ratio[i]);
+        worse |= bent[i] > fmax(WORSE, ratio[i]);
         if (i % 2 == 0) before += ratio[i], after += bent[i];
     }
     if (worse || after >= before)
@@ -342,7 +346,8 @@ static cutis_result repair(run *r, cutis_mixed *x, cutis_reduce_row *row)
 {
     double ratio[4], largest;
     TRY(judge_rows(r, 0, 2));
-    for (int round = 0; (largest = strengthen(r, x, ratio)) > 0 && round < REPAIRS; round++) {
+    for (int round = 0; (largest = strengthen(r, x, round, ratio)) > 0 && round < REPAIRS;
+         round++) {
         TRY(cutis_mixed_solve(x));
         TRY(keep_mixed(r, x, row));
         TRY(judge_rows(r, 0, 1));
