@@ -49,6 +49,7 @@ endif()
 foreach(program cage reduce moments handles)
   set(${program}_level ${fast_level})
 endforeach()
+list(APPEND moments_level -fno-math-errno) # roots of eight lanes are one instruction if nobody asks what went wrong
 if(CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT CUTIS_LEVEL)
   # Short loops over lanes are vectors as they stand; -O3 unrolls them first and finds few in what is left: 1.5 x the time.
   set(handles_level -O2 -ftree-loop-vectorize -fvect-cost-model=dynamic -fno-tree-slp-vectorize -funroll-loops)

@@ -137,20 +137,36 @@ FN void moments_tangents(moments_vector n, moments_vector *t, moments_vector *u)
     u->z = -n.y;
 }
 
+// The same, and what candidates `slot` to `end` do alone, which goes to images, three vectors each.
+FN moments_vector moments_target_of(GLOBAL const double *positions, GLOBAL const int *first,
+                                    GLOBAL const int *control, GLOBAL const double *weight,
+                                    GLOBAL const double *palette, int unit, GLOBAL const int *slot,
+                                    GLOBAL const int *end, GLOBAL double *images)
+{
+    const double x = positions[3 * unit], y = positions[3 * unit + 1], z = positions[3 * unit + 2];
+    moments_vector sum;
+    sum.x = sum.y = sum.z = SPLAT(0.0);
+    for (int i = first[unit]; i < first[unit + 1]; i++) {
+        const moments_vector image =
+            moments_image(palette + (INDEX)control[i] * 12 * MOMENTS_BLOCK, x, y, z);
+        sum = moments_sum(sum, moments_scaled(image, SPLAT(weight[i])));
+        if (slot < end && first[unit] + *slot == i) {
+            moments_store(images, image);
+            images += 3 * MOMENTS_BLOCK;
+            slot++;
+        }
+    }
+    return sum;
+}
+
 // Where the weights `start` of its candidates take a free unit.
-FN moments_vector moments_moved(GLOBAL const double *positions, GLOBAL const int *first,
-                                GLOBAL const int *control, GLOBAL const double *palette,
-                                GLOBAL const int *slot_first, GLOBAL const int *slot,
-                                GLOBAL const double *start, int unit, int own_free)
+FN moments_vector moments_moved(GLOBAL const double *images, GLOBAL const double *start, int count)
 {
     moments_vector sum;
     sum.x = sum.y = sum.z = SPLAT(0.0);
-    for (int s = slot_first[own_free]; s < slot_first[own_free + 1]; s++) {
+    for (int s = 0; s < count; s++) {
         if (start[s] == 0) continue;
-        const INDEX i = control[first[unit] + slot[s]];
-        const moments_vector image =
-            moments_image(palette + i * 12 * MOMENTS_BLOCK, positions[3 * unit],
-                          positions[3 * unit + 1], positions[3 * unit + 2]);
+        const moments_vector image = moments_load(images + 3 * MOMENTS_BLOCK * s);
         sum = moments_sum(sum, moments_scaled(image, SPLAT(start[s])));
     }
     return sum;
@@ -196,38 +212,63 @@ FN moments_vector moments_way(moments_vector from, moments_vector to)
                           SELECT_LESS(zero, sine, moments_angle(sine, cosine) / sine, zero));
 }
 
+// Where the original weights take the units of a weld's ring (x), and their candidates alone
+// (images).
+FN void moments_ring(GLOBAL const double *positions, GLOBAL const int *first,
+                     GLOBAL const int *control, GLOBAL const double *weight,
+                     GLOBAL const int *slot_first, GLOBAL const int *slot,
+                     GLOBAL const int *ring_first, GLOBAL const int *ring,
+                     GLOBAL const int *unit_free, int weld, GLOBAL const double *palette,
+                     GLOBAL double *x, GLOBAL double *images)
+{
+    for (int r = ring_first[weld]; r < ring_first[weld + 1]; r++, x += 3 * MOMENTS_BLOCK) {
+        const int own_free = unit_free[ring[r]];
+        if (own_free < 0) {
+            moments_store(x, moments_target(positions, first, control, weight, palette, ring[r]));
+            continue;
+        }
+        GLOBAL const int *begin = slot + slot_first[own_free],
+                         *end = slot + slot_first[own_free + 1];
+        moments_store(x, moments_target_of(positions, first, control, weight, palette, ring[r],
+                                           begin, end, images));
+        images += 3 * MOMENTS_BLOCK * (end - begin);
+    }
+}
+
 // Rows of a weld in a block of poses: the change of its normal along both tangents by a unit of
 // every candidate's weight. Behind them, about a bent surface, a row of what the candidates should
 // come to: what they do now and the rest of the way to the original normal. own: the item's
-// scratch; at: the first lane. @return the number of rows
+// scratch; at: the first lane; keep: else there is one row only, of what `start` does.
+// @return the number of rows
 FN int moments_rows(MOMENTS_FAN_BUFFERS(ITEM_IN, ITEM_OUT) moments_sizes sizes, int weld,
-                    GLOBAL double *own, int block, int at)
+                    GLOBAL double *own, int block, int at, int keep)
 {
     const int begin = ring_first[weld], count = ring_first[weld + 1] - begin;
     const INDEX place = (INDEX)(sizes.block_first + block) * MOMENTS_BLOCK + at;
     GLOBAL const double *palette =
         matrices + (INDEX)(sizes.block_first + block) * sizes.controls * 12 * MOMENTS_BLOCK + at;
     GLOBAL double *x = own + at, *d = x + 3 * MOMENTS_BLOCK * sizes.ring_most,
-                  *rows = own + 6 * MOMENTS_BLOCK * sizes.ring_most + at;
+                  *rows = own + 6 * MOMENTS_BLOCK * sizes.ring_most + at,
+                  *images = rows + (INDEX)2 * MOMENTS_BLOCK * sizes.blocks * sizes.row_most;
     const REAL zero = SPLAT(0.0);
     moments_vector t[2], way;
-    REAL size, pull[2], wanted[2];
+    REAL size, pull[2];
     way.x = way.y = way.z = zero;
-    for (int r = 0; r < count; r++) {
-        moments_store(x + 3 * MOMENTS_BLOCK * r,
-                      moments_target(positions, first, control, weight, palette, ring[begin + r]));
-        moments_store(d + 3 * MOMENTS_BLOCK * r, way);
-    }
+    moments_ring(positions, first, control, weight, slot_first, slot, ring_first, ring, unit_free,
+                 weld, palette, x, images);
+    for (int r = 0; r < count; r++) moments_store(d + 3 * MOMENTS_BLOCK * r, way);
     moments_vector normal = moments_fan(fan_first, fan, weld, x, d, !sizes.bent, &size);
     REAL length = moments_root(moments_dot(normal, normal));
     if (sizes.bent) {
         const moments_vector original = moments_unit(normal, length);
-        for (int r = 0; r < count; r++) {
-            const int unit = ring[begin + r], own_free = unit_free[unit];
+        for (int r = 0, row = 0; r < count; r++) {
+            const int own_free = unit_free[ring[begin + r]];
             if (own_free < 0) continue;
+            const int slots = slot_first[own_free + 1] - slot_first[own_free];
             moments_store(x + 3 * MOMENTS_BLOCK * r,
-                          moments_moved(positions, first, control, palette, slot_first, slot, start,
-                                        unit, own_free));
+                          moments_moved(images + 3 * MOMENTS_BLOCK * row,
+                                        start + slot_first[own_free], slots));
+            row += slots;
         }
         normal = moments_fan(fan_first, fan, weld, x, d, 1, &size);
         length = moments_root(moments_dot(normal, normal));
@@ -236,75 +277,88 @@ FN int moments_rows(MOMENTS_FAN_BUFFERS(ITEM_IN, ITEM_OUT) moments_sizes sizes, 
     }
     const REAL spread = moments_root(length * length + size * size) + sizes.floor;
     const REAL scale = LOAD(pose_scales + place) * copies[weld];
-    const REAL most = SELECT_LESS(length, size * 0.2, size * 0.2, length) / spread;
     moments_tangents(moments_unit(normal, length), &t[0], &t[1]);
-    for (int k = 0; k < 2; k++) {
-        pull[k] = zero;
-        wanted[k] = scale * most * moments_dot(way, t[k]);
-    }
+    pull[0] = pull[1] = zero;
     int row = 0;
     for (int r = 0; r < count; r++) {
-        const int unit = ring[begin + r], own_free = unit_free[unit];
+        const int own_free = unit_free[ring[begin + r]];
         if (own_free < 0) continue;
         const moments_vector place_now = moments_load(x + 3 * MOMENTS_BLOCK * r),
                              edge = moments_load(d + 3 * MOMENTS_BLOCK * r);
         const moments_vector along = moments_scaled(moments_cross(edge, t[0]), scale / spread),
                              across = moments_scaled(moments_cross(edge, t[1]), scale / spread);
         for (int s = slot_first[own_free]; s < slot_first[own_free + 1]; s++, row++) {
-            const INDEX i = control[first[unit] + slot[s]];
             const moments_vector offset =
-                moments_less(moments_image(palette + i * 12 * MOMENTS_BLOCK, positions[3 * unit],
-                                           positions[3 * unit + 1], positions[3 * unit + 2]),
-                             place_now);
-            GLOBAL double *out = rows + ((INDEX)row * sizes.blocks + block) * 2 * MOMENTS_BLOCK;
+                moments_less(moments_load(images + 3 * MOMENTS_BLOCK * row), place_now);
             const REAL one = moments_dot(offset, along), other = moments_dot(offset, across);
-            STORE(out, one);
-            STORE(out + MOMENTS_BLOCK, other);
             pull[0] = pull[0] + one * start[s];
             pull[1] = pull[1] + other * start[s];
+            if (!keep) continue;
+            GLOBAL double *out = rows + ((INDEX)row * sizes.blocks + block) * 2 * MOMENTS_BLOCK;
+            STORE(out, one);
+            STORE(out + MOMENTS_BLOCK, other);
         }
     }
-    if (!sizes.bent) return row;
+    if (keep && !sizes.bent) return row;
+    if (!keep) row = 0;
+    if (sizes.bent) {
+        const REAL most = SELECT_LESS(length, size * 0.2, size * 0.2, length) / spread;
+        for (int k = 0; k < 2; k++) pull[k] = pull[k] + scale * most * moments_dot(way, t[k]);
+    }
     GLOBAL double *out = rows + ((INDEX)row * sizes.blocks + block) * 2 * MOMENTS_BLOCK;
-    STORE(out, pull[0] + wanted[0]);
-    STORE(out + MOMENTS_BLOCK, pull[1] + wanted[1]);
+    STORE(out, pull[0]);
+    STORE(out + MOMENTS_BLOCK, pull[1]);
     return row + 1;
 }
 
-// Sum of products of two rows of `length` doubles, in the order of the invariant.
+// Sums of products of rows of `length` doubles, in the order of the invariant.
 #if KERNEL_LANES > 1
 #ifdef __AVX512F__
 #define MOMENTS_TILE 4
 #else
 #define MOMENTS_TILE 2
 #endif
-// All products of `count` rows (those of MOMENTS_TILE and MOMENTS_TILE at a time, which stay in
-// registers), added to the lower triangle `out`.
+// Products of rows a to a + height and b to b + MOMENTS_TILE, which stay in registers, added to the
+// lower triangle `out`. height: a constant.
+static inline __attribute__((always_inline)) void
+moments_tile(const double *rows, int a, int b, int height, int count, int length, double *out)
+{
+    double part[MOMENTS_TILE * MOMENTS_TILE][KERNEL_LANES], all[MOMENTS_TILE * MOMENTS_TILE];
+    REAL sum[MOMENTS_TILE][MOMENTS_TILE];
+    const double *p[MOMENTS_TILE], *q[MOMENTS_TILE];
+    for (int i = 0; i < MOMENTS_TILE; i++) {
+        p[i] = rows + (INDEX)(a + i) * length;
+        q[i] = rows + (INDEX)(b + i < count ? b + i : count - 1) * length;
+        for (int j = 0; j < MOMENTS_TILE; j++) sum[i][j] = SPLAT(0.0);
+    }
+    for (int at = 0; at < length; at += KERNEL_LANES) {
+        REAL u[MOMENTS_TILE], v[MOMENTS_TILE];
+        for (int i = 0; i < MOMENTS_TILE; i++) v[i] = LOAD(q[i] + at);
+        for (int i = 0; i < height; i++) u[i] = LOAD(p[i] + at);
+        for (int i = 0; i < height; i++)
+            for (int j = 0; j < MOMENTS_TILE; j++) sum[i][j] = sum[i][j] + u[i] * v[j];
+    }
+    // Lanes are added for all products side by side: one after the other each would wait for
+    // itself.
+    for (int i = 0; i < height; i++)
+        for (int j = 0; j < MOMENTS_TILE; j++) STORE(part[i * MOMENTS_TILE + j], sum[i][j]);
+    for (int k = 0; k < height * MOMENTS_TILE; k++) all[k] = 0;
+    for (int l = 0; l < KERNEL_LANES; l++)
+        for (int k = 0; k < height * MOMENTS_TILE; k++) all[k] += part[k][l];
+    for (int i = 0; i < height; i++)
+        for (int j = 0; j < MOMENTS_TILE && b + j <= a + i; j++)
+            out[(INDEX)(a + i) * (a + i + 1) / 2 + b + j] += all[i * MOMENTS_TILE + j];
+}
+
+// All products of `count` rows.
 FN void moments_products(const double *rows, int count, int length, double *out)
 {
-    for (int a = 0; a < count; a += MOMENTS_TILE)
-        for (int b = 0; b <= a; b += MOMENTS_TILE) {
-            REAL sum[MOMENTS_TILE][MOMENTS_TILE];
-            const double *p[MOMENTS_TILE], *q[MOMENTS_TILE];
-            for (int i = 0; i < MOMENTS_TILE; i++) {
-                p[i] = rows + (INDEX)(a + i < count ? a + i : count - 1) * length;
-                q[i] = rows + (INDEX)(b + i < count ? b + i : count - 1) * length;
-                for (int j = 0; j < MOMENTS_TILE; j++) sum[i][j] = SPLAT(0.0);
-            }
-            for (int at = 0; at < length; at += KERNEL_LANES) {
-                REAL u[MOMENTS_TILE], v[MOMENTS_TILE];
-                for (int i = 0; i < MOMENTS_TILE; i++)
-                    u[i] = LOAD(p[i] + at), v[i] = LOAD(q[i] + at);
-                for (int i = 0; i < MOMENTS_TILE; i++)
-                    for (int j = 0; j < MOMENTS_TILE; j++) sum[i][j] = sum[i][j] + u[i] * v[j];
-            }
-            for (int i = 0; i < MOMENTS_TILE && a + i < count; i++)
-                for (int j = 0; j < MOMENTS_TILE && b + j <= a + i; j++) {
-                    double all = 0;
-                    for (int l = 0; l < KERNEL_LANES; l++) all += sum[i][j][l];
-                    out[(INDEX)(a + i) * (a + i + 1) / 2 + b + j] += all;
-                }
-        }
+    int a = 0;
+    for (; a + MOMENTS_TILE <= count; a += MOMENTS_TILE)
+        for (int b = 0; b <= a; b += MOMENTS_TILE)
+            moments_tile(rows, a, b, MOMENTS_TILE, count, length, out);
+    for (; a < count; a++)
+        for (int b = 0; b <= a; b += MOMENTS_TILE) moments_tile(rows, a, b, 1, count, length, out);
 }
 #else
 FN void moments_products(GLOBAL const double *rows, int count, int length, GLOBAL double *out)
@@ -334,7 +388,7 @@ ITEM_KERNEL(moments_gram, MOMENTS_GRAM_BUFFERS)
     for (int block = 0; block < sizes.blocks; block++)
         for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES)
             rows = moments_rows(MOMENTS_FAN_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) sizes, weld, own,
-                                block, at);
+                                block, at, 1);
     moments_products(own + 6 * MOMENTS_BLOCK * sizes.ring_most, rows,
                      2 * MOMENTS_BLOCK * sizes.blocks, gram + gram_first[item]);
     ITEM_END
@@ -352,19 +406,9 @@ ITEM_KERNEL(moments_energy, MOMENTS_ENERGY_BUFFERS)
     for (int block = 0; block < sizes.blocks; block++)
         for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES)
             moments_rows(MOMENTS_FAN_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) sizes, weld, own, block,
-                         at);
+                         at, 0);
     double all = 0;
-    for (int i = 0; i < length; i++) {
-        double sum = 0;
-        int row = 0;
-        for (int r = ring_first[weld]; r < ring_first[weld + 1]; r++) {
-            const int own_free = unit_free[ring[r]];
-            if (own_free < 0) continue;
-            for (int s = slot_first[own_free]; s < slot_first[own_free + 1]; s++, row++)
-                sum += start[s] * rows[(INDEX)row * length + i];
-        }
-        all += sum * sum;
-    }
+    for (int i = 0; i < length; i++) all += rows[i] * rows[i];
     part[item] = all;
     ITEM_END
 }

@@ -28,7 +28,9 @@ typedef struct former {
     double *linear; ///< per candidate, of a form about a bent surface; else NULL
     double *matrices, *scales, *scratch, *gram, *part, *place;
     long long *gram_first, *place_first;
-    uint32_t weld; ///< first of the batch
+    uint32_t weld;                ///< first of the batch
+    uint32_t *taker, taker_count; ///< free units in a fan of the batch, in the order of welds
+    uint32_t *taken;              ///< per free unit: the last batch that had it, and 1
     moments_sizes sizes;
 #define BUFFER(name) cutis_buffer *name;
     struct {
@@ -188,6 +190,9 @@ static cutis_result open_former(former *f)
     f->place = cutis_arena_alloc(&f->arena, triangle, sizeof *f->place);
     f->place_first =
         cutis_arena_alloc(&f->arena, (size_t)m->free_count + 1, sizeof *f->place_first);
+    f->taker = cutis_arena_alloc(&f->arena, m->free_count, sizeof *f->taker);
+    f->taken = cutis_arena_zero(&f->arena, m->free_count, sizeof *f->taken);
+    if (!f->taker || !f->taken) return cutis_alloc_result(m->context);
     if (!f->matrices || !f->scales || !f->scratch || !f->gram || !f->part || !f->gram_first ||
         !f->place || !f->place_first)
         return cutis_alloc_result(m->context);
@@ -295,13 +300,26 @@ static void take_unit(const former *f, uint32_t own, uint32_t end)
     }
 }
 
-enum { TAKE_TASK = 64 };
+// Whom the batch's welds are about. Every free unit is looked at as often as it is in a fan.
+static void list_takers(former *f, uint32_t count)
+{
+    const cutis_moments *m = f->m;
+    f->taker_count = 0;
+    for (uint32_t r = m->ring_first[f->weld]; r < m->ring_first[f->weld + count]; r++) {
+        const int32_t g = m->unit_free[m->ring[r]];
+        if (g < 0 || f->taken[g] == f->weld + 1) continue;
+        f->taken[g] = f->weld + 1;
+        f->taker[f->taker_count++] = (uint32_t)g;
+    }
+}
+
+enum { TAKE_TASK = 16 };
 static void take_task(void *data, uint32_t index)
 {
     const former *f = data;
-    const uint32_t end = f->weld + MOMENTS_BATCH;
     uint32_t i = index * TAKE_TASK;
-    for (uint32_t last = i + TAKE_TASK; i < last && i < f->m->free_count; i++) take_unit(f, i, end);
+    for (uint32_t last = i + TAKE_TASK; i < last && i < f->taker_count; i++)
+        take_unit(f, f->taker[i], f->weld + MOMENTS_BATCH);
 }
 
 static cutis_result form_batch(former *f)
@@ -324,7 +342,8 @@ static cutis_result form_batch(former *f)
                              (moments_gram_buffers){ MOMENTS_GRAM_BUFFERS(PASS, PASS) },
                              (moments_gram_arguments){ .sizes = f->sizes }));
     }
-    cutis_device_run_items(m->device, take_task, f, m->free_count, TAKE_TASK);
+    list_takers(f, count);
+    cutis_device_run_items(m->device, take_task, f, f->taker_count, TAKE_TASK);
     for (uint32_t w = 0; w < count && f->linear; w++)
         m->constant += f->gram[f->gram_first[w + 1] - 1];
     return CUTIS_OK;
@@ -336,7 +355,7 @@ static cutis_result form_all(former *f)
     for (uint32_t k = 0; k < f->kind_count && !f->linear; k++) {
         TRY(cutis_progress(m->context, "reading poses", 0.5 * k / f->kind_count));
         TRY(add_places(f, k));
-        TRY(find_normals(f, k, &m->unit[k]));
+        if (!(m->unit[k] > 0)) TRY(find_normals(f, k, &m->unit[k])); // else as it was
     }
     for (uint32_t k = 0; k < f->kind_count; k++)
         set_scales(f, k, m->unit[k] > 0 ? f->kinds[k].normal / m->unit[k] : 0);

@@ -25,6 +25,7 @@ enum { WIDE = CUTIS_MOMENTS_WIDE, SET = CUTIS_MOMENTS_SET, SWAPS = 3, ROUNDS = 4
 typedef struct subsets {
     uint32_t n, most, base;
     const double *gram, *right;
+    double difference[WIDE][WIDE]; ///< the form of differences to the base, from it on
     double factor[SET][SET], inverse[SET], half[SET]; ///< of members after the first
     uint8_t member[SET];
     double best;
@@ -33,11 +34,15 @@ typedef struct subsets {
     double best_weight[SET];
 } subsets;
 
-static double against(const subsets *s, uint32_t i, uint32_t j)
+static void set_base(subsets *s, uint32_t base)
 {
     const double *g = s->gram;
-    const uint32_t n = s->n, b = s->base;
-    return g[i * n + j] - g[i * n + b] - g[b * n + j] + g[b * n + b];
+    const uint32_t n = s->n;
+    s->base = base;
+    for (uint32_t i = base + 1; i < n; i++)
+        for (uint32_t j = base + 1; j <= i; j++)
+            s->difference[i][j] =
+                g[i * n + j] - g[i * n + base] - g[base * n + j] + g[base * n + base];
 }
 
 // Weights of the subset that ends at `depth`; kept if none is negative.
@@ -64,12 +69,12 @@ static void grow(subsets *s, uint32_t depth, uint32_t from, double energy)
 {
     const uint32_t n = s->n, b = s->base;
     for (uint32_t j = from; j < n; j++) {
-        const double own = against(s, j, j);
+        const double own = s->difference[j][j];
         double pivot = own,
                half = s->right[j] - s->right[b] - s->gram[j * n + b] + s->gram[b * n + b];
         double across[SET], *row = s->factor[depth];
         for (uint32_t k = 0; k < depth; k++) {
-            double sum = against(s, j, s->member[k]);
+            double sum = s->difference[j][s->member[k]];
             for (uint32_t i = 0; i < k; i++) sum -= across[i] * s->factor[k][i];
             across[k] = sum;
             row[k] = sum * s->inverse[k];
@@ -88,7 +93,8 @@ static void grow(subsets *s, uint32_t depth, uint32_t from, double energy)
 
 static void try_all(subsets *s)
 {
-    for (s->base = 0; s->base < s->n; s->base++) {
+    for (uint32_t base = 0; base < s->n; base++) {
+        set_base(s, base);
         const double energy = s->gram[s->base * s->n + s->base] - 2 * s->right[s->base];
         if (energy < s->best) {
             s->best = energy;
@@ -192,7 +198,9 @@ void cutis_moments_local(uint32_t n, const double *gram, const double *right, ui
         try_swaps(n, gram, right, most, count, index, weight);
         return;
     }
-    subsets s = { .n = n, .most = most, .gram = gram, .right = right, .best = INFINITY };
+    subsets s;
+    s.n = n, s.most = most, s.gram = gram, s.right = right;
+    s.best = INFINITY, s.best_count = 0;
     try_all(&s);
     if (s.best_count == 0) return; // nothing is finite
     *count = (uint8_t)s.best_count;
@@ -207,16 +215,30 @@ static uint32_t slots(const cutis_moments *m, uint32_t f)
     return m->slot_first[f + 1] - m->slot_first[f];
 }
 
+// The form is larger than caches: rows of the block after the next are asked for ahead of time.
+enum { AHEAD = 2 };
+static void ask_for(const cutis_moments_work *w, size_t b, uint32_t n)
+{
+    const cutis_moments *m = w->m;
+    const uint32_t g = m->near[b];
+    const double *block = m->value + m->entry[b];
+    const uint8_t *index = w->state->index + (size_t)g * m->influences;
+    for (uint32_t k = 0; k < w->state->count[g]; k++)
+        __builtin_prefetch(block + (size_t)index[k] * n);
+}
+
 // What the others' errors make of the vertex's weights: the sum of H_fg a_g.
-static const double *pull(const cutis_moments_work *w, uint32_t f, double *out)
+static const double *pull(const cutis_moments_work *w, uint32_t f, double *restrict out)
 {
     const cutis_moments *m = w->m;
     const uint32_t n = slots(m, f), most = m->influences;
+    const size_t end = m->near_first[f + 1];
     const double *diagonal = NULL;
     for (uint32_t i = 0; i < n; i++) out[i] = 0;
-    for (size_t b = m->near_first[f]; b < m->near_first[f + 1]; b++) {
+    for (size_t b = m->near_first[f]; b < end; b++) {
         const uint32_t g = m->near[b];
-        const double *block = m->value + m->entry[b];
+        const double *restrict block = m->value + m->entry[b];
+        if (b + AHEAD < end) ask_for(w, b + AHEAD, n);
         if (g == f) {
             diagonal = block;
             continue;
@@ -224,7 +246,7 @@ static const double *pull(const cutis_moments_work *w, uint32_t f, double *out)
         const uint8_t *index = w->state->index + (size_t)g * most;
         const double *weight = w->state->weight + (size_t)g * most;
         for (uint32_t k = 0; k < w->state->count[g]; k++) {
-            const double a = weight[k], *row = block + (size_t)index[k] * n;
+            const double a = weight[k], *restrict row = block + (size_t)index[k] * n;
             for (uint32_t i = 0; i < n; i++) out[i] += a * row[i];
         }
     }

@@ -11,6 +11,9 @@
 
 // Eigenvalues below this part of the largest belong to directions the kept controls do not span.
 static const double CUT = 1e-10;
+// Determinant with the diagonal scaled to 1, and least entry of the diagonal relative to its sum,
+// from which on there are none: 0.4e-6 * 1e-3 is above the cut.
+static const double WELL = 1e-6, SIZED = 1e-3;
 // Weights beyond this come from thin tetrahedra and tear the surface when it moves.
 static const double HUGE_WEIGHT = 3;
 // Penalties in place of the equations: where they fix all weights, and where no non-negative
@@ -60,14 +63,41 @@ static void eigen4(double a[4][4], double q[4][4])
     }
 }
 
-// (B B^T)^+ of the controls of `list`.
-static void pseudo_inverse(double (*column)[4], const uint32_t *list, uint32_t count,
-                           double inverse[4][4])
+// The inverse by symmetric pivots, where no eigenvalue can be near the cut: with the diagonal
+// scaled to 1 the least one is at least 0.4 of the determinant. @return whether that was seen
+static bool plain_inverse(const double normal[4][4], double inverse[4][4])
+{
+    double a[4][4], part = 1, least = INFINITY, sum = 0;
+    memcpy(a, normal, sizeof a);
+    for (int k = 0; k < 4; k++) least = fmin(least, a[k][k]), sum += a[k][k];
+    for (int k = 0; k < 4; k++) {
+        const double pivot = 1 / a[k][k];
+        part *= a[k][k] / normal[k][k];
+        if (!(part > WELL && least > SIZED * sum)) return false;
+        for (int r = 0; r < 4; r++) {
+            if (r == k) continue;
+            const double factor = a[r][k] * pivot;
+            for (int c = 0; c < 4; c++)
+                if (c != k) a[r][c] -= factor * a[k][c];
+            a[r][k] = -factor;
+        }
+        for (int c = 0; c < 4; c++)
+            if (c != k) a[k][c] *= pivot;
+        a[k][k] = pivot;
+    }
+    for (int r = 0; r < 4; r++)
+        for (int c = 0; c < 4; c++) inverse[r][c] = 0.5 * (a[r][c] + a[c][r]);
+    return true;
+}
+
+// (B B^T)^+ of the controls.
+static void pseudo_inverse(const double (*column)[4], uint32_t count, double inverse[4][4])
 {
     double normal[4][4] = { { 0 } }, q[4][4], largest = 0;
     for (uint32_t i = 0; i < count; i++)
         for (int r = 0; r < 4; r++)
-            for (int c = 0; c < 4; c++) normal[r][c] += column[list[i]][r] * column[list[i]][c];
+            for (int c = 0; c < 4; c++) normal[r][c] += column[i][r] * column[i][c];
+    if (plain_inverse((const double(*)[4])normal, inverse)) return;
     eigen4(normal, q);
     for (int k = 0; k < 4; k++) largest = fmax(largest, normal[k][k]);
     for (int r = 0; r < 4; r++)
@@ -78,19 +108,18 @@ static void pseudo_inverse(double (*column)[4], const uint32_t *list, uint32_t c
         }
 }
 
-// a = y - B^T (B B^T)^+ (B y - d) on the controls of `list`, d = (1, 0, 0, 0). Twice: the second
-// time takes rounding out.
-static void project_hard(double (*column)[4], const uint32_t *list, uint32_t count,
-                         const double inverse[4][4], double *weights)
+// a = y - B^T (B B^T)^+ (B y - d), d = (1, 0, 0, 0). Twice: the second time takes rounding out.
+static void project_hard(const double (*column)[4], uint32_t count, const double inverse[4][4],
+                         double *weights)
 {
     for (int pass = 0; pass < 2; pass++) {
         double miss[4] = { -1, 0, 0, 0 }, move[4] = { 0 };
         for (uint32_t i = 0; i < count; i++)
-            for (int r = 0; r < 4; r++) miss[r] += column[list[i]][r] * weights[list[i]];
+            for (int r = 0; r < 4; r++) miss[r] += column[i][r] * weights[i];
         for (int r = 0; r < 4; r++)
             for (int c = 0; c < 4; c++) move[r] += inverse[r][c] * miss[c];
         for (uint32_t i = 0; i < count; i++)
-            for (int r = 0; r < 4; r++) weights[list[i]] -= column[list[i]][r] * move[r];
+            for (int r = 0; r < 4; r++) weights[i] -= column[i][r] * move[r];
     }
 }
 
@@ -121,11 +150,9 @@ static void project_soft(double (*column)[4], uint32_t count, const double *desi
 static void precise_signed(double (*column)[4], uint32_t count, const double inverse[4][4],
                            const double *desired, double *weights)
 {
-    uint32_t list[CUTIS_REDUCE_SET];
     double largest = 0;
-    for (uint32_t i = 0; i < count; i++) list[i] = i;
     memcpy(weights, desired, count * sizeof *weights);
-    if (count > 4) project_hard(column, list, count, inverse, weights);
+    if (count > 4) project_hard((const double(*)[4])column, count, inverse, weights);
     for (uint32_t i = 0; i < count; i++) largest = fmax(largest, fabs(weights[i]));
     if (count <= 4 || largest > HUGE_WEIGHT)
         project_soft(column, count, desired, SOFT, true, weights);
@@ -134,18 +161,23 @@ static void precise_signed(double (*column)[4], uint32_t count, const double inv
 static void precise_bounded(double (*column)[4], uint32_t count, const double *desired,
                             double *weights)
 {
-    uint32_t list[CUTIS_REDUCE_SET], active = 0;
+    uint32_t active = 0;
     double trial[CUTIS_REDUCE_SET] = { 0 }, inverse[4][4];
+    double some[CUTIS_REDUCE_SET][4], part[CUTIS_REDUCE_SET];
     if (count <= 4) {
         project_soft(column, count, desired, SOFT, false, weights);
         return;
     }
     project_soft(column, count, desired, STIFF, false, weights);
     for (uint32_t i = 0; i < count; i++)
-        if (weights[i] > 0) list[active++] = i;
-    for (uint32_t i = 0; i < active; i++) trial[list[i]] = desired[list[i]];
-    pseudo_inverse(column, list, active, inverse);
-    project_hard(column, list, active, (const double(*)[4])inverse, trial);
+        if (weights[i] > 0) {
+            memcpy(some[active], column[i], sizeof *some);
+            part[active++] = desired[i];
+        }
+    pseudo_inverse((const double(*)[4])some, active, inverse);
+    project_hard((const double(*)[4])some, active, (const double(*)[4])inverse, part);
+    for (uint32_t i = 0, k = 0; i < count; i++)
+        if (weights[i] > 0) trial[i] = part[k++];
     bool fits = distance_from_vertex(column, count, trial) <= PRECISION / 10;
     for (uint32_t i = 0; i < count; i++) fits = fits && trial[i] >= 0;
     if (fits)
@@ -158,10 +190,8 @@ void cutis_reduce_precision(const cutis_reduce_problem *problem, uint32_t vertex
                             const uint32_t *controls, uint32_t count, double inverse[4][4])
 {
     double column[CUTIS_REDUCE_SET][4];
-    uint32_t list[CUTIS_REDUCE_SET];
-    for (uint32_t i = 0; i < count; i++) list[i] = i;
     load_columns(problem, vertex, controls, count, column);
-    pseudo_inverse(column, list, count, inverse);
+    pseudo_inverse((const double(*)[4])column, count, inverse);
 }
 
 void cutis_reduce_precise(const cutis_reduce_problem *problem, uint32_t vertex,

@@ -1,7 +1,8 @@
 // Smooth weights (docs/spec/reduction.md 2.5): the reduced weight functions differ from the
 // original ones by fields whose Laplacian is small; dropped weights count. No poses. Residuals are
-// sparse: at a vertex only controls that it or a neighbour had. Invariants: those of the sweeps;
-// rho is L (A - Abar) for the current weights A.
+// sparse: at a vertex only controls that it or a neighbour keeps (what the others leave is the same
+// whatever is done). Invariants: those of the sweeps; rho is L (A - Abar) for the current weights
+// A.
 #include <math.h>
 #include <string.h>
 
@@ -17,131 +18,157 @@ typedef struct smooth_job {
     cutis_reduce_state *state;
     const cutis_reduce_colours *colours;
     uint32_t colour;
-    size_t *first;     ///< vertex_count + 1, into control and rho
-    uint32_t *control; ///< ascending per vertex
-    double *rho;
+    size_t *first;       ///< vertex_count + 1, into rho: a vertex's row
+    double *rho;         ///< of controls that the vertex or a neighbour keeps; others never change
     size_t *place_first; ///< vertex_count + 1
-    size_t *place;       ///< per vertex, kept slot and row (its own, its neighbours'): where in rho
+    uint32_t *place;     ///< per vertex, row (its own, its neighbours') and kept slot: where in it
+    double *pull;        ///< per neighbour: its cotangent over its area
+    double *stiff;       ///< per vertex: what a unit of a weight costs
     double (*inverse)[4][4]; ///< per vertex, with `rest` (cutis_reduce_precision); else NULL
     double *fall;            ///< per task
+    // While rows are made, CHUNKS at a time; per chunk and control:
+    bool counting;
+    uint32_t chunk;    ///< vertices of one
+    double *value;     ///< the residual of the row at hand
+    uint32_t *row;     ///< the row that last had the control, and 1
+    uint32_t *at;      ///< where in it
+    uint32_t *touched; ///< controls of the row at hand
+    double *energy;    ///< per chunk
 } smooth_job;
 
-static double *find_rho(const smooth_job *job, uint32_t vertex, uint32_t control)
-{
-    return job->rho + order_last(job->control, job->first[vertex], job->first[vertex + 1], control);
-}
+// Parts that rows are made in, each with its own table of controls.
+enum { CHUNKS = 64 };
 
-// Add the controls of vertex u to the ascending list of the row being built. @return its new end
-static size_t merge_controls(const cutis_reduce_problem *problem, uint32_t u, uint32_t *list,
-                             size_t begin, size_t end)
+typedef struct chunk_table {
+    double *value;
+    uint32_t *row, *at, *touched, count;
+} chunk_table;
+
+// Give the controls of `list` a place in the row that is being made.
+static void touch(chunk_table *t, uint32_t row, const uint32_t *list, uint32_t count)
 {
-    for (uint32_t i = problem->first[u]; i < problem->first[u + 1]; i++) {
-        uint32_t control = problem->control[i];
-        size_t at = end;
-        while (at > begin && list[at - 1] > control) at--;
-        if (at > begin && list[at - 1] == control) continue;
-        memmove(list + at + 1, list + at, (end - at) * sizeof *list);
-        list[at] = control;
-        end++;
+    for (uint32_t i = 0; i < count; i++) {
+        if (t->row[list[i]] == row + 1) continue;
+        t->row[list[i]] = row + 1;
+        t->value[list[i]] = 0;
+        t->at[list[i]] = t->count;
+        t->touched[t->count++] = list[i];
     }
-    return end;
 }
 
-// `row`: scratch for all controls
-static void build_rows(smooth_job *job, uint32_t *row)
-{
-    const cutis_reduce_problem *problem = job->problem;
-    const cutis_reduce_mesh *mesh = problem->mesh;
-    size_t used = 0;
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        size_t count = merge_controls(problem, v, row, 0, 0);
-        for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
-            count = merge_controls(problem, mesh->neighbour[i], row, 0, count);
-        job->first[v] = used;
-        memcpy(job->control + used, row, count * sizeof *row);
-        used += count;
-    }
-    job->first[mesh->vertex_count] = used;
-}
-
-// Most entries the rows can have: every influence once for its vertex and once for each neighbour.
-static size_t row_bound(const cutis_reduce_problem *problem)
-{
-    const cutis_reduce_mesh *mesh = problem->mesh;
-    size_t bound = 0;
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        size_t row = problem->first[v + 1] - problem->first[v];
-        for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
-            row += problem->first[mesh->neighbour[i] + 1] - problem->first[mesh->neighbour[i]];
-        bound += row < problem->control_count ? row : problem->control_count;
-    }
-    return bound;
-}
-
-// Spread one vertex's e_i = A_i - Abar_i over the rows that contain it.
-static void spread(smooth_job *job, uint32_t v, uint32_t control, double e)
-{
-    const cutis_reduce_mesh *mesh = job->problem->mesh;
-    if (e == 0) return;
-    *find_rho(job, v, control) -= mesh->diagonal[v] * e;
-    for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
-        *find_rho(job, mesh->neighbour[i], control) += mesh->cotangent[i] * e;
-}
-
-static void start_rho(smooth_job *job)
+// Vertex u's part of the row's residual: `factor` times its difference of weights.
+static void add_difference(const smooth_job *job, chunk_table *t, uint32_t row, uint32_t u,
+                           double factor)
 {
     const cutis_reduce_problem *problem = job->problem;
     const cutis_reduce_state *state = job->state;
-    for (uint32_t v = 0; v < problem->mesh->vertex_count; v++) {
-        uint32_t slot = state->first[v];
-        for (uint32_t i = problem->first[v]; i < problem->first[v + 1]; i++) {
-            double kept = 0;
-            if (slot < state->first[v + 1] && state->control[slot] == problem->control[i])
-                kept = state->weight[slot++];
-            spread(job, v, problem->control[i], kept - problem->weight[i]);
-        }
-    }
+    const uint32_t begin = problem->first[u], count = problem->first[u + 1] - begin;
+    touch(t, row, problem->control + begin, count);
+    for (uint32_t i = begin; i < begin + count; i++)
+        t->value[problem->control[i]] -= factor * problem->weight[i];
+    for (uint32_t s = state->first[u]; s < state->first[u + 1]; s++)
+        t->value[state->control[s]] += factor * state->weight[s];
 }
 
-// Everything that sweeps would look for anew each time: where a kept slot's residuals are, and what
-// its controls' precision needs.
-static void place_task(void *data, uint32_t index)
+// Where the row of vertex v, number `as` of those that vertex u looks at, has u's kept controls.
+static void note_places(smooth_job *job, const chunk_table *t, uint32_t u, size_t as)
+{
+    const cutis_reduce_state *state = job->state;
+    const uint32_t begin = state->first[u], count = state->first[u + 1] - begin;
+    uint32_t *place = job->place + job->place_first[u] + as * count;
+    for (uint32_t s = 0; s < count; s++) place[s] = t->at[state->control[begin + s]];
+}
+
+// A row: first the controls that are kept around it, which have places, then the others, which
+// only count in the energy.
+static double make_row(smooth_job *job, chunk_table *t, uint32_t v)
+{
+    const cutis_reduce_mesh *mesh = job->problem->mesh;
+    const cutis_reduce_state *state = job->state;
+    const uint32_t begin = mesh->first[v], end = mesh->first[v + 1];
+    double energy = 0;
+    t->count = 0;
+    touch(t, v, state->control + state->first[v], state->first[v + 1] - state->first[v]);
+    for (uint32_t i = begin; i < end; i++) {
+        const uint32_t u = mesh->neighbour[i];
+        touch(t, v, state->control + state->first[u], state->first[u + 1] - state->first[u]);
+    }
+    const uint32_t kept = t->count;
+    if (job->counting) {
+        job->first[v + 1] = kept;
+        return 0;
+    }
+    note_places(job, t, v, 0);
+    add_difference(job, t, v, v, -mesh->diagonal[v]);
+    for (uint32_t i = begin; i < end; i++) {
+        const uint32_t u = mesh->neighbour[i];
+        const size_t back = order_last(mesh->neighbour, mesh->first[u], mesh->first[u + 1], v);
+        note_places(job, t, u, back - mesh->first[u] + 1);
+        add_difference(job, t, v, u, mesh->cotangent[i]);
+    }
+    for (uint32_t i = 0; i < kept; i++) job->rho[job->first[v] + i] = t->value[t->touched[i]];
+    for (uint32_t i = 0; i < t->count; i++) {
+        const double rho = t->value[t->touched[i]];
+        energy += rho * rho / mesh->area[v];
+    }
+    return energy;
+}
+
+// What of the mesh sweeps would compute anew each time, and what a vertex's controls say.
+static void prepare_vertex(smooth_job *job, uint32_t v)
+{
+    const cutis_reduce_mesh *mesh = job->problem->mesh;
+    const cutis_reduce_state *state = job->state;
+    double stiff = mesh->diagonal[v] * mesh->diagonal[v] / mesh->area[v];
+    for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
+        job->pull[i] = mesh->cotangent[i] / mesh->area[mesh->neighbour[i]];
+        stiff += mesh->cotangent[i] * job->pull[i];
+    }
+    job->stiff[v] = stiff;
+    if (job->inverse)
+        cutis_reduce_precision(job->problem, v, state->control + state->first[v],
+                               state->first[v + 1] - state->first[v], job->inverse[v]);
+}
+
+static void chunk_task(void *data, uint32_t index)
 {
     smooth_job *job = data;
-    const cutis_reduce_mesh *mesh = job->problem->mesh;
-    const cutis_reduce_state *state = job->state;
-    uint32_t v = index * CUTIS_REDUCE_TASK;
-    for (uint32_t end = v + CUTIS_REDUCE_TASK; v < end && v < mesh->vertex_count; v++) {
-        size_t *place = job->place + job->place_first[v];
-        const uint32_t *control = state->control + state->first[v],
-                       count = state->first[v + 1] - state->first[v];
-        for (uint32_t s = 0; s < count; s++) {
-            *place++ = (size_t)(find_rho(job, v, control[s]) - job->rho);
-            for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
-                *place++ = (size_t)(find_rho(job, mesh->neighbour[i], control[s]) - job->rho);
-        }
-        if (job->inverse) cutis_reduce_precision(job->problem, v, control, count, job->inverse[v]);
+    const size_t controls = job->problem->control_count, at = index * controls;
+    chunk_table t = { job->value + at, job->row + at, job->at + at, job->touched + at, 0 };
+    const uint32_t vertices = job->problem->mesh->vertex_count;
+    const uint64_t begin = (uint64_t)index * job->chunk, end = begin + job->chunk;
+    double energy = 0;
+    memset(t.row, 0, controls * sizeof *t.row);
+    for (uint64_t v = begin; v < end && v < vertices; v++) {
+        energy += make_row(job, &t, (uint32_t)v);
+        if (!job->counting) prepare_vertex(job, (uint32_t)v);
     }
+    job->energy[index] = energy;
 }
 
-static bool make_places(smooth_job *job, cutis_arena *arena)
+// @return the energy of the weights as they are, or < 0 without memory
+static double make_rows(smooth_job *job, cutis_arena *arena)
 {
     const cutis_reduce_mesh *mesh = job->problem->mesh;
     const uint32_t vertices = mesh->vertex_count;
-    job->place_first = cutis_arena_alloc(arena, (size_t)vertices + 1, sizeof *job->place_first);
-    if (!job->place_first) return false;
-    job->place_first[0] = 0;
-    for (uint32_t v = 0; v < vertices; v++)
+    double energy = 0;
+    job->chunk = vertices / CHUNKS + 1;
+    job->counting = true;
+    cutis_device_run(job->problem->device, chunk_task, job, CHUNKS);
+    job->first[0] = job->place_first[0] = 0;
+    for (uint32_t v = 0; v < vertices; v++) {
+        job->first[v + 1] += job->first[v];
         job->place_first[v + 1] =
             job->place_first[v] + (size_t)(job->state->first[v + 1] - job->state->first[v]) *
                                       (mesh->first[v + 1] - mesh->first[v] + 1);
+    }
+    job->rho = cutis_arena_alloc(arena, job->first[vertices], sizeof *job->rho);
     job->place = cutis_arena_alloc(arena, job->place_first[vertices], sizeof *job->place);
-    if (job->problem->rest && job->problem->negative)
-        job->inverse = cutis_arena_alloc(arena, vertices, sizeof *job->inverse);
-    if (!job->place || (job->problem->rest && job->problem->negative && !job->inverse))
-        return false;
-    cutis_device_run_items(job->problem->device, place_task, job, vertices, CUTIS_REDUCE_TASK);
-    return true;
+    if (!job->rho || !job->place) return -1;
+    job->counting = false;
+    cutis_device_run(job->problem->device, chunk_task, job, CHUNKS);
+    for (int i = 0; i < CHUNKS; i++) energy += job->energy[i];
+    return energy;
 }
 
 // The nearest weights with sum 1 (and none negative: projection onto the simplex, by dropping what
@@ -165,42 +192,57 @@ static void project(uint32_t count, bool negative, double *y)
     }
 }
 
-static double smooth_vertex(smooth_job *job, uint32_t v)
+// What the residuals pull a vertex's weights down by, slot by slot, times its stiffness.
+static void gather_pull(const smooth_job *job, uint32_t v, uint32_t count, double *sum)
 {
     const cutis_reduce_mesh *mesh = job->problem->mesh;
-    const cutis_reduce_state *state = job->state;
-    uint32_t begin = state->first[v], count = state->first[v + 1] - begin;
-    double y[CUTIS_REDUCE_SET], *weight = state->weight + begin, fall = 0;
-    double m = 1 / mesh->area[v], l = -mesh->diagonal[v], a = m * l * l;
-    if (count < 2) return 0;
-    for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
-        a += mesh->cotangent[i] * mesh->cotangent[i] / mesh->area[mesh->neighbour[i]];
-    if (!(a > 0)) return 0;
-    const size_t *place = job->place + job->place_first[v];
-    for (uint32_t s = 0; s < count; s++) {
-        double sum = m * l * job->rho[*place++];
-        for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
-            sum += mesh->cotangent[i] / mesh->area[mesh->neighbour[i]] * job->rho[*place++];
-        y[s] = weight[s] - sum / a;
-        fall += (sum / a) * (sum / a);
+    const uint32_t *place = job->place + job->place_first[v];
+    const double own = -mesh->diagonal[v] / mesh->area[v], *rho = job->rho + job->first[v];
+    for (uint32_t s = 0; s < count; s++) sum[s] = own * rho[*place++];
+    for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
+        const double pull = job->pull[i];
+        rho = job->rho + job->first[mesh->neighbour[i]];
+        for (uint32_t s = 0; s < count; s++) sum[s] += pull * rho[*place++];
     }
-    double desired[CUTIS_REDUCE_SET];
-    memcpy(desired, y, count * sizeof *y);
+}
+
+static void spread_change(smooth_job *job, uint32_t v, uint32_t count, const double *change)
+{
+    const cutis_reduce_mesh *mesh = job->problem->mesh;
+    const uint32_t *place = job->place + job->place_first[v];
+    double own = -mesh->diagonal[v], *rho = job->rho + job->first[v];
+    for (uint32_t s = 0; s < count; s++) rho[*place++] += own * change[s];
+    for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
+        rho = job->rho + job->first[mesh->neighbour[i]];
+        for (uint32_t s = 0; s < count; s++) rho[*place++] += mesh->cotangent[i] * change[s];
+    }
+}
+
+static double smooth_vertex(smooth_job *job, uint32_t v)
+{
+    const cutis_reduce_state *state = job->state;
+    const uint32_t begin = state->first[v], count = state->first[v + 1] - begin;
+    double y[CUTIS_REDUCE_SET], desired[CUTIS_REDUCE_SET], sum[CUTIS_REDUCE_SET];
+    double *weight = state->weight + begin, fall = 0;
+    if (count < 2 || !(job->stiff[v] > 0)) return 0;
+    gather_pull(job, v, count, sum);
+    for (uint32_t s = 0; s < count; s++) {
+        const double step = sum[s] / job->stiff[v];
+        desired[s] = y[s] = weight[s] - step;
+        fall += step * step;
+    }
     if (job->problem->rest)
         cutis_reduce_precise(job->problem, v, state->control + begin, count,
                              job->inverse ? (const double(*)[4])job->inverse[v] : NULL, y);
     else
         project(count, job->problem->negative, y);
-    place = job->place + job->place_first[v];
     for (uint32_t s = 0; s < count; s++) {
-        const double e = y[s] - weight[s];
         fall -= (y[s] - desired[s]) * (y[s] - desired[s]);
-        job->rho[*place++] -= mesh->diagonal[v] * e;
-        for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++)
-            job->rho[*place++] += mesh->cotangent[i] * e;
+        sum[s] = y[s] - weight[s];
         weight[s] = y[s];
     }
-    return a * fall;
+    spread_change(job, v, count, sum);
+    return job->stiff[v] * fall;
 }
 
 static void smooth_task(void *data, uint32_t index)
@@ -214,20 +256,9 @@ static void smooth_task(void *data, uint32_t index)
     job->fall[index] = fall;
 }
 
-static double smooth_energy(const smooth_job *job)
-{
-    const cutis_reduce_mesh *mesh = job->problem->mesh;
-    double energy = 0;
-    for (uint32_t v = 0; v < mesh->vertex_count; v++)
-        for (size_t i = job->first[v]; i < job->first[v + 1]; i++)
-            energy += job->rho[i] * job->rho[i] / mesh->area[v];
-    return energy;
-}
-
 static cutis_result sweep_all(smooth_job *job, uint32_t limit)
 {
     cutis_reduce_state *state = job->state;
-    state->curve[0] = smooth_energy(job);
     for (uint32_t s = 0; s < limit; s++) {
         TRY(cutis_progress(job->problem->context, "smoothing weights", (double)s / limit));
         double fall = 0;
@@ -246,29 +277,42 @@ static cutis_result sweep_all(smooth_job *job, uint32_t limit)
     return CUTIS_OK;
 }
 
+static bool open_job(smooth_job *job, cutis_arena *arena)
+{
+    const cutis_reduce_mesh *mesh = job->problem->mesh;
+    const size_t vertices = mesh->vertex_count,
+                 table = CHUNKS * (size_t)job->problem->control_count;
+    const bool precise = job->problem->rest && job->problem->negative;
+    job->first = cutis_arena_alloc(arena, vertices + 1, sizeof *job->first);
+    job->place_first = cutis_arena_alloc(arena, vertices + 1, sizeof *job->place_first);
+    job->pull = cutis_arena_alloc(arena, mesh->first[vertices], sizeof *job->pull);
+    job->stiff = cutis_arena_alloc(arena, vertices, sizeof *job->stiff);
+    job->fall = cutis_arena_alloc(arena, vertices / CUTIS_REDUCE_TASK + 1, sizeof *job->fall);
+    job->value = cutis_arena_alloc(arena, table, sizeof *job->value);
+    job->row = cutis_arena_alloc(arena, table, sizeof *job->row);
+    job->at = cutis_arena_alloc(arena, table, sizeof *job->at);
+    job->touched = cutis_arena_alloc(arena, table, sizeof *job->touched);
+    job->energy = cutis_arena_alloc(arena, CHUNKS, sizeof *job->energy);
+    if (precise) job->inverse = cutis_arena_alloc(arena, vertices, sizeof *job->inverse);
+    return job->first && job->place_first && job->pull && job->stiff && job->fall && job->value &&
+           job->row && job->at && job->touched && job->energy && (job->inverse || !precise);
+}
+
 cutis_result cutis_reduce_smooth(const cutis_reduce_problem *problem, cutis_arena *arena,
                                  const cutis_reduce_colours *colours, cutis_reduce_state *state)
 {
     cutis_context *context = problem->context;
     const uint32_t vertices = problem->mesh->vertex_count;
     smooth_job job = { .problem = problem, .state = state, .colours = colours };
-    const size_t bound = row_bound(problem), tasks = vertices / CUTIS_REDUCE_TASK + 1;
     uint32_t limit = problem->sweeps ? problem->sweeps : SWEEPS;
     if (!problem->sweeps && vertices > 1000 * SWEEPS) limit = (vertices + 999) / 1000;
     cutis_arena own = { .context = context };
     state->curve = cutis_arena_alloc(arena, (size_t)limit + 1, sizeof *state->curve);
-    uint32_t *row = cutis_arena_alloc(&own, problem->control_count, sizeof *row);
-    job.first = cutis_arena_alloc(&own, (size_t)vertices + 1, sizeof *job.first);
-    job.control = cutis_arena_alloc(&own, bound, sizeof *job.control);
-    job.rho = cutis_arena_zero(&own, bound, sizeof *job.rho);
-    job.fall = cutis_arena_alloc(&own, tasks, sizeof *job.fall);
     cutis_result result = CUTIS_OK;
-    if (!state->curve || !row || !job.first || !job.control || !job.rho || !job.fall) {
+    if (!state->curve || !open_job(&job, &own) || (state->curve[0] = make_rows(&job, &own)) < 0) {
         result = cutis_alloc_result(context);
     } else {
-        build_rows(&job, row);
-        start_rho(&job);
-        result = make_places(&job, &own) ? sweep_all(&job, limit) : cutis_alloc_result(context);
+        result = sweep_all(&job, limit);
         if (result == CUTIS_OK) result = cutis_reduce_errors(problem, state, true, state->error);
         state->energy = state->curve[state->sweep_count];
         if (problem->rest) state->infeasible_count = cutis_reduce_count_imprecise(problem, state);
