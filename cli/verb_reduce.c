@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double DEGREE = 0.017453292519943295;
+enum { MOMENTS_MOST = 16 }; // influences that moments can keep (cutis/weights.h)
+
 static int parse_clips(cli_app *app, const char *text, const cutis_model *model, clip_list *out)
 {
     char name[512];
@@ -30,7 +33,11 @@ static int read_options(cli_app *app, reduce_job *job)
                *held_out = option_text(app, OPTION_HELD_OUT);
     cutis_reduce_options *o = &job->options;
     clip_list *learn = &job->learn, *judge = &job->judge;
-    o->influences = option_count(app, OPTION_INFLUENCES, 4);
+    o->max_error = 1e-3 * option_number(app, OPTION_MAX_ERROR, 0);
+    o->max_normal = DEGREE * option_number(app, OPTION_MAX_NORMAL, 0);
+    o->joints = option_count(app, OPTION_JOINTS, 0);
+    o->influences = option_count(app, OPTION_INFLUENCES,
+                                 o->max_error > 0 || o->max_normal > 0 ? MOMENTS_MOST : 4);
     o->method = (cutis_reduce_method)option_choice(app, OPTION_REDUCE_METHOD);
     o->energy = (cutis_reduce_energy)option_choice(app, OPTION_ENERGY);
     o->sets = (cutis_reduce_sets)option_choice(app, OPTION_SETS);
@@ -45,6 +52,10 @@ static int read_options(cli_app *app, reduce_job *job)
     // well.
     const bool moments = (o->method == CUTIS_REDUCE_DEFAULT || o->method == CUTIS_REDUCE_MOMENTS) &&
                          !option_given(app, OPTION_ENERGY) && !option_given(app, OPTION_SETS);
+    // Other methods' weights are rounded where they are written.
+    const uint32_t totals[] = { 0, 65535, 255 };
+    if (moments && o->influences <= MOMENTS_MOST)
+        o->weight_total = totals[option_choice(app, OPTION_WEIGHTS)];
     o->examples_only =
         moments && (option_given(app, OPTION_MIX) ? o->mix == 0 : poses && !o->automatic);
     if (held_out && o->automatic)
