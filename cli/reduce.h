@@ -17,6 +17,7 @@ typedef struct reduce_job {
     clip_list learn, judge; ///< what the options below point to
     cutis_reduce_options options;
     cutis_reduce_report *reduction;
+    uint8_t *unneeded; ///< per node: it is no longer a joint
     cutis_weight_summary before, after;
 } reduce_job;
 

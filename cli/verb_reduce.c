@@ -157,6 +157,14 @@ static int write_result(cli_app *app, reduce_job *job)
     TRY(app_result(app, job->path, cutis_weights_summarize(job->reduced, &job->after)));
     const char *report = option_text(app, OPTION_REPORT);
     if (report) TRY(reduce_report(app, job, report));
+    const int32_t *merged = job->reduction->merged;
+    const uint32_t nodes = cutis_model_get(job->model)->node_count;
+    if (merged) {
+        job->unneeded = calloc(nodes ? nodes : 1, 1);
+        if (!job->unneeded) return app_fail(app, job->path, CUTIS_OUT_OF_MEMORY);
+        for (uint32_t n = 0; n < nodes; n++) job->unneeded[n] = merged[n] != CUTIS_NONE;
+        app->unneeded_nodes = job->unneeded;
+    }
     return app_write_model(app, job->reduced, job->output);
 }
 
@@ -222,6 +230,7 @@ static int reduce_model(cli_app *app, reduce_job *job)
 
 static void close_job(reduce_job *job)
 {
+    free(job->unneeded);
     cutis_reduce_report_destroy(job->reduction);
     cutis_model_destroy(job->reduced);
     cutis_device_destroy(job->device);

@@ -306,18 +306,18 @@ cutis_result cutis_bound_check(cutis_mixed *x, const cutis_reduce_weights *weigh
 }
 
 bool cutis_bound_largest(const cutis_reduce_group *group, const cutis_reduce_weights *counts,
-                         cutis_arena *arena, cutis_reduce_weights *out)
+                         uint32_t most, cutis_arena *arena, cutis_reduce_weights *out)
 {
     const double *from = group->prior ? group->prior : group->weight;
     const uint32_t units = group->unit_count;
     out->first = cutis_arena_alloc(arena, (size_t)units + 1, sizeof *out->first);
-    out->control = cutis_arena_alloc(arena, counts->first[units], sizeof *out->control);
-    out->weight = cutis_arena_alloc(arena, counts->first[units], sizeof *out->weight);
+    out->control = cutis_arena_alloc(arena, group->first[units], sizeof *out->control);
+    out->weight = cutis_arena_alloc(arena, group->first[units], sizeof *out->weight);
     if (!out->first || !out->control || !out->weight) return false;
     uint32_t used = 0;
     for (uint32_t u = 0; u < units; u++) {
         const uint32_t begin = group->first[u], end = group->first[u + 1],
-                       kept = counts->first[u + 1] - counts->first[u];
+                       kept = counts ? counts->first[u + 1] - counts->first[u] : most;
         double sum = 0;
         out->first[u] = used;
         for (uint32_t i = begin; i < end; i++) {

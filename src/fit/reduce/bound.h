@@ -22,10 +22,10 @@ cutis_result cutis_bound_search(cutis_mixed *x, cutis_bound_result *out);
 cutis_result cutis_bound_check(cutis_mixed *x, const cutis_reduce_weights *weights,
                                cutis_bound_result *out);
 
-/// As many of the largest original weights as other weights have, vertex by vertex: what these are
-/// compared with.
+/// As many of the largest original weights (of joints that stay) as other weights have, vertex by
+/// vertex (NULL: `most`): what these are compared with.
 bool cutis_bound_largest(const cutis_reduce_group *group, const cutis_reduce_weights *counts,
-                         cutis_arena *arena, cutis_reduce_weights *out);
+                         uint32_t most, cutis_arena *arena, cutis_reduce_weights *out);
 
 /// Weights as whole numbers over `total`: rounded down, then one more for the largest remainders.
 /// In place; those that become 0 stay, as 0.

@@ -128,7 +128,7 @@ cutis_transform *cutis_reduce_random_poses(const cutis_model *model, uint64_t se
         cutis_arena_alloc(arena, (size_t)count + far_count + more, nodes * sizeof *out);
     if (!out || !open_rig(model, arena, &r)) return NULL;
     for (uint32_t i = 0; i < count + far_count; i++)
-        random_pose(&r, seed, i, i >= count, out + i * nodes);
+        random_pose(&r, seed, i, i < far_count, out + i * nodes);
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/os/os.h"
 #include "fit/reduce/bound.h"
+#include "fit/reduce/joints.h"
 
 enum { METHODS = CUTIS_REDUCE_METHODS };
 // Weight of automatic poses beside real ones, and the anchor's radius on skeletons
@@ -51,6 +52,7 @@ typedef struct run {
     cutis_reduce_weights *weights;                           ///< per method and group
     double *frame_position[METHODS], *frame_normal[METHODS]; ///< per method and judged pose
     cutis_bound_result bound;
+    cutis_joints joints; ///< where fewer are asked for
     cutis_reduce_report *report;
     cutis_arena *report_arena;
     cutis_reduce_row *rows; ///< of the report
@@ -391,6 +393,18 @@ static cutis_result repair(run *r, cutis_mixed *x, cutis_reduce_row *row)
     return CUTIS_OK;
 }
 
+// The second row: as many of the largest weights as are kept elsewhere, or as are allowed; of
+// joints that stay.
+static cutis_result take_largest(run *r, const cutis_reduce_weights *counts)
+{
+    for (uint32_t g = 0; g < r->groups.count; g++)
+        if (!cutis_bound_largest(&r->groups.group[g], counts ? &counts[g] : NULL,
+                                 r->options.influences, &r->arena,
+                                 &r->weights[r->groups.count + g]))
+            return cutis_alloc_result(r->context);
+    return CUTIS_OK;
+}
+
 // As few influences as a bound allows; k-largest with as many, vertex by vertex.
 static cutis_result run_bounded(run *r, cutis_mixed *x, cutis_reduce_row *row)
 {
@@ -406,10 +420,7 @@ static cutis_result run_bounded(run *r, cutis_mixed *x, cutis_reduce_row *row)
                           found.position, found.normal * 57.29577951308232);
     r->bound = found;
     TRY(keep_mixed(r, x, row));
-    for (uint32_t g = 0; g < r->groups.count; g++)
-        if (!cutis_bound_largest(&r->groups.group[g], &r->weights[g], &r->arena,
-                                 &r->weights[r->groups.count + g]))
-            return cutis_alloc_result(r->context);
+    TRY(take_largest(r, r->weights));
     return judge_rows(r, 0, 2);
 }
 
@@ -485,6 +496,7 @@ static cutis_result run_moments(run *r, bool *fits)
     const double first_energy = x.curve_count ? x.curve[0] : 0;
     row->solve_seconds = row->sweep_seconds = cutis_os_seconds() - start;
     if (result == CUTIS_OK && *fits) result = run_row(r, 1);
+    if (result == CUTIS_OK && *fits && r->joints.into) result = take_largest(r, NULL);
     if (result == CUTIS_OK && *fits)
         result = x.bounded ? run_bounded(r, &x, row) : repair(r, &x, row);
     if (result == CUTIS_OK && *fits && r->options.weight_total) result = run_quantised(r, &x);
@@ -553,12 +565,6 @@ static bool fill_report(run *r)
     const uint32_t poses = r->poses.clip_count + r->poses.random_count;
     report->few_poses = 3 * (poses ? poses : r->poses.example_count + r->poses.added_count) <
                         r->options.influences + 3;
-    for (uint32_t g = 0; g < r->groups.count; g++) {
-        const cutis_reduce_group *group = &r->groups.group[g];
-        report->vertex_count += group->unit_count;
-        for (uint32_t v = 0; v < group->unit_count; v++)
-            report->reduced_count += group->first[v + 1] - group->first[v] > r->options.influences;
-    }
     return report->poses && report->transforms;
 }
 
@@ -588,6 +594,40 @@ static cutis_result run_rows(run *r, bool judged)
     return CUTIS_OK;
 }
 
+static void count_vertices(run *r)
+{
+    for (uint32_t g = 0; g < r->groups.count; g++) {
+        const cutis_reduce_group *group = &r->groups.group[g];
+        r->report->vertex_count += group->unit_count;
+        for (uint32_t v = 0; v < group->unit_count; v++)
+            r->report->reduced_count +=
+                group->first[v + 1] - group->first[v] > r->options.influences;
+    }
+}
+
+// Joints that go, where fewer are asked for.
+static cutis_result merge_joints(run *r)
+{
+    if (!r->options.joints) return CUTIS_OK;
+    TRY(cutis_joints_merge(r->model, r->device, r->options.joints, &r->poses, &r->groups, &r->arena,
+                           &r->joints));
+    r->report->joints_before = r->joints.before;
+    r->report->joints_after = r->joints.after;
+    r->report->merged = cutis_arena_copy(r->report_arena, r->joints.into,
+                                         cutis_model_get(r->model)->node_count, sizeof(int32_t));
+    return r->report->merged ? CUTIS_OK : cutis_alloc_result(r->context);
+}
+
+static cutis_result apply(run *r, cutis_model **out)
+{
+    cutis_model *whole = NULL;
+    TRY(cutis_reduce_apply(r->model, &r->groups, r->weights, r->joints.into ? &whole : out));
+    if (!whole) return CUTIS_OK;
+    cutis_result result = cutis_joints_drop(whole, &r->groups, &r->joints, out);
+    cutis_model_destroy(whole);
+    return result;
+}
+
 static cutis_result run_all(run *r, bool reported, cutis_model **out)
 {
     const bool judged = reported && !r->options.skip_evaluation;
@@ -597,6 +637,8 @@ static cutis_result run_all(run *r, bool reported, cutis_model **out)
                 : cutis_reduce_poses_create(r->model, &r->options, &r->arena, &r->poses));
     double start = cutis_os_seconds();
     TRY(cutis_reduce_groups_create(r->model, r->device, r->options.repair, &r->arena, &r->groups));
+    count_vertices(r);
+    TRY(merge_joints(r));
     TRY(make_matrices(r));
     r->shared_seconds = cutis_os_seconds() - start;
     // Moments are held against k-largest, whoever asks.
@@ -609,7 +651,7 @@ static cutis_result run_all(run *r, bool reported, cutis_model **out)
     TRY(run_rows(r, judged));
     if (!judged) r->method_count = 1;
     if (!fill_report(r)) return cutis_alloc_result(r->context);
-    return cutis_reduce_apply(r->model, &r->groups, r->weights, out);
+    return apply(r, out);
 }
 
 cutis_result cutis_weights_reduce(const cutis_model *model, cutis_device *device,
