@@ -81,25 +81,31 @@ void reduce_say_rows(const cli_app *app, const cutis_reduce_row *rows, uint32_t 
                 row->example_position, row->example_normal, row->held_out_position,
                 row->held_out_normal);
         if (random) app_say(app, "%12.5f %12.5f ", row->random_position, row->random_normal);
-        app_say(app, "%11.4g %7u %8.3f\n", row->energy, row->sweep_count, row->seconds);
+        if (isnan(row->energy))
+            app_say(app, "%11s", "-");
+        else
+            app_say(app, "%11.4g", row->energy);
+        app_say(app, " %7u %8.3f\n", row->sweep_count, row->seconds);
     }
 }
 
 static void say_result(const cli_app *app, const reduce_job *job)
 {
     const cutis_reduce_report *r = job->reduction;
-    app_say(app, "%s: %u influences at most, before %u; %ju of %ju vertices had more\n",
-            job->output, job->after.max_influences, job->before.max_influences, r->reduced_count,
-            r->vertex_count);
+    app_say(app, "%s: %u influences at most, before %u; %ju of %ju vertices %s\n", job->output,
+            job->after.max_influences, job->before.max_influences, r->reduced_count,
+            r->vertex_count, r->bounds.judged_count ? "keep fewer" : "had more");
     if (r->learned_count + r->learned_random_count > 0)
         app_say(app,
                 "learned from %u frames and %u random poses; judged by %u other frames and %u "
-                "other random poses\n\n",
+                "other random poses\n",
                 r->learned_count, r->learned_random_count,
                 r->held_out_count - r->held_out_random_count, r->held_out_random_count);
     else
-        app_say(app, "%u example poses, %u held out, %u automatic\n\n", r->example_count,
+        app_say(app, "%u example poses, %u held out, %u automatic\n", r->example_count,
                 r->held_out_count, r->automatic_count);
+    reduce_say_limits(app, job);
+    app_say(app, "\n");
     reduce_say_rows(app, r->rows, r->row_count);
 }
 
@@ -139,6 +145,7 @@ static void emit_result(const reduce_job *job)
          (unsigned)r->worse, r->fell_back, r->narrow, r->too_large, r->form_bytes);
     emit_histogram(&json, "histogram_before", &job->before);
     emit_histogram(&json, "histogram_after", &job->after);
+    reduce_emit_limits(&json, job);
     emit_array(&json, "methods");
     for (uint32_t i = 0; i < r->row_count; i++)
         reduce_emit_row(&json, &r->rows[i], r->example_count + r->held_out_count);

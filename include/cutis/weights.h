@@ -137,7 +137,7 @@ typedef struct cutis_reduce_row {
     double held_out_position,
         held_out_normal;                   ///< on frames of clips; without clips on random poses
     double random_position, random_normal; ///< on random poses nobody showed (MOMENTS)
-    double energy;                         ///< options.energy of the result, summed over skins
+    double energy;        ///< options.energy of the result, summed over skins; NaN: not known
     uint32_t sweep_count; ///< of the skin that took most; normals: without those of the gradient
     double seconds; ///< choosing sets and solving, without reading poses and without evaluation
     double solve_seconds;    ///< of these, from the first set to the last sweep (the device's part)
@@ -200,6 +200,7 @@ typedef struct cutis_reduce_report {
     const cutis_transform *transforms; ///< node_count per pose
     uint64_t vertex_count;             ///< skinned vertices, seam copies counted once
     uint64_t reduced_count;            ///< of those, vertices that had more influences than allowed
+                                       ///< (with a bound: than are kept)
     uint64_t repaired_count;           ///< vertices that had no weight
     cutis_reduce_bounds bounds;        ///< with a bound; judged_count 0: none was asked for
     cutis_reduce_quantised quantised;  ///< with weight_total; total 0: not asked for

@@ -37,7 +37,13 @@ typedef struct cutis_quantise_result {
     double real, rounded, chosen;
 } cutis_quantise_result;
 
-/// The same chosen so that the form's value is low, never above that of rounding. In place.
+/// One vertex's whole numbers: a^T gram a + 2 force^T a is made small, a = number / total.
+/// @param gram is changed and put back; @param number in: those to start from. @return the fall
+double cutis_quantise_vertex(uint32_t n, double *gram, const double *force, uint32_t total,
+                             uint32_t *number);
+
+/// Whole numbers of all vertices, chosen so that the form's value is low, never above that of
+/// rounding. In place.
 cutis_result cutis_quantise(const cutis_mixed *x, uint32_t group, uint32_t total,
                             cutis_reduce_weights *weights, cutis_quantise_result *out);
 

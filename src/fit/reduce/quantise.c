@@ -12,6 +12,8 @@ enum { WIDE = CUTIS_MOMENTS_WIDE, SWEEPS = 40, MOVES = 256 };
 static const double STANDSTILL = 1e-5; // of a sweep's fall, relative
 // A move must gain more than rounding of the sums could pretend.
 static const double GAIN = 1e-13;
+// Of the diagonal, so that the best real weights are determined.
+static const double NEARLY = 1e-9;
 
 // Whole numbers nearest to weights that sum to 1: rounded down, then one more for the largest
 // remainders (ties: the larger weight, then the first).
@@ -140,42 +142,48 @@ static void descend(uint32_t n, const double *gram, const double *force, uint32_
     for (int i = 0; i < MOVES && move(n, gram, force, number, step);) i++;
 }
 
-// One vertex: from the numbers it has, and from those nearest to its best real weights.
-// @return the fall of the form's value
-static double update(quantiser *q, uint32_t f)
+double cutis_quantise_vertex(uint32_t n, double *gram, const double *force, uint32_t total,
+                             uint32_t *number)
 {
-    const cutis_moments_work w = { .m = &q->m, .places = 1, .state = &q->state, .dirty = q->dirty };
-    double gram[WIDE * WIDE], force[WIDE], right[WIDE], weight[WIDE], real[WIDE] = { 0 }, trace = 0;
-    uint8_t index[WIDE], count = 0;
-    uint32_t now[WIDE], other[WIDE], was[WIDE];
-    const uint32_t n = cutis_moments_load(&w, f, gram, force);
-    double *own = q->state.weight + (size_t)f * q->m.influences;
-    const double step = 1.0 / q->total;
-    q->dirty[f] = 0;
-    if (n < 2) return 0;
-    for (uint32_t i = 0; i < n; i++) {
-        was[i] = now[i] = (uint32_t)floor(own[i] * q->total + 0.5);
-        trace += gram[i * n + i];
-    }
-    const double before = value_of(n, gram, force, was, step);
+    double right[WIDE] = { 0 }, weight[WIDE] = { 0 }, real[WIDE] = { 0 }, trace = 0;
+    uint8_t index[WIDE], count = (uint8_t)n;
+    uint32_t now[WIDE], other[WIDE];
+    const double step = 1.0 / total, before = value_of(n, gram, force, number, step);
+    memcpy(now, number, n * sizeof *now);
     descend(n, gram, force, now, step);
     double best = value_of(n, gram, force, now, step);
-    for (uint32_t i = 0; i < n; i++)
-        right[i] = -force[i], index[i] = (uint8_t)i, weight[i] = own[i];
-    for (uint32_t i = 0; i < n; i++) gram[i * n + i] += 1e-9 * trace / n;
-    count = (uint8_t)n;
+    for (uint32_t i = 0; i < n; i++) {
+        right[i] = -force[i], index[i] = (uint8_t)i, weight[i] = step * number[i];
+        trace += gram[i * n + i];
+    }
+    for (uint32_t i = 0; i < n; i++) gram[i * n + i] += NEARLY * trace / n;
     cutis_moments_local(n, gram, right, n, &count, index, weight);
-    for (uint32_t i = 0; i < n; i++) gram[i * n + i] -= 1e-9 * trace / n;
+    for (uint32_t i = 0; i < n; i++) gram[i * n + i] -= NEARLY * trace / n;
     for (uint32_t i = 0; i < count; i++) real[index[i]] = weight[i];
-    round_weights(real, n, q->total, other);
+    round_weights(real, n, total, other);
     descend(n, gram, force, other, step);
     const double value = value_of(n, gram, force, other, step);
     if (value < best) best = value, memcpy(now, other, n * sizeof *now);
     if (!(before - best > GAIN * step * trace)) return 0;
-    for (uint32_t i = 0; i < n; i++) own[i] = now[i] * step;
+    memcpy(number, now, n * sizeof *now);
+    return before - best;
+}
+
+// One vertex with the others as they are. @return the fall of the form's value
+static double update(quantiser *q, uint32_t f)
+{
+    const cutis_moments_work w = { .m = &q->m, .places = 1, .state = &q->state, .dirty = q->dirty };
+    double gram[WIDE * WIDE], force[WIDE], *own = q->state.weight + (size_t)f * q->m.influences;
+    uint32_t number[WIDE];
+    const uint32_t n = cutis_moments_load(&w, f, gram, force);
+    q->dirty[f] = 0;
+    for (uint32_t i = 0; i < n; i++) number[i] = (uint32_t)floor(own[i] * q->total + 0.5);
+    const double fall = n < 2 ? 0 : cutis_quantise_vertex(n, gram, force, q->total, number);
+    if (!(fall > 0)) return 0;
+    for (uint32_t i = 0; i < n; i++) own[i] = number[i] / (double)q->total;
     for (size_t b = q->m.near_first[f]; b < q->m.near_first[f + 1]; b++) q->dirty[q->m.near[b]] = 1;
     q->dirty[f] = 0;
-    return before - best;
+    return fall;
 }
 
 // The state back into the weights; those that became 0 go.
@@ -205,6 +213,9 @@ static cutis_result run_quantiser(quantiser *q, const cutis_mixed *x, uint32_t g
 {
     cutis_moments_poses kinds[CUTIS_MIXED_KINDS];
     const uint32_t kind_count = cutis_mixed_kinds(x, g, kinds);
+    // Rounding leaves positions nearly as good as they can be: they count as much as normals here,
+    // so that these do not gain at their cost.
+    for (uint32_t k = 0; k < kind_count; k++) kinds[k].position = kinds[k].normal;
     TRY(open_quantiser(q));
     const uint32_t slots = q->m.slot_first[q->m.free_count];
     double *real = cutis_arena_zero(&q->arena, q->weights->first[q->m.group->unit_count], 8);

@@ -405,22 +405,41 @@ static cutis_result take_largest(run *r, const cutis_reduce_weights *counts)
     return CUTIS_OK;
 }
 
+// Vertices that keep fewer weights than they had.
+static void count_fewer(run *r)
+{
+    r->report->reduced_count = 0;
+    for (uint32_t g = 0; g < r->groups.count; g++)
+        for (uint32_t u = 0; u < r->groups.group[g].unit_count; u++)
+            r->report->reduced_count +=
+                r->weights[g].first[u + 1] - r->weights[g].first[u] <
+                r->groups.group[g].first[u + 1] - r->groups.group[g].first[u];
+}
+
 // As few influences as a bound allows; k-largest with as many, vertex by vertex.
 static cutis_result run_bounded(run *r, cutis_mixed *x, cutis_reduce_row *row)
 {
     cutis_bound_result found = { 0 };
     const cutis_reduce_options *o = &r->options;
     TRY(cutis_bound_search(x, &found));
-    if (!found.kept)
-        return cutis_fail(r->context, CUTIS_UNSUPPORTED,
-                          "reduce: at most %u influences%s do not keep the bound: %ju vertices are "
-                          "beyond it in unseen poses, by up to %.4g units and %.4g degrees; allow "
-                          "more",
-                          o->influences, o->weight_total ? " in whole numbers" : "", found.beyond,
-                          found.position, found.normal * 57.29577951308232);
+    if (!found.kept) {
+        const double worst = o->max_error > 0 && found.position > o->max_error
+                                 ? 1e3 * found.position
+                                 : found.normal * 57.29577951308232;
+        return cutis_fail(
+            r->context, CUTIS_UNSUPPORTED,
+            "reduce: at most %u influences%s%s do not keep the bound: %ju of the vertices are "
+            "beyond "
+            "it in unseen poses, which are up to %.4g %s off; allow more influences or a larger "
+            "error",
+            o->influences, o->weight_total ? " in whole numbers" : "",
+            o->joints ? " on fewer joints" : "", (uintmax_t)found.beyond, worst,
+            o->max_error > 0 && found.position > o->max_error ? "mm (1/1000 unit)" : "degrees");
+    }
     r->bound = found;
     TRY(keep_mixed(r, x, row));
     TRY(take_largest(r, r->weights));
+    count_fewer(r);
     return judge_rows(r, 0, 2);
 }
 
@@ -501,7 +520,8 @@ static cutis_result run_moments(run *r, bool *fits)
         result = x.bounded ? run_bounded(r, &x, row) : repair(r, &x, row);
     if (result == CUTIS_OK && *fits && r->options.weight_total) result = run_quantised(r, &x);
     row->seconds = cutis_os_seconds() - start + r->shared_seconds;
-    r->rows[1].energy = first_energy;
+    r->rows[1].energy =
+        x.bounded ? NAN : first_energy; // with a bound their form is not k-largest's
     r->report->narrow = x.narrow;
     r->report->form_bytes = x.size;
     cutis_mixed_close(&x);
