@@ -238,6 +238,7 @@ cutis_result app_try_write(cli_app *app, const cutis_model *model, const char *p
         .compression = (cutis_compression)option_choice(app, OPTION_COMPRESS),
         .position_bits = option_count(app, OPTION_BITS, 0),
         .exact = option_given(app, OPTION_BITS) && option_count(app, OPTION_BITS, 0) == 0,
+        .unneeded_nodes = app->unneeded_nodes,
         .report = &app->compressed,
     };
     app->compressed = (cutis_compression_report){ 0 };

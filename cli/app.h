@@ -39,6 +39,7 @@ typedef struct cli_app {
     const char **operands; ///< as many as the command line has; main releases them
     uint32_t operand_count;
     bool json, quiet;
+    const uint8_t *unneeded_nodes;       ///< that writing leaves out (cutis/io.h), or NULL
     cutis_compression_report compressed; ///< what app_write_model did to its last file
     bool color;                          ///< stdout is a terminal
     bool terminal;                       ///< stderr is one: progress is shown

@@ -17,6 +17,7 @@ typedef struct reduce_job {
     clip_list learn, judge; ///< what the options below point to
     cutis_reduce_options options;
     cutis_reduce_report *reduction;
+    uint8_t *unneeded; ///< per node: it is no longer a joint
     cutis_weight_summary before, after;
 } reduce_job;
 
@@ -27,6 +28,12 @@ void reduce_emit_row(json_out *json, const cutis_reduce_row *row, uint32_t frame
 /// Reduce the weights of a model's cage as the options say, and write it.
 int cage_reduce(cli_app *app, const char *path, const char *output, const cutis_model *model,
                 cutis_device *device);
+
+/// Bounds, whole numbers, merged joints (reduce_limits.c).
+struct html_page;
+void reduce_say_limits(const cli_app *app, const reduce_job *job);
+void reduce_emit_limits(json_out *json, const reduce_job *job);
+void reduce_page_limits(struct html_page *page, const reduce_job *job);
 
 /// Write the page that --report names.
 int reduce_report(cli_app *app, reduce_job *job, const char *report);

@@ -260,6 +260,7 @@ int reduce_report(cli_app *app, reduce_job *job, const char *report)
                 "original weights.</p>\n",
                 r->vertex_count, r->reduced_count, job->options.influences, r->example_count,
                 r->automatic_count, r->held_out_count);
+    reduce_page_limits(&page, job);
     add_table(&page, r);
     int status = add_pictures(app, &page, job);
     if (status == EXIT_GOOD) status = add_frame_plots(app, &page, r);

@@ -223,7 +223,8 @@ const verb_row cli_verbs[] = {
       "the chosen one.\n",
       COMMON | READING | RUNNING | WRITING | BIT(INFLUENCES) | BIT(REDUCE_METHOD) | BIT(ENERGY) |
           BIT(SETS) | BIT(POSES) | BIT(HELD_OUT) | BIT(COMPARE) | BIT(SEED) | BIT(WEIGHTS) |
-          BIT(REPORT) | BIT(SIGNED) | BIT(EFFORT) | BIT(MIX) | BIT(MEMORY),
+          BIT(REPORT) | BIT(SIGNED) | BIT(EFFORT) | BIT(MIX) | BIT(MEMORY) | BIT(MAX_ERROR) |
+          BIT(MAX_NORMAL) | BIT(JOINTS),
       "cutis reduce body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
       "cutis reduce fox.glb --influences 2 --poses Run,Walk --weights u8 -o fox2.glb\tlearn from two clips\n"
       "cutis reduce body.glb --poses auto --compare --report reduce.html -o body4.glb\tall methods, with pictures\n",

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double DEGREE = 0.017453292519943295;
+enum { MOMENTS_MOST = 16 }; // influences that moments can keep (cutis/weights.h)
+
 static int parse_clips(cli_app *app, const char *text, const cutis_model *model, clip_list *out)
 {
     char name[512];
@@ -30,7 +33,11 @@ static int read_options(cli_app *app, reduce_job *job)
                *held_out = option_text(app, OPTION_HELD_OUT);
     cutis_reduce_options *o = &job->options;
     clip_list *learn = &job->learn, *judge = &job->judge;
-    o->influences = option_count(app, OPTION_INFLUENCES, 4);
+    o->max_error = 1e-3 * option_number(app, OPTION_MAX_ERROR, 0);
+    o->max_normal = DEGREE * option_number(app, OPTION_MAX_NORMAL, 0);
+    o->joints = option_count(app, OPTION_JOINTS, 0);
+    o->influences = option_count(app, OPTION_INFLUENCES,
+                                 o->max_error > 0 || o->max_normal > 0 ? MOMENTS_MOST : 4);
     o->method = (cutis_reduce_method)option_choice(app, OPTION_REDUCE_METHOD);
     o->energy = (cutis_reduce_energy)option_choice(app, OPTION_ENERGY);
     o->sets = (cutis_reduce_sets)option_choice(app, OPTION_SETS);
@@ -45,6 +52,10 @@ static int read_options(cli_app *app, reduce_job *job)
     // well.
     const bool moments = (o->method == CUTIS_REDUCE_DEFAULT || o->method == CUTIS_REDUCE_MOMENTS) &&
                          !option_given(app, OPTION_ENERGY) && !option_given(app, OPTION_SETS);
+    // Other methods' weights are rounded where they are written.
+    const uint32_t totals[] = { 0, 65535, 255 };
+    if (moments && o->influences <= MOMENTS_MOST)
+        o->weight_total = totals[option_choice(app, OPTION_WEIGHTS)];
     o->examples_only =
         moments && (option_given(app, OPTION_MIX) ? o->mix == 0 : poses && !o->automatic);
     if (held_out && o->automatic)
@@ -70,25 +81,31 @@ void reduce_say_rows(const cli_app *app, const cutis_reduce_row *rows, uint32_t 
                 row->example_position, row->example_normal, row->held_out_position,
                 row->held_out_normal);
         if (random) app_say(app, "%12.5f %12.5f ", row->random_position, row->random_normal);
-        app_say(app, "%11.4g %7u %8.3f\n", row->energy, row->sweep_count, row->seconds);
+        if (isnan(row->energy))
+            app_say(app, "%11s", "-");
+        else
+            app_say(app, "%11.4g", row->energy);
+        app_say(app, " %7u %8.3f\n", row->sweep_count, row->seconds);
     }
 }
 
 static void say_result(const cli_app *app, const reduce_job *job)
 {
     const cutis_reduce_report *r = job->reduction;
-    app_say(app, "%s: %u influences at most, before %u; %ju of %ju vertices had more\n",
-            job->output, job->after.max_influences, job->before.max_influences, r->reduced_count,
-            r->vertex_count);
+    app_say(app, "%s: %u influences at most, before %u; %ju of %ju vertices %s\n", job->output,
+            job->after.max_influences, job->before.max_influences, r->reduced_count,
+            r->vertex_count, r->bounds.judged_count ? "keep fewer" : "had more");
     if (r->learned_count + r->learned_random_count > 0)
         app_say(app,
                 "learned from %u frames and %u random poses; judged by %u other frames and %u "
-                "other random poses\n\n",
+                "other random poses\n",
                 r->learned_count, r->learned_random_count,
                 r->held_out_count - r->held_out_random_count, r->held_out_random_count);
     else
-        app_say(app, "%u example poses, %u held out, %u automatic\n\n", r->example_count,
+        app_say(app, "%u example poses, %u held out, %u automatic\n", r->example_count,
                 r->held_out_count, r->automatic_count);
+    reduce_say_limits(app, job);
+    app_say(app, "\n");
     reduce_say_rows(app, r->rows, r->row_count);
 }
 
@@ -128,6 +145,7 @@ static void emit_result(const reduce_job *job)
          (unsigned)r->worse, r->fell_back, r->narrow, r->too_large, r->form_bytes);
     emit_histogram(&json, "histogram_before", &job->before);
     emit_histogram(&json, "histogram_after", &job->after);
+    reduce_emit_limits(&json, job);
     emit_array(&json, "methods");
     for (uint32_t i = 0; i < r->row_count; i++)
         reduce_emit_row(&json, &r->rows[i], r->example_count + r->held_out_count);
@@ -146,6 +164,14 @@ static int write_result(cli_app *app, reduce_job *job)
     TRY(app_result(app, job->path, cutis_weights_summarize(job->reduced, &job->after)));
     const char *report = option_text(app, OPTION_REPORT);
     if (report) TRY(reduce_report(app, job, report));
+    const int32_t *merged = job->reduction->merged;
+    const uint32_t nodes = cutis_model_get(job->model)->node_count;
+    if (merged) {
+        job->unneeded = calloc(nodes ? nodes : 1, 1);
+        if (!job->unneeded) return app_fail(app, job->path, CUTIS_OUT_OF_MEMORY);
+        for (uint32_t n = 0; n < nodes; n++) job->unneeded[n] = merged[n] != CUTIS_NONE;
+        app->unneeded_nodes = job->unneeded;
+    }
     return app_write_model(app, job->reduced, job->output);
 }
 
@@ -211,6 +237,7 @@ static int reduce_model(cli_app *app, reduce_job *job)
 
 static void close_job(reduce_job *job)
 {
+    free(job->unneeded);
     cutis_reduce_report_destroy(job->reduction);
     cutis_model_destroy(job->reduced);
     cutis_device_destroy(job->device);

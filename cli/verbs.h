@@ -128,6 +128,13 @@ typedef enum option_kind {
     X(REDUCE_METHOD, "method", 0, CHOICE, "METHOD",                                                \
       "default geometric smooth klargest poisson moments", 0, 0,                                   \
       "how weights are reduced (default: moments; cages: poisson)")                                \
+    X(MAX_ERROR, "max-error", 0, NUMBER, "MM", 0, 1e-6, 1e9,                                       \
+      "as few influences per vertex as keep it within MM thousandths of a unit (glTF: mm) in "     \
+      "unseen poses")                                                                              \
+    X(MAX_NORMAL, "max-normal", 0, NUMBER, "DEG", 0, 1e-6, 180,                                    \
+      "the same for the angle of vertex normals, in degrees")                                      \
+    X(JOINTS, "joints", 0, COUNT, "N", 0, 1, 1000000,                                              \
+      "joints that stay: the others are merged into those above them")                             \
     X(EFFORT, "effort", 0, CHOICE, "EFFORT", "normal fast best", 0, 0,                             \
       "how long moments search for weights, and on how many poses (default normal)")               \
     X(MIX, "mix", 0, NUMBER, "R", 0, 0, 1000,                                                      \

@@ -144,6 +144,8 @@ typedef struct cutis_write_options {
     uint32_t position_bits; ///< of the largest side of a mesh's box, 8 to 22; 0: 17 (meshopt), 14
                             ///< (Draco)
     bool exact;             ///< compressed without quantising: every float stays as it is
+    const uint8_t *unneeded_nodes; ///< glTF: per node of the model, 1: it may go where nothing in
+                                   ///< the file hangs under it or names it; NULL: all stay
     cutis_compression_report *report; ///< filled in where something was compressed; may be NULL
 } cutis_write_options;
 

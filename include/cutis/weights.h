@@ -84,7 +84,17 @@ CUTIS_API const char *cutis_reduce_sets_name(cutis_reduce_sets sets);
 /// The zero value: 4 influences, moments; even frames of all clips of the model and as much of
 /// random poses, or random poses alone if it has none.
 typedef struct cutis_reduce_options {
-    uint32_t influences; ///< most per vertex, 1 .. 64; 0 = 4
+    uint32_t influences; ///< most per vertex, 1 .. 64; 0 = 4 (with a bound: 16)
+    /// Bounds (MOMENTS): as few influences per vertex, at most `influences`, as keep every vertex
+    /// within them in unseen poses. 0: none.
+    double max_error;  ///< distance in world space, in the model's units (glTF: metres)
+    double max_normal; ///< angle between welded area-weighted normals, radians
+    /// MOMENTS: joints of skins that stay, 0 = all. The others are merged into joints above them,
+    /// least error first; weights are then found on the original motion.
+    uint32_t joints;
+    /// MOMENTS: weights are whole numbers over this, chosen so that the error is least (255 for u8,
+    /// 65535 for u16); 0: any.
+    uint32_t weight_total;
     cutis_reduce_method method;
     cutis_reduce_energy energy;
     cutis_reduce_sets sets;
@@ -127,7 +137,7 @@ typedef struct cutis_reduce_row {
     double held_out_position,
         held_out_normal;                   ///< on frames of clips; without clips on random poses
     double random_position, random_normal; ///< on random poses nobody showed (MOMENTS)
-    double energy;                         ///< options.energy of the result, summed over skins
+    double energy;        ///< options.energy of the result, summed over skins; NaN: not known
     uint32_t sweep_count; ///< of the skin that took most; normals: without those of the gradient
     double seconds; ///< choosing sets and solving, without reading poses and without evaluation
     double solve_seconds;    ///< of these, from the first set to the last sweep (the device's part)
@@ -153,6 +163,21 @@ typedef enum cutis_reduce_worse {
     CUTIS_WORSE_RANDOM_POSITIONS = 8,
 } cutis_reduce_worse;
 
+/// What a bound came to, over poses that nothing was chosen by: random ones and frames of clips.
+/// Distances in the model's units, angles in radians.
+typedef struct cutis_reduce_bounds {
+    uint32_t checked_count, judged_count; ///< poses that counts were found on; unseen ones
+    double position, normal;              ///< largest of any vertex in any unseen pose
+    double position_99, normal_99;        ///< what 99 % of the vertices never exceed in them
+} cutis_reduce_bounds;
+
+/// What whole numbers cost. Errors are means over the held-out poses, as in rows.
+typedef struct cutis_reduce_quantised {
+    uint32_t total;
+    double rounded_energy, chosen_energy, real_energy; ///< of the form of kept weights
+    double rounded_position, rounded_normal, chosen_position, chosen_normal;
+} cutis_reduce_quantised;
+
 /// What a reduction did; owns its arrays.
 typedef struct cutis_reduce_report {
     uint32_t row_count;
@@ -175,8 +200,13 @@ typedef struct cutis_reduce_report {
     const cutis_transform *transforms; ///< node_count per pose
     uint64_t vertex_count;             ///< skinned vertices, seam copies counted once
     uint64_t reduced_count;            ///< of those, vertices that had more influences than allowed
+                                       ///< (with a bound: than are kept)
     uint64_t repaired_count;           ///< vertices that had no weight
-    bool few_poses; ///< 3 * poses < influences + 3: the poses do not determine the weights
+    cutis_reduce_bounds bounds;        ///< with a bound; judged_count 0: none was asked for
+    cutis_reduce_quantised quantised;  ///< with weight_total; total 0: not asked for
+    uint32_t joints_before, joints_after; ///< of the skins in use, with `joints`; else 0
+    const int32_t *merged; ///< per node: the joint it was merged into, or CUTIS_NONE; NULL: none
+    bool few_poses;        ///< 3 * poses < influences + 3: the poses do not determine the weights
 } cutis_reduce_report;
 
 CUTIS_API void cutis_reduce_report_destroy(cutis_reduce_report *reduction); ///< NULL is fine
@@ -188,7 +218,7 @@ CUTIS_API void cutis_reduce_report_destroy(cutis_reduce_report *reduction); ///<
 /// @param device  whose threads work; NULL: the calling one
 /// @param report  what was done (destroy it), or NULL
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no skin, too many influences, no such clip, a vertex
-/// without weight),
+/// without weight), CUTIS_UNSUPPORTED (the bound cannot be kept with so few influences),
 ///         CUTIS_CANCELLED, CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_weights_reduce(const cutis_model *model, cutis_device *device,
                                             const cutis_reduce_options *options, cutis_model **out,

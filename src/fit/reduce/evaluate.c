@@ -31,6 +31,7 @@ enum { SIDE_BY_SIDE = 4 };
 
 typedef struct judge {
     const cutis_model *model;
+    cutis_reduce_worst *worst; ///< per place, where vertices are wanted and not poses
     const cutis_reduce_groups *groups;
     const cutis_reduce_poses *poses;
     const cutis_reduce_weights *weights; ///< row_count * group count
@@ -119,22 +120,72 @@ static void compare(const judge *j, int place, double *position, double *normal)
     *normal = count ? sqrt(angles / (double)count) : 0;
 }
 
+// Where the original's faces cancel to this part of their area, they are folded flat onto each
+// other and have no normal to speak of (docs/spec/reduction.md 8).
+static const double FOLDED = 0.1;
+
+// The area that faces around every place have, whichever way they look.
+static void find_areas(const judge *j, const double *positions, double *area)
+{
+    memset(area, 0, j->vertex_count * sizeof *area);
+    for (size_t t = 0; t < j->triangle_count; t++) {
+        const uint32_t *corner = j->triangles + 3 * t;
+        const double *a = positions + 3 * (size_t)corner[0], *b = positions + 3 * (size_t)corner[1],
+                     *c = positions + 3 * (size_t)corner[2];
+        double n[3], size = 0;
+        for (int k = 0; k < 3; k++) {
+            const int l = (k + 1) % 3, m = (k + 2) % 3;
+            n[k] = (b[l] - a[l]) * (c[m] - a[m]) - (b[m] - a[m]) * (c[l] - a[l]);
+            size += n[k] * n[k];
+        }
+        for (int k = 0; k < 3; k++) area[j->weld[corner[k]]] += sqrt(size);
+    }
+}
+
+// Vertices whose error in this pose is the largest so far, in one of the places.
+static void find_worst(const judge *j, uint32_t place, uint32_t pose)
+{
+    cutis_reduce_worst *worst = &j->worst[place];
+    const double *p = j->place[place].original, *q = j->place[place].reduced;
+    for (size_t v = 0; v < j->vertex_count; v++) {
+        const double x = p[3 * v] - q[3 * v], y = p[3 * v + 1] - q[3 * v + 1],
+                     z = p[3 * v + 2] - q[3 * v + 2], d = sqrt(x * x + y * y + z * z);
+        if (d > worst->position[v]) worst->position[v] = d;
+    }
+    if (!worst->normal) return;
+    find_areas(j, p, worst->area);
+    for (size_t v = 0; v < j->vertex_count; v++) {
+        const double *a = j->place[place].normals + 3 * v, *b = j->place[place].compared + 3 * v;
+        const double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+        if (!j->used[v] || !(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] >
+                             FOLDED * FOLDED * worst->area[v] * worst->area[v]))
+            continue;
+        const double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2],
+                     z = a[0] * b[1] - a[1] * b[0], angle = atan2(sqrt(x * x + y * y + z * z), dot);
+        if (angle > worst->normal[v]) worst->normal[v] = angle, worst->pose[v] = pose;
+    }
+}
+
 static void judge_task(void *data, uint32_t index)
 {
     const judge *j = data;
     const uint32_t f = j->pose_first + index;
+    const bool normals = !j->worst || j->worst->normal;
     cutis_mat34 *world = j->place[index].world;
     double *palette = j->place[index].palette;
     if (f >= j->poses->example_count + j->poses->held_out_count) return;
     cutis_pose_world(
         j->model, j->poses->transforms + f * (size_t)cutis_model_get(j->model)->node_count, world);
     blend_all(j, NULL, world, palette, j->place[index].original);
-    find_normals(j, j->place[index].original, j->place[index].normals);
+    if (normals) find_normals(j, j->place[index].original, j->place[index].normals);
     for (uint32_t r = 0; r < j->row_count; r++) {
         blend_all(j, j->weights + (size_t)r * j->groups->count, world, palette,
                   j->place[index].reduced);
-        find_normals(j, j->place[index].reduced, j->place[index].compared);
-        compare(j, (int)index, &j->frame_position[r][f], &j->frame_normal[r][f]);
+        if (normals) find_normals(j, j->place[index].reduced, j->place[index].compared);
+        if (j->worst)
+            find_worst(j, index, f);
+        else
+            compare(j, (int)index, &j->frame_position[r][f], &j->frame_normal[r][f]);
     }
 }
 
@@ -225,6 +276,126 @@ cutis_result cutis_reduce_evaluate(const cutis_model *model, cutis_device *devic
          j.pose_first += SIDE_BY_SIDE) {
         result = cutis_progress(context, "judging poses", (double)j.pose_first / count);
         if (result == CUTIS_OK) cutis_device_run(device, judge_task, &j, SIDE_BY_SIDE);
+    }
+    cutis_arena_release(&arena);
+    return result;
+}
+
+// Vertices --------------------------------------------------------------------------------------
+
+static bool open_worst(judge *j, bool normals, cutis_arena *arena)
+{
+    j->worst = cutis_arena_zero(arena, SIDE_BY_SIDE, sizeof *j->worst);
+    bool good = j->worst != NULL;
+    for (int i = 0; i < SIDE_BY_SIDE && good; i++) {
+        cutis_reduce_worst *w = &j->worst[i];
+        w->position = cutis_arena_zero(arena, j->vertex_count, sizeof *w->position);
+        good = w->position != NULL;
+        if (!normals || !good) continue;
+        w->normal = cutis_arena_zero(arena, j->vertex_count, sizeof *w->normal);
+        w->area = cutis_arena_alloc(arena, j->vertex_count, sizeof *w->area);
+        w->pose = cutis_arena_zero(arena, j->vertex_count, sizeof *w->pose);
+        good = w->normal && w->area && w->pose;
+    }
+    return good;
+}
+
+// The places' largest into the first one's; equal ones have the lower pose.
+static void join_worst(judge *j)
+{
+    cutis_reduce_worst *all = &j->worst[0];
+    for (int i = 1; i < SIDE_BY_SIDE; i++) {
+        const cutis_reduce_worst *w = &j->worst[i];
+        for (size_t v = 0; v < j->vertex_count; v++) {
+            if (w->position[v] > all->position[v]) all->position[v] = w->position[v];
+            if (!w->normal) continue;
+            const bool equal = w->normal[v] == all->normal[v] && w->pose[v] < all->pose[v];
+            if (w->normal[v] > all->normal[v] || equal)
+                all->normal[v] = w->normal[v], all->pose[v] = w->pose[v];
+        }
+    }
+}
+
+// Who turns the normals that are beyond the bound: corners of their faces by what their error does
+// there, |e x opposite edge|, in the pose where it is worst. Two passes: the largest of a place's
+// corners, then all that come near it.
+static void blame_pose(const judge *j, uint32_t pose, double bound, const uint8_t *able,
+                       double *most, uint8_t *blamed, int pass)
+{
+    const cutis_reduce_worst *worst = &j->worst[0];
+    const double *p = j->place[0].original, *q = j->place[0].reduced;
+    for (size_t t = 0; t < j->triangle_count; t++) {
+        const uint32_t *corner = j->triangles + 3 * t;
+        for (int r = 0; r < 3; r++) {
+            const uint32_t weld = j->weld[corner[r]];
+            if (!(worst->normal[weld] > bound) || worst->pose[weld] != pose) continue;
+            for (int k = 0; k < 3; k++) {
+                const uint32_t v = corner[k], a = corner[(k + 1) % 3], b = corner[(k + 2) % 3];
+                double e[3], d[3], size = 0;
+                if (!able[v]) continue;
+                for (int c = 0; c < 3; c++) {
+                    e[c] = q[3 * (size_t)v + c] - p[3 * (size_t)v + c];
+                    d[c] = p[3 * (size_t)a + c] - p[3 * (size_t)b + c];
+                }
+                for (int c = 0; c < 3; c++) {
+                    const double x =
+                        e[(c + 1) % 3] * d[(c + 2) % 3] - e[(c + 2) % 3] * d[(c + 1) % 3];
+                    size += x * x;
+                }
+                if (pass == 0 && size > most[weld]) most[weld] = size;
+                if (pass == 1 && size > 0 && size >= 0.25 * most[weld]) blamed[v] = 1;
+            }
+        }
+    }
+}
+
+static bool blame(judge *j, const cutis_reduce_bound *bound, cutis_arena *arena)
+{
+    const uint32_t count = j->poses->example_count + j->poses->held_out_count;
+    const size_t nodes = cutis_model_get(j->model)->node_count;
+    const cutis_reduce_worst *worst = &j->worst[0];
+    double *most = cutis_arena_zero(arena, j->vertex_count, sizeof *most);
+    uint8_t *shown = cutis_arena_zero(arena, count, 1);
+    if (!most || !shown) return false;
+    for (size_t v = 0; v < j->vertex_count; v++)
+        if (worst->normal[v] > bound->normal) shown[worst->pose[v]] = 1;
+    for (uint32_t f = 0; f < count; f++) {
+        if (!shown[f]) continue;
+        cutis_pose_world(j->model, j->poses->transforms + f * nodes, j->place[0].world);
+        blend_all(j, NULL, j->place[0].world, j->place[0].palette, j->place[0].original);
+        blend_all(j, j->weights, j->place[0].world, j->place[0].palette, j->place[0].reduced);
+        for (int pass = 0; pass < 2; pass++)
+            blame_pose(j, f, bound->normal, bound->able, most, bound->blamed, pass);
+    }
+    return true;
+}
+
+cutis_result cutis_reduce_find_worst(const cutis_model *model, cutis_device *device,
+                                     const cutis_reduce_groups *groups,
+                                     const cutis_transform *transforms, uint32_t pose_count,
+                                     const cutis_reduce_weights *weights,
+                                     const cutis_reduce_bound *bound, cutis_reduce_worst *out)
+{
+    cutis_context *context = cutis_model_context(model);
+    const cutis_reduce_poses poses = { .example_count = pose_count,
+                                       .transforms = (cutis_transform *)transforms };
+    cutis_arena arena = { .context = context };
+    judge j = {
+        .model = model, .groups = groups, .poses = &poses, .weights = weights, .row_count = 1
+    };
+    cutis_result result = open_judge(&j, device, &arena);
+    if (result == CUTIS_OK && !open_worst(&j, out->normal != NULL, &arena))
+        result = cutis_alloc_result(context);
+    for (; result == CUTIS_OK && j.pose_first < pose_count; j.pose_first += SIDE_BY_SIDE) {
+        result = cutis_progress(context, "checking poses", (double)j.pose_first / pose_count);
+        if (result == CUTIS_OK) cutis_device_run(device, judge_task, &j, SIDE_BY_SIDE);
+    }
+    if (result == CUTIS_OK) {
+        join_worst(&j);
+        memcpy(out->position, j.worst[0].position, j.vertex_count * sizeof *out->position);
+        if (out->normal)
+            memcpy(out->normal, j.worst[0].normal, j.vertex_count * sizeof *out->normal);
+        if (bound && out->normal && !blame(&j, bound, &arena)) result = cutis_alloc_result(context);
     }
     cutis_arena_release(&arena);
     return result;

@@ -33,8 +33,16 @@ static cutis_result open_forms(cutis_mixed *x, uint32_t limit)
             .control_count = cutis_model_get(x->model)->skins[group->skin].joint_count,
             .influences = x->options->influences,
             .limit = limit,
+            .every = x->bounded,
         };
+        if (group->closed) x->forms[g].closed = group->closed, x->forms[g].prior = group->prior;
         TRY(cutis_moments_open(&x->forms[g], &x->arena));
+        if (x->bounded) { // vertices begin with one influence (bound.c)
+            uint8_t *most = cutis_arena_alloc(&x->arena, x->forms[g].free_count, 1);
+            if (!most) return cutis_alloc_result(x->context);
+            memset(most, 1, x->forms[g].free_count);
+            x->forms[g].most = most;
+        }
         x->size += cutis_moments_size(&x->forms[g]);
     }
     return CUTIS_OK;
@@ -68,7 +76,7 @@ static bool make_start(cutis_mixed *x, uint32_t g)
     if (!start || !keys || !cutis_moments_state_create(m, &x->arena, state)) return false;
     for (uint32_t f = 0; f < m->free_count; f++)
         for (uint32_t i = m->slot_first[f]; i < m->slot_first[f + 1]; i++)
-            keys[i] = m->group->weight[m->group->first[m->free_unit[f]] + m->slot[i]];
+            keys[i] = cutis_moments_prior(m, m->free_unit[f], m->slot[i]);
     cutis_moments_pick(m, keys, state);
     for (uint32_t f = 0; f < m->free_count; f++)
         for (uint32_t i = 0; i < state->count[f]; i++) {
@@ -108,8 +116,7 @@ cutis_result cutis_mixed_open(cutis_mixed *x, bool *fits)
     return good ? CUTIS_OK : cutis_alloc_result(x->context);
 }
 
-// A group's kinds of poses that there are, with their weights. @return their number
-static uint32_t list_kinds(const cutis_mixed *x, uint32_t g, cutis_moments_poses *out)
+uint32_t cutis_mixed_kinds(const cutis_mixed *x, uint32_t g, cutis_moments_poses *out)
 {
     uint32_t count = 0;
     for (int k = 0; k < CUTIS_MIXED_KINDS; k++) {
@@ -125,7 +132,7 @@ static cutis_result solve_group(cutis_mixed *x, uint32_t g, bool again, cutis_ar
 {
     cutis_moments *m = &x->forms[g];
     cutis_moments_poses kinds[CUTIS_MIXED_KINDS];
-    const uint32_t kind_count = list_kinds(x, g, kinds);
+    const uint32_t kind_count = cutis_mixed_kinds(x, g, kinds);
     uint32_t curve_count = 0;
     double curve[CUTIS_MOMENTS_CURVE] = { 0 };
     const uint64_t seed = x->options->seed ? x->options->seed : 1;
@@ -158,7 +165,7 @@ cutis_result cutis_mixed_bend(cutis_mixed *x)
     cutis_result result = CUTIS_OK;
     for (uint32_t g = 0; g < x->groups->count && result == CUTIS_OK; g++) {
         cutis_moments_poses kinds[CUTIS_MIXED_KINDS];
-        const uint32_t kind_count = list_kinds(x, g, kinds);
+        const uint32_t kind_count = cutis_mixed_kinds(x, g, kinds);
         cutis_arena own = { .context = x->context };
         cutis_moments *m = &x->forms[g];
         if (m->free_count) {

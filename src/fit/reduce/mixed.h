@@ -20,6 +20,7 @@ typedef struct cutis_mixed {
     cutis_moments_state *states;
     cutis_moments_poses (*kinds)[CUTIS_MIXED_KINDS];
     double normal[CUTIS_MIXED_KINDS], position[CUTIS_MIXED_KINDS]; ///< weights in the form
+    bool bounded;  ///< as few influences per vertex as a bound allows (bound.c)
     bool narrow;   ///< candidates were cut for the form's size
     double size;   ///< of all forms, in bytes
     double energy; ///< of all forms
@@ -30,6 +31,8 @@ typedef struct cutis_mixed {
 /// Open the forms. @param fits false: they are too large for the budget even with few candidates
 /// (close it)
 cutis_result cutis_mixed_open(cutis_mixed *x, bool *fits);
+/// A group's kinds of poses that there are, with their weights. @return their number
+uint32_t cutis_mixed_kinds(const cutis_mixed *x, uint32_t group, cutis_moments_poses *out);
 /// Stream the poses with the current weights of kinds, find the weights (from those found before,
 /// too).
 cutis_result cutis_mixed_solve(cutis_mixed *x);

@@ -19,6 +19,10 @@ typedef struct cutis_reduce_group {
     uint32_t *first;     ///< unit_count + 1: clean influences
     uint32_t *control;
     double *weight;
+    /// Where joints go (joints.c): influences that cannot be kept, and what those that can start
+    /// with; else NULL.
+    uint8_t *closed;
+    double *prior;
     cutis_reduce_mesh mesh;
 } cutis_reduce_group;
 
@@ -52,6 +56,29 @@ cutis_result cutis_reduce_evaluate(const cutis_model *model, cutis_device *devic
                                    const cutis_reduce_poses *poses, uint32_t row_count,
                                    const cutis_reduce_weights *weights, double **frame_position,
                                    double **frame_normal);
+
+/// The largest errors of vertices over poses: distance in world space, angle between welded normals
+/// in radians (at the place's representative; elsewhere 0). Vertices of all groups in order.
+typedef struct cutis_reduce_worst {
+    double *position;
+    double *normal; ///< NULL: not wanted
+    double *area;   ///< these two: evaluate.c's own
+    uint32_t *pose; ///< where the normal is worst
+} cutis_reduce_worst;
+
+/// Which vertices are to blame for normals beyond a bound.
+typedef struct cutis_reduce_bound {
+    double normal;       ///< radians
+    const uint8_t *able; ///< per vertex: it could be blamed
+    uint8_t *blamed;     ///< set to 1 where it is
+} cutis_reduce_bound;
+
+/// @param bound NULL: nobody is blamed; @param out position, and normal where it is wanted: 0
+cutis_result cutis_reduce_find_worst(const cutis_model *model, cutis_device *device,
+                                     const cutis_reduce_groups *groups,
+                                     const cutis_transform *transforms, uint32_t pose_count,
+                                     const cutis_reduce_weights *weights,
+                                     const cutis_reduce_bound *bound, cutis_reduce_worst *out);
 
 /// A model with the weights of every group in place of its own.
 cutis_result cutis_reduce_apply(const cutis_model *model, const cutis_reduce_groups *groups,

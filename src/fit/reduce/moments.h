@@ -33,8 +33,12 @@ typedef struct cutis_moments {
     cutis_device *device; ///< a CPU device
     const cutis_reduce_group *group;
     uint32_t control_count;
-    uint32_t influences; ///< kept at most
-    uint32_t limit;      ///< of candidates
+    uint32_t influences;   ///< kept at most
+    uint32_t limit;        ///< of candidates
+    bool every;            ///< all units with more than one influence are free
+    const uint8_t *closed; ///< per influence of the group: it cannot be kept; NULL: all can
+    const uint8_t *most;   ///< per free unit: kept at most, 0: its weights stay; NULL: `influences`
+    const double *prior;   ///< per influence: weights to start from; NULL: the group's
     uint32_t free_count, *free_unit;
     int32_t *unit_free;   ///< per unit, or -1
     uint32_t *slot_first; ///< free_count + 1: candidates
@@ -84,6 +88,17 @@ typedef struct cutis_moments_state {
     double energy; ///< of the form
 } cutis_moments_state;
 
+/// Weights that a free unit may keep at most.
+static inline uint32_t cutis_moments_most(const cutis_moments *m, uint32_t f)
+{
+    return m->most ? m->most[f] : m->influences;
+}
+/// The weight that a unit's influence starts from.
+static inline double cutis_moments_prior(const cutis_moments *m, uint32_t unit, uint32_t slot)
+{
+    return (m->prior ? m->prior : m->group->weight)[m->group->first[unit] + slot];
+}
+
 bool cutis_moments_state_create(const cutis_moments *m, cutis_arena *arena,
                                 cutis_moments_state *out);
 void cutis_moments_copy(const cutis_moments *m, const cutis_moments_state *from, uint32_t free,
@@ -124,6 +139,8 @@ typedef struct cutis_moments_work {
     cutis_moments_state *state;
     uint8_t *dirty;
 } cutis_moments_work;
+/// A vertex's problem with the others as they are: a^T gram a + 2 force^T a. @return its candidates
+uint32_t cutis_moments_load(const cutis_moments_work *w, uint32_t f, double *gram, double *force);
 /// @return the fall of the form's value
 double cutis_moments_update(cutis_moments_work *w, uint32_t f, bool select);
 /// Replace a vertex's weights. @return the change of the form's value

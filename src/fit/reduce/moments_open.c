@@ -17,16 +17,31 @@ static uint32_t influence_count(const cutis_moments *m, uint32_t unit)
     return m->group->first[unit + 1] - m->group->first[unit];
 }
 
+static bool is_closed(const cutis_moments *m, uint32_t unit, uint32_t i)
+{
+    return m->closed && m->closed[m->group->first[unit] + i];
+}
+
+static bool may_change(const cutis_moments *m, uint32_t unit)
+{
+    const uint32_t count = influence_count(m, unit);
+    bool closed = false;
+    for (uint32_t i = 0; i < count && m->closed; i++) closed |= is_closed(m, unit, i);
+    return closed || count > (m->every ? 1 : m->influences);
+}
+
 // Candidates of a unit: its largest weights, in the order of controls.
 static uint32_t list_candidates(const cutis_moments *m, uint32_t unit, uint32_t *out)
 {
-    const double *weight = m->group->weight + m->group->first[unit];
+    const double *weight = (m->prior ? m->prior : m->group->weight) + m->group->first[unit];
     const uint32_t count = influence_count(m, unit);
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t larger = 0;
+        if (is_closed(m, unit, i)) continue;
         for (uint32_t j = 0; j < count && larger < m->limit && count > m->limit; j++)
-            larger += weight[j] > weight[i] || (weight[j] == weight[i] && j < i);
+            larger += !is_closed(m, unit, j) &&
+                      (weight[j] > weight[i] || (weight[j] == weight[i] && j < i));
         if (larger < m->limit) out[found++] = i;
     }
     return found;
@@ -40,7 +55,7 @@ static bool list_free(cutis_moments *m, cutis_arena *arena)
     if (!m->unit_free) return false;
     uint32_t count = 0;
     for (uint32_t u = 0; u < units; u++) {
-        m->unit_free[u] = influence_count(m, u) > m->influences ? 0 : -1;
+        m->unit_free[u] = may_change(m, u) ? 0 : -1;
         count += m->unit_free[u] == 0;
     }
     for (int32_t ring = 0; ring < RINGS && count < FEW; ring++)

@@ -144,8 +144,8 @@ static void start_by_places(chain *c, cutis_moments_state *out)
         for (uint32_t i = 0; i < n; i++) trace += gram[i * n + i];
         if (!(trace > 0)) continue;
         for (uint32_t i = 0; i < n; i++) gram[i * n + i] += 1e-6 * trace / n;
-        cutis_moments_local(n, gram, zero, m->influences, &out->count[f], out->index + at,
-                            out->weight + at);
+        cutis_moments_local(n, gram, zero, cutis_moments_most(m, f), &out->count[f],
+                            out->index + at, out->weight + at);
     }
     for (int step = STEPS - 1; step >= 0; step--) {
         w.places = (double)(1 << (2 * step));
@@ -236,7 +236,7 @@ static const double *original_weights(const cutis_moments *m, cutis_arena *arena
     double *out = cutis_arena_alloc(arena, m->slot_first[m->free_count], sizeof *out);
     for (uint32_t f = 0; f < m->free_count && out; f++)
         for (uint32_t i = m->slot_first[f]; i < m->slot_first[f + 1]; i++)
-            out[i] = m->group->weight[m->group->first[m->free_unit[f]] + m->slot[i]];
+            out[i] = cutis_moments_prior(m, m->free_unit[f], m->slot[i]);
     return out;
 }
 

@@ -277,6 +277,11 @@ static uint32_t load_vertex(const cutis_moments_work *w, uint32_t f, double *gra
     return n;
 }
 
+uint32_t cutis_moments_load(const cutis_moments_work *w, uint32_t f, double *gram, double *force)
+{
+    return load_vertex(w, f, gram, force);
+}
+
 static void notice(cutis_moments_work *w, uint32_t f)
 {
     for (size_t b = w->m->near_first[f]; b < w->m->near_first[f + 1]; b++)
@@ -294,6 +299,8 @@ double cutis_moments_update(cutis_moments_work *w, uint32_t f, bool select)
     for (uint32_t i = 0; i < n; i++) trace += gram[i * n + i];
     w->dirty[f] = 0;
     if (!(trace > 0)) return 0;
+    const uint32_t kept = cutis_moments_most(w->m, f);
+    if (kept == 0) return 0;
     const double pull_back = PROXIMAL * trace / n;
     for (uint32_t r = 0; r < count; r++) old[own_index[r]] = own[r];
     for (uint32_t i = 0; i < n; i++) right[i] = pull_back * old[i] - force[i];
@@ -301,7 +308,7 @@ double cutis_moments_update(cutis_moments_work *w, uint32_t f, bool select)
     memcpy(weight, own, count * sizeof *weight);
     for (uint32_t i = 0; i < n; i++) gram[i * n + i] += pull_back;
     if (select)
-        cutis_moments_local(n, gram, right, most, &count, index, weight);
+        cutis_moments_local(n, gram, right, kept, &count, index, weight);
     else
         solve_set(n, gram, right, count, index, weight);
     for (uint32_t i = 0; i < n; i++) gram[i * n + i] -= pull_back;
@@ -369,8 +376,8 @@ void cutis_moments_pick(const cutis_moments *m, const double *keys, cutis_moment
 {
     for (uint32_t f = 0; f < m->free_count; f++) {
         const uint32_t n = slots(m, f), begin = m->slot_first[f], unit = m->free_unit[f];
-        const double *weight = m->group->weight + m->group->first[unit];
         const size_t at = (size_t)f * m->influences;
+        const uint32_t most = cutis_moments_most(m, f), kept = most ? most : n;
         double sum = 0;
         uint32_t count = 0;
         for (uint32_t i = 0; i < n; i++) {
@@ -378,9 +385,9 @@ void cutis_moments_pick(const cutis_moments *m, const double *keys, cutis_moment
             for (uint32_t j = 0; j < n; j++)
                 larger += keys[begin + j] > keys[begin + i] ||
                           (keys[begin + j] == keys[begin + i] && j < i);
-            if (larger >= m->influences) continue;
+            if (larger >= kept) continue;
             out->index[at + count] = (uint8_t)i;
-            out->weight[at + count] = weight[m->slot[begin + i]];
+            out->weight[at + count] = cutis_moments_prior(m, unit, m->slot[begin + i]);
             sum += out->weight[at + count++];
         }
         out->count[f] = (uint8_t)count;

@@ -91,7 +91,8 @@ static bool open_rig(const cutis_model *model, cutis_arena *arena, rig *out)
 }
 
 // Every joint turned from rest by a uniform angle within the range about a random axis.
-static void random_pose(const rig *r, uint64_t seed, uint64_t index, cutis_transform *out)
+// @param far to the end of the range
+static void random_pose(const rig *r, uint64_t seed, uint64_t index, bool far, cutis_transform *out)
 {
     memcpy(out, r->rest, cutis_model_get(r->model)->node_count * sizeof *out);
     for (uint32_t j = 0; j < r->joints.joint_count; j++) {
@@ -102,7 +103,8 @@ static void random_pose(const rig *r, uint64_t seed, uint64_t index, cutis_trans
             square += axis[c] * axis[c];
         }
         // Behind the Gaussians' own numbers: twelve of each.
-        const double turn = 2 * cutis_random_unit(seed, index, (36ull << 32) + n) - 1;
+        double turn = 2 * cutis_random_unit(seed, index, (36ull << 32) + n) - 1;
+        if (far) turn = turn < 0 ? -1 : 1;
         if (!(square > 1e-12)) continue;
         const cutis_quat q = cutis_quat_from_axis_angle(
             (cutis_float3){ (float)axis[0], (float)axis[1], (float)axis[2] },
@@ -114,7 +116,20 @@ static void random_pose(const rig *r, uint64_t seed, uint64_t index, cutis_trans
 static void random_poses(const rig *r, uint64_t seed, uint32_t count, cutis_transform *out)
 {
     const size_t nodes = cutis_model_get(r->model)->node_count;
-    for (uint32_t i = 0; i < count; i++) random_pose(r, seed, i, out + i * nodes);
+    for (uint32_t i = 0; i < count; i++) random_pose(r, seed, i, false, out + i * nodes);
+}
+
+cutis_transform *cutis_reduce_random_poses(const cutis_model *model, uint64_t seed, uint32_t count,
+                                           uint32_t far_count, uint32_t more, cutis_arena *arena)
+{
+    const size_t nodes = cutis_model_get(model)->node_count;
+    rig r = { 0 };
+    cutis_transform *out =
+        cutis_arena_alloc(arena, (size_t)count + far_count + more, nodes * sizeof *out);
+    if (!out || !open_rig(model, arena, &r)) return NULL;
+    for (uint32_t i = 0; i < count + far_count; i++)
+        random_pose(&r, seed, i, i < far_count, out + i * nodes);
+    return out;
 }
 
 // All poses that are learned from, and what there is to judge by.

@@ -6,7 +6,8 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "fit/reduce/mixed.h"
+#include "fit/reduce/bound.h"
+#include "fit/reduce/joints.h"
 
 enum { METHODS = CUTIS_REDUCE_METHODS };
 // Weight of automatic poses beside real ones, and the anchor's radius on skeletons
@@ -50,10 +51,25 @@ typedef struct run {
     cutis_reduce_method methods[METHODS];
     cutis_reduce_weights *weights;                           ///< per method and group
     double *frame_position[METHODS], *frame_normal[METHODS]; ///< per method and judged pose
+    cutis_bound_result bound;
+    cutis_joints joints; ///< where fewer are asked for
     cutis_reduce_report *report;
     cutis_arena *report_arena;
     cutis_reduce_row *rows; ///< of the report
 } run;
+
+static bool is_bounded(const cutis_reduce_options *o)
+{
+    return o->max_error > 0 || o->max_normal > 0;
+}
+
+static cutis_reduce_method resolve(const cutis_reduce_options *o)
+{
+    if (o->method != CUTIS_REDUCE_DEFAULT) return o->method;
+    const bool asked = o->energy != CUTIS_REDUCE_NORMALS || o->sets != CUTIS_REDUCE_SETS_AUTO ||
+                       o->sweeps || o->influences > CUTIS_MOMENTS_SET;
+    return asked ? CUTIS_REDUCE_POISSON : CUTIS_REDUCE_MOMENTS;
+}
 
 static cutis_result check_options(cutis_context *context, const cutis_reduce_options *o)
 {
@@ -75,6 +91,15 @@ static cutis_result check_options(cutis_context *context, const cutis_reduce_opt
             "reduce: moments keep at most %d influences, not %u; method poisson keeps "
             "up to %d",
             CUTIS_MOMENTS_SET, o->influences, CUTIS_REDUCE_SET);
+    if (!(o->max_error >= 0) || !(o->max_normal >= 0))
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                          "reduce: the bound %g or %g is negative or not a number", o->max_error,
+                          o->max_normal);
+    if ((is_bounded(o) || o->joints || o->weight_total) && resolve(o) != CUTIS_REDUCE_MOMENTS)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                          "reduce: bounds, fewer joints and whole numbers are of the method "
+                          "moments, not of %s",
+                          cutis_reduce_method_name(resolve(o)));
     if ((o->examples && !o->example_count) || (o->clips && !o->clip_count))
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "reduce: example poses are asked for, but there are none");
@@ -219,6 +244,13 @@ static cutis_result run_row(run *r, uint32_t index)
     }
     row->seconds = cutis_os_seconds() - start + r->shared_seconds;
     return CUTIS_OK;
+}
+
+static double mean(const double *values, uint32_t count)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++) sum += values[i];
+    return count ? sum / count : 0;
 }
 
 // Moments ---------------------------------------------------------------------------------------
@@ -366,6 +398,107 @@ static cutis_result repair(run *r, cutis_mixed *x, cutis_reduce_row *row)
     return CUTIS_OK;
 }
 
+// The second row: as many of the largest weights as are kept elsewhere, or as are allowed; of
+// joints that stay.
+static cutis_result take_largest(run *r, const cutis_reduce_weights *counts)
+{
+    for (uint32_t g = 0; g < r->groups.count; g++)
+        if (!cutis_bound_largest(&r->groups.group[g], counts ? &counts[g] : NULL,
+                                 r->options.influences, &r->arena,
+                                 &r->weights[r->groups.count + g]))
+            return cutis_alloc_result(r->context);
+    return CUTIS_OK;
+}
+
+// Vertices that keep fewer weights than they had.
+static void count_fewer(run *r)
+{
+    r->report->reduced_count = 0;
+    for (uint32_t g = 0; g < r->groups.count; g++)
+        for (uint32_t u = 0; u < r->groups.group[g].unit_count; u++)
+            r->report->reduced_count +=
+                r->weights[g].first[u + 1] - r->weights[g].first[u] <
+                r->groups.group[g].first[u + 1] - r->groups.group[g].first[u];
+}
+
+// As few influences as a bound allows; k-largest with as many, vertex by vertex.
+static cutis_result run_bounded(run *r, cutis_mixed *x, cutis_reduce_row *row)
+{
+    cutis_bound_result found = { 0 };
+    const cutis_reduce_options *o = &r->options;
+    TRY(cutis_bound_search(x, &found));
+    if (!found.kept) {
+        const double worst = o->max_error > 0 && found.position > o->max_error
+                                 ? 1e3 * found.position
+                                 : found.normal * 57.29577951308232;
+        return cutis_fail(
+            r->context, CUTIS_UNSUPPORTED,
+            "reduce: at most %u influences%s%s do not keep the bound: %ju of the vertices are "
+            "beyond "
+            "it in unseen poses, which are up to %.4g %s off; allow more influences or a larger "
+            "error",
+            o->influences, o->weight_total ? " in whole numbers" : "",
+            o->joints ? " on fewer joints" : "", (uintmax_t)found.beyond, worst,
+            o->max_error > 0 && found.position > o->max_error ? "mm (1/1000 unit)" : "degrees");
+    }
+    r->bound = found;
+    TRY(keep_mixed(r, x, row));
+    TRY(take_largest(r, r->weights));
+    count_fewer(r);
+    return judge_rows(r, 0, 2);
+}
+
+static double held_out_mean(const run *r, const double *frames)
+{
+    return mean(frames + r->poses.example_count, r->poses.held_out_count);
+}
+
+// The first row's weights as whole numbers, beside plain rounding.
+static cutis_result run_quantised(run *r, cutis_mixed *x)
+{
+    const uint32_t groups = r->groups.count, total = r->options.weight_total;
+    const size_t count = (size_t)r->poses.example_count + r->poses.held_out_count;
+    cutis_reduce_weights *rounded =
+        cutis_arena_copy(&r->arena, r->weights, groups, sizeof *rounded);
+    double *position = cutis_arena_alloc(&r->arena, count, sizeof *position);
+    double *normal = cutis_arena_alloc(&r->arena, count, sizeof *normal);
+    cutis_quantise_result found = { 0 };
+    if (!rounded || !position || !normal) return cutis_alloc_result(r->context);
+    for (uint32_t g = 0; g < groups; g++) {
+        const uint32_t units = r->groups.group[g].unit_count;
+        const size_t slots = rounded[g].first[units];
+        rounded[g].weight = cutis_arena_copy(&r->arena, rounded[g].weight, slots, sizeof(double));
+        rounded[g].control = cutis_arena_copy(&r->arena, rounded[g].control, slots, 4);
+        rounded[g].first = cutis_arena_copy(&r->arena, rounded[g].first, (size_t)units + 1, 4);
+        if (!rounded[g].weight || !rounded[g].control || !rounded[g].first)
+            return cutis_alloc_result(r->context);
+        cutis_quantise_round(&r->groups.group[g], total, &rounded[g]);
+        TRY(cutis_quantise(x, g, total, &r->weights[g], &found));
+    }
+    if (x->bounded) { // what rounding keeps, better numbers must keep too
+        TRY(cutis_bound_check(x, r->weights, &r->bound));
+        if (!r->bound.kept) {
+            memcpy(r->weights, rounded, groups * sizeof *rounded);
+            found.chosen = found.rounded;
+            TRY(cutis_bound_check(x, r->weights, &r->bound));
+        }
+    }
+    TRY(judge_rows(r, 0, 1));
+    TRY(cutis_reduce_evaluate(r->model, r->device, &r->groups, &r->poses, 1, rounded, &position,
+                              &normal));
+    r->report->quantised = (cutis_reduce_quantised){
+        total,
+        found.rounded,
+        found.chosen,
+        found.real,
+        held_out_mean(r, position),
+        held_out_mean(r, normal),
+        held_out_mean(r, r->frame_position[0]),
+        held_out_mean(r, r->frame_normal[0]),
+    };
+    return CUTIS_OK;
+}
+
 // The first row by moments, the second (k-largest) beside it. @param fits false: too large
 static cutis_result run_moments(run *r, bool *fits)
 {
@@ -375,19 +508,25 @@ static cutis_result run_moments(run *r, bool *fits)
                       .options = &r->options,
                       .groups = &r->groups,
                       .poses = &r->poses,
+                      .bounded = is_bounded(&r->options),
                       .arena.context = r->context };
     cutis_reduce_row *row = &r->rows[0];
     const double start = cutis_os_seconds();
     *row = (cutis_reduce_row){ .method = CUTIS_REDUCE_MOMENTS, .sets = CUTIS_REDUCE_SETS_FITTED };
     cutis_result result = cutis_mixed_open(&x, fits);
-    if (result == CUTIS_OK && *fits) result = cutis_mixed_solve(&x);
-    if (result == CUTIS_OK && *fits) result = keep_mixed(r, &x, row);
+    const bool free = result == CUTIS_OK && *fits && !x.bounded;
+    if (free) result = cutis_mixed_solve(&x);
+    if (free && result == CUTIS_OK) result = keep_mixed(r, &x, row);
     const double first_energy = x.curve_count ? x.curve[0] : 0;
     row->solve_seconds = row->sweep_seconds = cutis_os_seconds() - start;
     if (result == CUTIS_OK && *fits) result = run_row(r, 1);
-    if (result == CUTIS_OK && *fits) result = repair(r, &x, row);
+    if (result == CUTIS_OK && *fits && r->joints.into) result = take_largest(r, NULL);
+    if (result == CUTIS_OK && *fits)
+        result = x.bounded ? run_bounded(r, &x, row) : repair(r, &x, row);
+    if (result == CUTIS_OK && *fits && r->options.weight_total) result = run_quantised(r, &x);
     row->seconds = cutis_os_seconds() - start + r->shared_seconds;
-    r->rows[1].energy = first_energy;
+    r->rows[1].energy =
+        x.bounded ? NAN : first_energy; // with a bound their form is not k-largest's
     r->report->narrow = x.narrow;
     r->report->form_bytes = x.size;
     cutis_mixed_close(&x);
@@ -395,13 +534,6 @@ static cutis_result run_moments(run *r, bool *fits)
 }
 
 // The report ------------------------------------------------------------------------------------
-
-static double mean(const double *values, uint32_t count)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < count; i++) sum += values[i];
-    return count ? sum / count : 0;
-}
 
 static bool open_frames(run *r)
 {
@@ -452,24 +584,13 @@ static bool fill_report(run *r)
                                           judged * cutis_model_get(r->model)->node_count,
                                           sizeof *report->transforms);
     report->repaired_count = r->groups.repaired_count;
+    report->bounds =
+        (cutis_reduce_bounds){ r->bound.checked, r->bound.judged,      r->bound.position,
+                               r->bound.normal,  r->bound.position_99, r->bound.normal_99 };
     const uint32_t poses = r->poses.clip_count + r->poses.random_count;
     report->few_poses = 3 * (poses ? poses : r->poses.example_count + r->poses.added_count) <
                         r->options.influences + 3;
-    for (uint32_t g = 0; g < r->groups.count; g++) {
-        const cutis_reduce_group *group = &r->groups.group[g];
-        report->vertex_count += group->unit_count;
-        for (uint32_t v = 0; v < group->unit_count; v++)
-            report->reduced_count += group->first[v + 1] - group->first[v] > r->options.influences;
-    }
     return report->poses && report->transforms;
-}
-
-static cutis_reduce_method resolve(const cutis_reduce_options *o)
-{
-    if (o->method != CUTIS_REDUCE_DEFAULT) return o->method;
-    const bool asked = o->energy != CUTIS_REDUCE_NORMALS || o->sets != CUTIS_REDUCE_SETS_AUTO ||
-                       o->sweeps || o->influences > CUTIS_MOMENTS_SET;
-    return asked ? CUTIS_REDUCE_POISSON : CUTIS_REDUCE_MOMENTS;
 }
 
 // The rows of all methods, each judged once.
@@ -478,6 +599,12 @@ static cutis_result run_rows(run *r, bool judged)
     const bool moments = r->options.method == CUTIS_REDUCE_MOMENTS;
     bool fits = true;
     if (moments) TRY(run_moments(r, &fits));
+    const cutis_reduce_options *o = &r->options;
+    if (!fits && (is_bounded(o) || o->joints || o->weight_total))
+        return cutis_fail(r->context, CUTIS_LIMIT_EXCEEDED,
+                          "reduce: the form of moments would take %.3g GB, more than the memory it "
+                          "may take",
+                          1e-9 * r->report->form_bytes);
     if (!fits) {
         r->report->too_large = true;
         r->methods[0] = CUTIS_REDUCE_POISSON;
@@ -492,6 +619,40 @@ static cutis_result run_rows(run *r, bool judged)
     return CUTIS_OK;
 }
 
+static void count_vertices(run *r)
+{
+    for (uint32_t g = 0; g < r->groups.count; g++) {
+        const cutis_reduce_group *group = &r->groups.group[g];
+        r->report->vertex_count += group->unit_count;
+        for (uint32_t v = 0; v < group->unit_count; v++)
+            r->report->reduced_count +=
+                group->first[v + 1] - group->first[v] > r->options.influences;
+    }
+}
+
+// Joints that go, where fewer are asked for.
+static cutis_result merge_joints(run *r)
+{
+    if (!r->options.joints) return CUTIS_OK;
+    TRY(cutis_joints_merge(r->model, r->device, r->options.joints, &r->poses, &r->groups, &r->arena,
+                           &r->joints));
+    r->report->joints_before = r->joints.before;
+    r->report->joints_after = r->joints.after;
+    r->report->merged = cutis_arena_copy(r->report_arena, r->joints.into,
+                                         cutis_model_get(r->model)->node_count, sizeof(int32_t));
+    return r->report->merged ? CUTIS_OK : cutis_alloc_result(r->context);
+}
+
+static cutis_result apply(run *r, cutis_model **out)
+{
+    cutis_model *whole = NULL;
+    TRY(cutis_reduce_apply(r->model, &r->groups, r->weights, r->joints.into ? &whole : out));
+    if (!whole) return CUTIS_OK;
+    cutis_result result = cutis_joints_drop(whole, &r->groups, &r->joints, out);
+    cutis_model_destroy(whole);
+    return result;
+}
+
 static cutis_result run_all(run *r, bool reported, cutis_model **out)
 {
     const bool judged = reported && !r->options.skip_evaluation;
@@ -501,6 +662,8 @@ static cutis_result run_all(run *r, bool reported, cutis_model **out)
                 : cutis_reduce_poses_create(r->model, &r->options, &r->arena, &r->poses));
     double start = cutis_os_seconds();
     TRY(cutis_reduce_groups_create(r->model, r->device, r->options.repair, &r->arena, &r->groups));
+    count_vertices(r);
+    TRY(merge_joints(r));
     TRY(make_matrices(r));
     r->shared_seconds = cutis_os_seconds() - start;
     // Moments are held against k-largest, whoever asks.
@@ -513,7 +676,7 @@ static cutis_result run_all(run *r, bool reported, cutis_model **out)
     TRY(run_rows(r, judged));
     if (!judged) r->method_count = 1;
     if (!fill_report(r)) return cutis_alloc_result(r->context);
-    return cutis_reduce_apply(r->model, &r->groups, r->weights, out);
+    return apply(r, out);
 }
 
 cutis_result cutis_weights_reduce(const cutis_model *model, cutis_device *device,
@@ -526,7 +689,8 @@ cutis_result cutis_weights_reduce(const cutis_model *model, cutis_device *device
     cutis_context *context = cutis_model_context(model);
     run r = { .model = model, .context = context, .device = device, .arena.context = context };
     if (options) r.options = *options;
-    if (!r.options.influences) r.options.influences = 4;
+    if (!r.options.influences)
+        r.options.influences = is_bounded(&r.options) ? CUTIS_MOMENTS_SET : 4;
     TRY(check_options(context, &r.options));
     r.report = cutis_owner_create(context, sizeof *r.report);
     if (!r.report) return cutis_alloc_result(context);

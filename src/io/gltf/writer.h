@@ -114,6 +114,8 @@ const float *cutis_gltf_clamped_colors(gltf_writer *writer, cutis_arena *arena,
 const float *cutis_gltf_unit_rotations(gltf_writer *writer, cutis_arena *arena,
                                        const cutis_channel *channel);
 
+/// Leave out nodes that the options name, where nothing in the document needs them.
+void cutis_gltf_prune(gltf_writer *writer);
 /// Nodes and skins as glTF allows them, whatever the model has: write_forest.c.
 void cutis_gltf_plant_forest(gltf_writer *writer);
 
