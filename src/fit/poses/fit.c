@@ -196,6 +196,7 @@ cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
     if (options) p.options = *options;
     if (!p.options.influences) p.options.influences = 4;
     cutis_result result = cutis_fit_gather(&p);
+    if (result == CUTIS_OK && p.options.learn_weights) result = cutis_fit_random(&p);
     if (result == CUTIS_OK) result = cutis_fit_validate(&p);
     if (isinf(p.options.prior)) p.options.learn_weights = false;
     if (result == CUTIS_OK) result = cutis_fit_vertices(&p);

@@ -19,6 +19,8 @@ typedef struct cutis_fit_span {
 typedef struct cutis_fit_skin {
     bool used;
     double *palettes;        ///< 12 per example and joint
+    double *random;          ///< the same of CUTIS_FIT_RANDOM random poses; NULL: none are needed
+    double *strengths;       ///< per region: how weights are drawn to the model's own; NULL: options
     double *segments;        ///< 6 per segment: ends of the bones in mesh space
     uint32_t *segment_first; ///< joint_count + 1
     uint8_t *kept;           ///< per joint: its weights stay; NULL: none do
@@ -48,6 +50,7 @@ typedef struct cutis_fit_problem {
     uint32_t use_count;
     uint32_t stride;    ///< every such vertex alone is learned; 0: all
     double left_out[3]; ///< RMS in examples left out: own weights, learned plainly, and as chosen
+    double kept_part;   ///< of the vertices: the model's own weights stay there
     bool learned;       ///< the span at hand has its weights already, from a device
     float *example_normals; ///< 3 per example and output vertex, or NULL
     float *rest_normals;    ///< 3 per output vertex
@@ -61,6 +64,11 @@ typedef struct cutis_fit_problem {
     double *before, *after;                      ///< per example: sums of squares
     cutis_fit_sums sums;
 } cutis_fit_problem;
+
+#define CUTIS_FIT_RANDOM 24 ///< poses in which learned weights are held to the model's own
+
+/// Palettes of random poses, where weights are learned; after the gathering.
+cutis_result cutis_fit_random(cutis_fit_problem *problem);
 
 /// Check model, examples and options; spans, palettes, bones.
 cutis_result cutis_fit_gather(cutis_fit_problem *problem);
@@ -93,8 +101,13 @@ void cutis_fit_add_sums(cutis_fit_problem *problem, const cutis_fit_sums *sums, 
 /// Weights and displacements of all vertices.
 cutis_result cutis_fit_vertices(cutis_fit_problem *problem);
 
-/// Choose options.prior where it is free, and measure left_out; after the gathering.
+/// Choose options.prior and the regions' strengths where they are free, and measure left_out; after
+/// the gathering.
 cutis_result cutis_fit_validate(cutis_fit_problem *problem);
+
+/// The region of a vertex, below twice the joints of its skin: the joint it follows most, and
+/// whether it follows others too.
+uint32_t cutis_fit_region(const cutis_fit_span *span, uint32_t v);
 
 /// Distinct poses, what tells them apart, displacements per pose.
 typedef struct cutis_fit_poses {
