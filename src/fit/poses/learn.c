@@ -79,6 +79,15 @@ static void take_own(const cutis_fit_span *span, uint32_t v, const uint8_t *kept
     for (uint32_t k = 0; k < count && sum > 0; k++) prior[k] = mine[k] / sum;
 }
 
+// Candidates that the vertex has weight on already.
+static uint32_t keep_own(uint32_t count, uint32_t *joint, double *prior)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (prior[i] > 0) joint[kept] = joint[i], prior[kept++] = prior[i];
+    return kept;
+}
+
 // Weights that stay: those of locked joints, which the vertex has from before.
 typedef struct kept_weights {
     uint32_t count;
@@ -145,7 +154,10 @@ uint32_t cutis_fit_learn_begin(const cutis_fit_problem *p, const cutis_fit_span 
     find_kept(p, skin, vertex, &kept);
     uint32_t count = find_candidates(p, span, problem.rest, joint, prior);
     if (kept.sum > 1 - FREE_MIN) return 0;
-    if (p->options.prior > 0) take_own(span, v, skin->kept, count, joint, prior);
+    if (p->options.prior > 0 || p->options.own_joints)
+        take_own(span, v, skin->kept, count, joint, prior);
+    if (p->options.own_joints && span->primitive->influences.first)
+        count = keep_own(count, joint, prior);
     read_places(p, &problem, vertex, &kept, places);
     *influences = p->options.influences > kept.count ? p->options.influences - kept.count : 1;
     return count;
@@ -180,7 +192,8 @@ void cutis_fit_learn(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t 
                                      .palettes = p->skins[span->skin].palettes,
                                      .palette_count = p->data->skins[span->skin].joint_count,
                                      .random = p->skins[span->skin].random,
-                                     .random_count = p->skins[span->skin].random ? CUTIS_FIT_RANDOM : 0,
+                                     .random_count =
+                                         p->skins[span->skin].random ? CUTIS_FIT_RANDOM : 0,
                                      .places = scratch };
     problem.joint_count = cutis_fit_learn_begin(p, span, v, joint, prior, scratch, &influences);
     if (!problem.joint_count) return;

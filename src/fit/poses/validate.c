@@ -127,8 +127,10 @@ static void try_vertex(const choice_job *job, choice_vertex *c, double *scratch)
                                .random = skin->random,
                                .random_count = CUTIS_FIT_RANDOM,
                                .places = places };
-    for (uint32_t k = 0; k < 3; k++) v.rest[k] = c->span->primitive->positions[3 * (size_t)c->vertex + k];
-    v.joint_count = cutis_fit_learn_begin(&trial, c->span, c->vertex, joint, prior, places, &influences);
+    for (uint32_t k = 0; k < 3; k++)
+        v.rest[k] = c->span->primitive->positions[3 * (size_t)c->vertex + k];
+    v.joint_count =
+        cutis_fit_learn_begin(&trial, c->span, c->vertex, joint, prior, places, &influences);
     for (size_t s = 0; s <= OWN && !v.joint_count; s++) c->off[s] = -1;
     if (!v.joint_count) return;
     memcpy(own, prior, sizeof own);
@@ -183,7 +185,8 @@ static uint32_t add_region(const choice_job *job, uint32_t skin, uint32_t region
     memset(sums, 0, (CHOICES + 1) * sizeof *sums);
     for (uint32_t i = 0; i < job->vertex_count; i++) {
         const choice_vertex *c = &job->vertices[i];
-        if (c->off[0] < 0 || (region != UINT32_MAX && (c->span->skin != skin || c->region != region)))
+        if (c->off[0] < 0 ||
+            (region != UINT32_MAX && (c->span->skin != skin || c->region != region)))
             continue;
         for (size_t s = 0; s <= OWN; s++) sums[s] += c->off[s];
         count++;
@@ -285,7 +288,8 @@ cutis_result cutis_fit_validate(cutis_fit_problem *p)
         choice_job some = job;
         TRY(cutis_progress(p->context, "choosing", (double)first / job.vertex_count));
         some.vertices += first;
-        some.vertex_count = job.vertex_count - first < 64 * TASK ? job.vertex_count - first : 64 * TASK;
+        some.vertex_count =
+            job.vertex_count - first < 64 * TASK ? job.vertex_count - first : 64 * TASK;
         cutis_device_run(p->device, run_task, &some, (some.vertex_count + TASK - 1) / TASK);
         if (atomic_load(&some.failed))
             return cutis_fail(p->context, CUTIS_OUT_OF_MEMORY, "fit: no memory for a task");
