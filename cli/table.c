@@ -282,16 +282,19 @@ const verb_row cli_verbs[] = {
       "A clip gives the poses (one per key), --shapes what the skin looks like in each: world space, metres. Vertices are\n"
       "matched in order, or, where a glTF has seams and a sculpt does not, by rest position. The result has the displacements as morph targets and the poses in CUTIS_pose_space\n"
       "(docs/formats/pose_space.md); any glTF player shows its skin and clips, `deform --method psd` and `--method wpsd`\n"
-      "pass through every example. The table lists RMS distances to the shapes, in metres.\n"
+      "pass through every example. The table lists RMS distances to the shapes, in metres: with the pose learned from, and with it left out.\n"
       "\n"
       "JSON keys: file, output, vertices, examples, poses, merged, root_counts, diagonal, discarded_mean, discarded_max,\n"
       "deficient_vertices, damped_vertices, ambiguous_vertices, still_joints, sigma, condition, displacement_max,\n"
       "fields, energy, compression_max, paper_bytes, psd_bytes, wpsd_bytes, before_rms, ssd_rms, psd_rms, wpsd_rms;\n"
       "with --learn-weights left_out {rig, plain, learned} (RMS in poses left out while learning), prior (-1: the rig's\n"
-      "weights did best and stay); psd_worst, psd_missed, psd_misses [{vertex, example, off, why}] and the same of wpsd:\n"
+      "weights did best and stay), kept_part (of the vertices: they stay there); leave_one_out {groups, vertices, ssd_rms,\n"
+      "psd_rms, wpsd_rms and per pose ssd, psd, wpsd}: RMS in a pose that was left out of the whole fit (of more than 32\n"
+      "stretches are left out); contradictions [{first (-1: rest), second, radians, off, vertex, vertices}]: examples of\n"
+      "all but one pose with different shapes; psd_worst, psd_missed, psd_misses [{vertex, example, off, why}] and the same of wpsd:\n"
       "vertices that miss an example, in parts of the diagonal.\n",
       COMMON | READING | RUNNING | WRITING | BIT(FIT_POSES) | BIT(SHAPES) | BIT(LEARN_WEIGHTS) | BIT(WEIGHTS_ONLY) |
-          BIT(NORMALISE) | BIT(PRIOR) | BIT(INFLUENCES) | BIT(KERNEL) | BIT(DISTANCE) | BIT(SIGMA) | BIT(WEIGHTS) |
+          BIT(NORMALISE) | BIT(PRIOR) | BIT(OWN_JOINTS) | BIT(INFLUENCES) | BIT(KERNEL) | BIT(DISTANCE) | BIT(SIGMA) | BIT(WEIGHTS) |
           BIT(POSE_SPACE) | BIT(AFTER) | BIT(PRINCIPAL_POSES) | BIT(KEEP_JOINTS) | BIT(KEEP_VERTICES),
       "cutis synth arm --examples ex -o arm.glb\ta rig with the clip `examples`, and its shapes\n"
       "cutis fit arm.glb --poses examples --shapes ex/examples.npy -o arm-psd.glb\tlearn from eight shapes\n"

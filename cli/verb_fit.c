@@ -132,6 +132,7 @@ static int read_options(cli_app *app, fit_job *job)
     o->prior = option_given(app, OPTION_PRIOR) ? option_number(app, OPTION_PRIOR, 0)
                : o->paper.normalise            ? 0
                                                : CUTIS_PRIOR_AUTO;
+    o->own_joints = option_given(app, OPTION_OWN_JOINTS);
     o->kernel = (cutis_pose_kernel)option_choice(app, OPTION_KERNEL);
     o->distance = (cutis_pose_distance)option_choice(app, OPTION_DISTANCE);
     o->sigma = (float)option_number(app, OPTION_SIGMA, 0);
@@ -141,10 +142,10 @@ static int read_options(cli_app *app, fit_job *job)
     job->played[0] = true;
     job->played[1] = !o->weights_only && (!space || strcmp(space, "psd") == 0);
     job->played[2] = !o->weights_only && (!space || strcmp(space, "wpsd") == 0);
-    if (!o->learn_weights &&
-        (o->weights_only || o->paper.normalise || o->influences || option_given(app, OPTION_PRIOR)))
-        return app_usage(
-            app, "--weights-only, --normalise, --influences and --prior go with --learn-weights");
+    if (!o->learn_weights && (o->weights_only || o->paper.normalise || o->influences ||
+                              o->own_joints || option_given(app, OPTION_PRIOR)))
+        return app_usage(app, "--weights-only, --normalise, --influences, --own-joints and --prior "
+                              "go with --learn-weights");
     if (!o->learn_weights &&
         (option_given(app, OPTION_KEEP_JOINTS) || option_given(app, OPTION_KEEP_VERTICES)))
         return app_usage(app, "--keep-joints and --keep-vertices go with --learn-weights");
@@ -256,6 +257,26 @@ static void note_misses(cli_app *app, const fit_job *job)
     }
 }
 
+// Examples that ask for different shapes in one pose.
+static void note_contradictions(cli_app *app, const fit_job *job)
+{
+    const cutis_pose_fit_report *f = job->fit;
+    for (uint32_t i = 0; i < f->contradiction_count && i < MISSES_SHOWN; i++) {
+        const cutis_pose_contradiction *c = &f->contradictions[i];
+        char other[40] = "the rest pose";
+        if (c->first != UINT32_MAX) snprintf(other, sizeof other, "example %u", c->first);
+        app_note(
+            app,
+            "%s: example %u contradicts %s: poses %.2g degrees apart, shapes up to %.2g of the "
+            "diagonal (vertex %u; %ju vertices above 0.001)",
+            job->path, c->second, other, c->radians * 57.29577951308232, c->off / f->diagonal,
+            c->vertex, c->vertex_count);
+    }
+    if (f->contradiction_count > MISSES_SHOWN)
+        app_note(app, "%s: %u pairs of examples contradict each other", job->path,
+                 f->contradiction_count);
+}
+
 static int fit_model(cli_app *app, fit_job *job)
 {
     cutis_pose_examples examples = { job->count, job->poses, job->shapes, NULL };
@@ -277,7 +298,29 @@ static int fit_model(cli_app *app, fit_job *job)
                  job->path, fit->damped_count);
     int status = play_examples(app, job);
     if (status == EXIT_GOOD) note_misses(app, job);
+    if (status == EXIT_GOOD) note_contradictions(app, job);
     return status == EXIT_GOOD ? app_write_model(app, job->fitted, job->output) : status;
+}
+
+// What the fit is off in examples it has not seen.
+static void say_one_out(const cli_app *app, const fit_job *job)
+{
+    const cutis_pose_left_out *o = &job->fit->one_out;
+    if (!o->group_count) return;
+    app_say(app,
+            o->group_count == job->count ? "each pose left out in turn" : "%u stretches left out",
+            o->group_count);
+    app_say(app, " (%u vertices): rms ssd %.3e", o->vertex_count, o->ssd_rms);
+    if (o->psd && job->played[1]) app_say(app, ", psd %.3e", o->psd_rms);
+    if (o->wpsd && job->played[2]) app_say(app, ", wpsd %.3e", o->wpsd_rms);
+    app_say(app, "\n");
+}
+
+static void say_number(const cli_app *app, const double *values, uint32_t k)
+{
+    char text[32] = "-";
+    if (values) snprintf(text, sizeof text, "%.3e", values[k]);
+    app_say(app, " %12s", text);
 }
 
 static void say_result(const cli_app *app, const fit_job *job)
@@ -296,8 +339,10 @@ static void say_result(const cli_app *app, const fit_job *job)
         if (isinf(f->prior))
             app_say(app, "so the rig's stay\n");
         else
-            app_say(app, "%.3e drawn to the rig's (strength %g)\n", f->left_out_rms, f->prior);
+            app_say(app, "%.3e drawn to the rig's, which stay at %.0f %% of the vertices\n",
+                    f->left_out_rms, 100 * f->kept_part);
     }
+    say_one_out(app, job);
     app_say(app, "still joints %u, damped vertices %ju, ambiguous vertices %ju\n",
             f->still_joint_count, f->damped_count, f->ambiguous_count);
     if (!job->options.weights_only)
@@ -310,16 +355,19 @@ static void say_result(const cli_app *app, const fit_job *job)
         app_say(app,
                 "%u principal fields keep %.4f %% of the displacements, off by %.3g m at most\n",
                 f->field_count, 100 * f->energy, f->compression_max);
-    app_say(app, "\n%s%-6s %8s %12s %12s %12s %12s%s\n", app_style(app, "1"), "pose", "seconds",
-            "before", "ssd", "psd", "wpsd", app_style(app, "0"));
+    const cutis_pose_left_out *o = &f->one_out;
+    app_say(app, "\n%s%-6s %8s %12s %12s %12s %12s | %12s %12s %12s%s\n", app_style(app, "1"),
+            "pose", "seconds", "before", "ssd", "psd", "wpsd", "left out ssd", "psd", "wpsd",
+            app_style(app, "0"));
     for (uint32_t k = 0; k < job->count; k++) {
         app_say(app, "%-6u %8.3f", k, job->times[k]);
         for (int m = 0; m < 4; m++) {
-            const double *values = m == 0 ? f->before : job->residual[m - 1];
-            char text[32] = "-";
-            if (values) snprintf(text, sizeof text, "%.3e", values[k]);
-            app_say(app, " %12s", text);
+            say_number(app, m == 0 ? f->before : job->residual[m - 1], k);
         }
+        app_say(app, " |");
+        say_number(app, o->ssd, k);
+        say_number(app, job->played[1] ? o->psd : NULL, k);
+        say_number(app, job->played[2] ? o->wpsd : NULL, k);
         app_say(app, "\n");
     }
 }
@@ -337,6 +385,32 @@ static void emit_misses(json_out *json, const fit_job *job, int m)
             emit(json, "{ vertex %u example %u off %g why %s }", (uint32_t)v,
                  job->missed[m][v].example, job->missed[m][v].distance / job->fit->diagonal,
                  reason_of(job, m, v));
+    emit(json, "]");
+}
+
+static void emit_one_out(json_out *json, const fit_job *job)
+{
+    const cutis_pose_fit_report *f = job->fit;
+    const cutis_pose_left_out *o = &f->one_out;
+    if (o->group_count) {
+        emit(json, "leave_one_out { groups %u vertices %u ssd_rms %g", o->group_count,
+             o->vertex_count, o->ssd_rms);
+        emit_numbers(json, "ssd", o->ssd, job->count);
+        for (int m = 1; m < 3; m++) {
+            const double *values = m == 1 ? o->psd : o->wpsd;
+            if (!values || !job->played[m]) continue;
+            emit(json, m == 1 ? "psd_rms %g" : "wpsd_rms %g", m == 1 ? o->psd_rms : o->wpsd_rms);
+            emit_numbers(json, m == 1 ? "psd" : "wpsd", values, job->count);
+        }
+        emit(json, "}");
+    }
+    emit_array(json, "contradictions");
+    for (uint32_t i = 0; i < f->contradiction_count && i < CUTIS_CONTRADICTIONS; i++) {
+        const cutis_pose_contradiction *c = &f->contradictions[i];
+        emit(json, "{ first %g second %u radians %g off %g vertex %u vertices %ju }",
+             c->first == UINT32_MAX ? -1.0 : (double)c->first, c->second, c->radians,
+             c->off / f->diagonal, c->vertex, c->vertex_count);
+    }
     emit(json, "]");
 }
 
@@ -370,8 +444,10 @@ static void emit_result(const fit_job *job)
         if (values) emit_numbers(&json, keys[m], values, job->count);
     }
     if (f->left_out_plain > 0)
-        emit(&json, "left_out { rig %g plain %g learned %g } prior %g", f->left_out_own,
-             f->left_out_plain, f->left_out_rms, isinf(f->prior) ? -1.0 : f->prior);
+        emit(&json, "left_out { rig %g plain %g learned %g } prior %g kept_part %g",
+             f->left_out_own, f->left_out_plain, f->left_out_rms, isinf(f->prior) ? -1.0 : f->prior,
+             f->kept_part);
+    emit_one_out(&json, job);
     for (int m = 1; m < 3; m++) emit_misses(&json, job, m);
     emit_end(&json);
 }

@@ -201,6 +201,8 @@ typedef enum option_kind {
     X(PRIOR, "prior", 0, NUMBER, "S", 0, 0, 1e6,                                                   \
       "how strongly learned weights are drawn to the rig's; 0: not (default: as does best on "     \
       "poses left out)")                                                                           \
+    X(OWN_JOINTS, "own-joints", 0, FLAG, 0, 0, 0, 0,                                               \
+      "learn only among joints a vertex has weight on already: safe in poses of another kind")     \
     X(NORMALISE, "normalise", 0, FLAG, 0, 0, 0, 0,                                                 \
       "learn as the 2006 paper: make the sum one afterwards")                                      \
     X(KERNEL, "kernel", 0, CHOICE, "KERNEL", "exponential gaussian", 0, 0,                         \

@@ -35,8 +35,12 @@ typedef struct cutis_pose_fit_options {
         bool normalise; ///< learn as the 2006 paper: sum to one afterwards, not inside the problem
     } paper;
     uint32_t influences; ///< learned weights per vertex, 1 .. 64; 0 = 4
-    double prior; ///< how strongly they are drawn to the model's own: 0 not, CUTIS_PRIOR_AUTO as
-                  ///< does best on examples that are left out, which may be to keep the model's own
+    double
+        prior; ///< how strongly they are drawn to the model's own: what a change in a random pose
+               ///< counts of one in an example. 0 not, CUTIS_PRIOR_AUTO as does best on examples
+               ///< that are left out, region by region, which may be to keep the model's own
+    bool own_joints; ///< only joints that a vertex has weight on already: poses of another kind
+                     ///< than the examples' are then safe
     uint32_t keep_joint_count;
     const uint32_t *keep_joints;  ///< nodes of joints whose weights stay as the model has them
     const uint8_t *keep_vertices; ///< per output vertex: not 0 = its weights stay; NULL: none do
@@ -50,17 +54,45 @@ typedef struct cutis_pose_fit_options {
     float sigma; ///< 0: the kernel's own rule
 } cutis_pose_fit_options;
 
+/// Two examples of one pose, or nearly so, that ask for different shapes.
+typedef struct cutis_pose_contradiction {
+    uint32_t first,
+        second;      ///< examples; first UINT32_MAX: the rest pose, whose shape is the rest shape
+    double radians;  ///< how far apart their poses are
+    double off;      ///< farthest apart a vertex's displacements are, metres in rest space
+    uint32_t vertex; ///< which
+    uint64_t vertex_count; ///< that are more than 1e-3 of the diagonal apart
+} cutis_pose_contradiction;
+
+#define CUTIS_CONTRADICTIONS 64 ///< most that a report lists
+
+/// RMS distances to the shapes of examples that were left out: weights learned and poses
+/// interpolated without them, as a fit without them would do, over some vertices. Each in turn; of
+/// more than 32 as many stretches (8 of more than 128 poses).
+typedef struct cutis_pose_left_out {
+    uint32_t group_count;  ///< left out in turn; 0: there is one example only, and nothing below
+    uint32_t vertex_count; ///< looked at, evenly taken
+    const double *ssd, *psd, *wpsd;    ///< per example; psd and wpsd NULL: no displacements
+    double ssd_rms, psd_rms, wpsd_rms; ///< over all examples
+} cutis_pose_left_out;
+
 /// What a fit did. Owned by whoever got it; cutis_pose_fit_report_destroy.
 typedef struct cutis_pose_fit_report {
     uint32_t example_count;
     uint32_t pose_count;     ///< distinct poses, rest included
     const uint32_t *same_as; ///< per example: the first one of its pose, itself if it is that;
                              ///< UINT32_MAX: the rest pose
-    double prior; ///< that weights were learned with; INFINITY: the model's own did best and stay
-    /// RMS of linear blending in examples that were left out while learning (each in turn; of more
+    double prior; ///< that weights were learned with, at the vertex in the middle; INFINITY: the
+                  ///< model's own did best and stay
+    double kept_part; ///< of the vertices: the model's own weights did best in their region
+    /// RMS of linear blending in examples that were left out to choose that (each in turn; of more
     /// than eight a stretch of them), over some vertices: with the model's own weights (0: it has
     /// none), learned plainly, and as they were learned. 0 where none are learned.
     double left_out_own, left_out_plain, left_out_rms;
+    cutis_pose_left_out one_out;
+    uint32_t
+        contradiction_count; ///< pairs of examples; so many, or CUTIS_CONTRADICTIONS, are listed
+    const cutis_pose_contradiction *contradictions;
     uint32_t merged_count; ///< examples whose pose is another's, or the rest pose
     bool root_counts; ///< some examples differ in the root joint alone, so its rotation counts too
     uint64_t vertex_count; ///< skinned

@@ -115,6 +115,30 @@ static double root_mean(double sum, double count)
     return count > 0 ? sqrt(sum / count) : 0;
 }
 
+static uint32_t contradictions_listed(const cutis_fit_poses *poses)
+{
+    return poses->contradiction_count < CUTIS_CONTRADICTIONS ? poses->contradiction_count
+                                                             : CUTIS_CONTRADICTIONS;
+}
+
+static bool copy_one_out(const cutis_fit_problem *p, cutis_arena *arena, cutis_pose_fit_report *fit)
+{
+    const uint32_t count = p->examples->count;
+    cutis_pose_left_out *o = &fit->one_out;
+    const double **lists[3] = { &o->ssd, &o->psd, &o->wpsd };
+    double *means[3] = { &o->ssd_rms, &o->psd_rms, &o->wpsd_rms };
+    o->group_count = p->one_out_groups;
+    o->vertex_count = p->one_out_vertices;
+    for (int m = 0; m < (p->displacements ? 3 : 1); m++) {
+        double sum = 0;
+        for (uint32_t e = 0; e < count; e++) sum += p->one_out[m][e] * p->one_out[m][e];
+        *means[m] = root_mean(sum, count);
+        *lists[m] = cutis_arena_copy(arena, p->one_out[m], count, sizeof *p->one_out[m]);
+        if (!*lists[m]) return false;
+    }
+    return true;
+}
+
 static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_poses *poses,
                                 cutis_pose_fit_report **out)
 {
@@ -126,10 +150,13 @@ static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_pose
         fit->vertex_count += p->spans[s].primitive->vertex_count;
     double *before = NULL, *after = cutis_arena_alloc(arena, examples, sizeof *after);
     uint32_t *same_as = cutis_arena_alloc(arena, examples, sizeof *same_as);
+    cutis_pose_contradiction *contradictions = cutis_arena_copy(
+        arena, poses->contradictions, contradictions_listed(poses), sizeof *contradictions);
     if (p->before) before = cutis_arena_alloc(arena, examples, sizeof *before);
     fit->still_joints =
         cutis_arena_copy(arena, poses->still, poses->still_count, sizeof *poses->still);
-    if (!after || (p->before && !before) || !fit->still_joints || !same_as) {
+    if (!after || (p->before && !before) || !fit->still_joints || !same_as || !contradictions ||
+        (p->one_out_groups && !copy_one_out(p, arena, fit))) {
         cutis_pose_fit_report_destroy(fit);
         return cutis_alloc_result(p->context);
     }
@@ -155,6 +182,9 @@ static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_pose
     fit->left_out_own = p->left_out[0];
     fit->left_out_plain = p->left_out[1];
     fit->left_out_rms = p->left_out[2];
+    fit->kept_part = p->kept_part;
+    fit->contradiction_count = poses->contradiction_count;
+    fit->contradictions = contradictions;
     fit->root_counts = poses->root_counts;
     fit->diagonal = p->diagonal;
     fit->discarded_mean = p->sums.discarded / count;
@@ -196,10 +226,12 @@ cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
     if (options) p.options = *options;
     if (!p.options.influences) p.options.influences = 4;
     cutis_result result = cutis_fit_gather(&p);
+    if (result == CUTIS_OK && p.options.learn_weights) result = cutis_fit_random(&p);
     if (result == CUTIS_OK) result = cutis_fit_validate(&p);
     if (isinf(p.options.prior)) p.options.learn_weights = false;
     if (result == CUTIS_OK) result = cutis_fit_vertices(&p);
     if (result == CUTIS_OK) result = cutis_fit_poses_create(&p, &poses);
+    if (result == CUTIS_OK && report) result = cutis_fit_left_out(&p, &poses);
     if (result == CUTIS_OK) result = make_model(&p, p.options.weights_only ? NULL : &poses, &made);
     if (result == CUTIS_OK && report) result = make_report(&p, &poses, report);
     cutis_arena_release(&arena);

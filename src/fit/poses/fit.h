@@ -18,8 +18,10 @@ typedef struct cutis_fit_span {
 /// Joints of a skin as the fit sees them.
 typedef struct cutis_fit_skin {
     bool used;
-    double *palettes;        ///< 12 per example and joint
-    double *segments;        ///< 6 per segment: ends of the bones in mesh space
+    double *palettes;  ///< 12 per example and joint
+    double *random;    ///< the same of CUTIS_FIT_RANDOM random poses; NULL: none are needed
+    double *strengths; ///< per region: how weights are drawn to the model's own; NULL: options
+    double *segments;  ///< 6 per segment: ends of the bones in mesh space
     uint32_t *segment_first; ///< joint_count + 1
     uint8_t *kept;           ///< per joint: its weights stay; NULL: none do
 } cutis_fit_skin;
@@ -48,9 +50,13 @@ typedef struct cutis_fit_problem {
     uint32_t use_count;
     uint32_t stride;    ///< every such vertex alone is learned; 0: all
     double left_out[3]; ///< RMS in examples left out: own weights, learned plainly, and as chosen
-    bool learned;       ///< the span at hand has its weights already, from a device
-    float *example_normals; ///< 3 per example and output vertex, or NULL
-    float *rest_normals;    ///< 3 per output vertex
+    double kept_part;   ///< of the vertices: the model's own weights stay there
+    double *one_out[3]; ///< per example: RMS when it is left out; linear blending, PSD, WPSD
+    uint32_t one_out_groups;   ///< that were left out in turn; 0: none
+    uint32_t one_out_vertices; ///< looked at
+    bool learned;              ///< the span at hand has its weights already, from a device
+    float *example_normals;    ///< 3 per example and output vertex, or NULL
+    float *rest_normals;       ///< 3 per output vertex
 
     // Results, per output vertex.
     uint32_t slots;                              ///< most influences
@@ -61,6 +67,11 @@ typedef struct cutis_fit_problem {
     double *before, *after;                      ///< per example: sums of squares
     cutis_fit_sums sums;
 } cutis_fit_problem;
+
+#define CUTIS_FIT_RANDOM 24 ///< poses in which learned weights are held to the model's own
+
+/// Palettes of random poses, where weights are learned; after the gathering.
+cutis_result cutis_fit_random(cutis_fit_problem *problem);
 
 /// Check model, examples and options; spans, palettes, bones.
 cutis_result cutis_fit_gather(cutis_fit_problem *problem);
@@ -93,8 +104,17 @@ void cutis_fit_add_sums(cutis_fit_problem *problem, const cutis_fit_sums *sums, 
 /// Weights and displacements of all vertices.
 cutis_result cutis_fit_vertices(cutis_fit_problem *problem);
 
-/// Choose options.prior where it is free, and measure left_out; after the gathering.
+/// Choose options.prior and the regions' strengths where they are free, and measure left_out; after
+/// the gathering.
 cutis_result cutis_fit_validate(cutis_fit_problem *problem);
+
+/// The region of a vertex, below twice the joints of its skin: the joint it follows most, and
+/// whether it follows others too.
+uint32_t cutis_fit_region(const cutis_fit_span *span, uint32_t v);
+
+/// Blend the palettes of one example. @return what |L| / sqrt 3 would be without any turning
+double cutis_fit_blend(const double *palette, uint32_t count, const uint32_t *joints,
+                       const float *weights, double *out);
 
 /// Distinct poses, what tells them apart, displacements per pose.
 typedef struct cutis_fit_poses {
@@ -106,6 +126,8 @@ typedef struct cutis_fit_poses {
     uint32_t *still;              ///< nodes of joints that no example moves
     float **positions, **normals; ///< per pose - 1: 3 per output vertex; normals or NULL
     uint64_t ambiguous;
+    uint32_t contradiction_count;             ///< pairs
+    cutis_pose_contradiction *contradictions; ///< the first CUTIS_CONTRADICTIONS of them
     double sigma, condition;
     double energy, compression_max; ///< of principal poses; 1 and 0 without
 } cutis_fit_poses;
@@ -127,5 +149,8 @@ void cutis_principal_basis(uint32_t count, size_t rows, const float *const *colu
 cutis_result cutis_fit_compress(cutis_fit_problem *problem, cutis_fit_poses *poses);
 
 cutis_result cutis_fit_poses_create(cutis_fit_problem *problem, cutis_fit_poses *out);
+
+/// Measure one_out; after weights, displacements and poses.
+cutis_result cutis_fit_left_out(cutis_fit_problem *problem, const cutis_fit_poses *poses);
 
 #endif

@@ -61,13 +61,14 @@ static uint32_t find_candidates(const cutis_fit_problem *p, const cutis_fit_span
 
 // The vertex's own weights as the prior, where it has any; a joint of them that is no candidate
 // takes the place of the one that is least likely.
-static void take_own(const cutis_fit_span *span, uint32_t v, uint32_t count, uint32_t *joint,
-                     double *prior)
+static void take_own(const cutis_fit_span *span, uint32_t v, const uint8_t *kept, uint32_t count,
+                     uint32_t *joint, double *prior)
 {
     const cutis_influences *own = &span->primitive->influences;
     double mine[CUTIS_NNLS_MAX] = { 0 }, sum = 0;
     for (uint32_t i = own->first ? own->first[v] : 0; own->first && i < own->first[v + 1]; i++) {
         uint32_t at = 0, least = 0;
+        if (kept && kept[own->joints[i]]) continue;
         while (at < count && joint[at] != own->joints[i]) at++;
         for (uint32_t k = 0; k < count && at == count; k++)
             if (mine[k] == 0 && (mine[least] > 0 || prior[k] < prior[least])) least = k;
@@ -76,6 +77,15 @@ static void take_own(const cutis_fit_span *span, uint32_t v, uint32_t count, uin
         sum += own->weights[i];
     }
     for (uint32_t k = 0; k < count && sum > 0; k++) prior[k] = mine[k] / sum;
+}
+
+// Candidates that the vertex has weight on already.
+static uint32_t keep_own(uint32_t count, uint32_t *joint, double *prior)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (prior[i] > 0) joint[kept] = joint[i], prior[kept++] = prior[i];
+    return kept;
 }
 
 // Weights that stay: those of locked joints, which the vertex has from before.
@@ -144,7 +154,10 @@ uint32_t cutis_fit_learn_begin(const cutis_fit_problem *p, const cutis_fit_span 
     find_kept(p, skin, vertex, &kept);
     uint32_t count = find_candidates(p, span, problem.rest, joint, prior);
     if (kept.sum > 1 - FREE_MIN) return 0;
-    if (p->options.prior > 0 && !skin->kept) take_own(span, v, count, joint, prior);
+    if (p->options.prior > 0 || p->options.own_joints)
+        take_own(span, v, skin->kept, count, joint, prior);
+    if (p->options.own_joints && span->primitive->influences.first)
+        count = keep_own(count, joint, prior);
     read_places(p, &problem, vertex, &kept, places);
     *influences = p->options.influences > kept.count ? p->options.influences - kept.count : 1;
     return count;
@@ -174,14 +187,20 @@ void cutis_fit_learn(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t 
     cutis_example_weights found;
     cutis_example_vertex problem = { .example_count = p->use ? p->use_count : p->examples->count,
                                      .example = p->use,
-                                     .pull = p->options.prior > 0 ? p->options.prior : 0,
                                      .joint = joint,
                                      .prior = prior,
                                      .palettes = p->skins[span->skin].palettes,
                                      .palette_count = p->data->skins[span->skin].joint_count,
+                                     .random = p->skins[span->skin].random,
+                                     .random_count =
+                                         p->skins[span->skin].random ? CUTIS_FIT_RANDOM : 0,
                                      .places = scratch };
     problem.joint_count = cutis_fit_learn_begin(p, span, v, joint, prior, scratch, &influences);
     if (!problem.joint_count) return;
+    if (p->options.prior > 0)
+        problem.pull = p->skins[span->skin].strengths
+                           ? p->skins[span->skin].strengths[cutis_fit_region(span, v)]
+                           : p->options.prior;
     for (int c = 0; c < 3; c++) problem.rest[c] = span->primitive->positions[3 * (size_t)v + c];
     cutis_example_solve(&problem, influences, p->options.paper.normalise,
                         scratch + 3 * (size_t)problem.example_count, &found);

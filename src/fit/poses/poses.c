@@ -18,6 +18,9 @@ static const double NEAR = 1e-3;
 // Displacements that differ by more, of the diagonal, are more than noise
 // (docs/spec/pose-space.md 5.3).
 static const double APART = 1e-3;
+// Poses that differ by less, in radians over all joints, cannot ask for shapes that are apart: half
+// a degree of a joint.
+static const double CLOSE = 1e-2;
 
 typedef struct pose_work {
     const cutis_fit_problem *p;
@@ -139,6 +142,51 @@ static bool root_counts(const pose_work *w)
                     APART * w->p->diagonal)
                 return true;
     return false;
+}
+
+static double pose_distance(const pose_work *w, uint32_t a, uint32_t b, bool roots)
+{
+    const double *row = w->all.squares + ((size_t)a * w->all.pose_count + b) * w->all.joint_count;
+    double sum = 0;
+    for (uint32_t j = 0; j < w->joint_count; j++)
+        if (roots || !w->root[j]) sum += row[j];
+    return sqrt(sum);
+}
+
+static void compare(const cutis_fit_problem *p, uint32_t a, uint32_t b,
+                    cutis_pose_contradiction *out)
+{
+    const float *x = displacement_of(p, a), *y = displacement_of(p, b);
+    for (size_t v = 0; v < p->vertex_count; v++) {
+        double square = 0;
+        for (size_t c = 0; c < 3; c++) {
+            const double d = (x ? x[3 * v + c] : 0.0) - (y ? y[3 * v + c] : 0.0);
+            square += d * d;
+        }
+        const double off = sqrt(square);
+        out->vertex_count += off > APART * p->diagonal;
+        if (off > out->off) out->off = off, out->vertex = (uint32_t)v;
+    }
+}
+
+// Examples whose poses are all but the same and whose shapes are not.
+static cutis_result find_contradictions(const pose_work *w, cutis_fit_poses *out)
+{
+    out->contradictions =
+        cutis_arena_alloc(w->p->arena, CUTIS_CONTRADICTIONS, sizeof *out->contradictions);
+    if (!out->contradictions) return cutis_alloc_result(w->p->context);
+    for (uint32_t a = 0; a < w->all.pose_count; a++)
+        for (uint32_t b = a + 1; b < w->all.pose_count; b++) {
+            cutis_pose_contradiction c = { .first = a ? a - 1 : UINT32_MAX, .second = b - 1 };
+            c.radians = pose_distance(w, a, b, out->root_counts);
+            if (c.radians > CLOSE) continue;
+            compare(w->p, a, b, &c);
+            if (!c.vertex_count) continue;
+            if (out->contradiction_count < CUTIS_CONTRADICTIONS)
+                out->contradictions[out->contradiction_count] = c;
+            out->contradiction_count++;
+        }
+    return CUTIS_OK;
 }
 
 static cutis_result merge_poses(const pose_work *w, cutis_fit_poses *out)
@@ -296,6 +344,7 @@ cutis_result cutis_fit_poses_create(cutis_fit_problem *p, cutis_fit_poses *out)
     out->root_counts = root_counts(&w);
     cutis_result result = merge_poses(&w, out);
     if (result != CUTIS_OK || !p->displacements) return result;
+    TRY(find_contradictions(&w, out));
     drop_places(&w, &out->space);
     for (uint32_t m = 0; m < p->data->mesh_count; m++) targets[m] = CUTIS_NONE;
     for (uint32_t s = 0; s < p->span_count; s++) targets[p->spans[s].mesh] = 0;

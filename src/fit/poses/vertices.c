@@ -24,9 +24,8 @@ typedef struct vertex_job {
     atomic_bool failed;
 } vertex_job;
 
-// Blend the palettes of one example. Returns what |L| / sqrt 3 would be without any turning.
-static double blend(const double *palette, uint32_t count, const uint32_t *joints,
-                    const float *weights, double *out)
+double cutis_fit_blend(const double *palette, uint32_t count, const uint32_t *joints,
+                       const float *weights, double *out)
 {
     double sum = 0, scale = 0, linear[9];
     memset(out, 0, 12 * sizeof *out);
@@ -106,12 +105,13 @@ static void pull(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v, c
         const float *place = p->examples->positions + 3 * ((size_t)e * p->vertex_count + vertex);
         if (p->before) {
             uint32_t first = old->first[v];
-            blend(palette, old->first[v + 1] - first, old->joints + first, old->weights + first,
-                  matrix);
+            cutis_fit_blend(palette, old->first[v + 1] - first, old->joints + first,
+                            old->weights + first, matrix);
             errors[e] += error_square(matrix, rest, place);
         }
-        double scale = blend(palette, p->counts[vertex], p->joints + (size_t)vertex * p->slots,
-                             p->weights + (size_t)vertex * p->slots, matrix);
+        double scale =
+            cutis_fit_blend(palette, p->counts[vertex], p->joints + (size_t)vertex * p->slots,
+                            p->weights + (size_t)vertex * p->slots, matrix);
         errors[examples + e] += error_square(matrix, rest, place);
         if (p->displacements && p->options.after)
             displace_after(p, palette, matrix, scale, e, vertex, rest, &sums->longest);

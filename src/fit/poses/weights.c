@@ -48,35 +48,70 @@ static double dot(const double *a, const double *b, uint32_t count)
     return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
-void cutis_example_solve(const cutis_example_vertex *v, uint32_t influences, bool normalise,
-                         double *scratch, cutis_example_weights *out)
+void cutis_example_form(const cutis_example_vertex *v, bool normalise, double *columns, double *g,
+                        double *h)
 {
     const uint32_t n = v->joint_count, rows = 3 * v->example_count;
-    int candidate[CUTIS_NNLS_MAX];
-    double *columns = scratch + 2 * (size_t)n * n + n;
-    examples_equations q = { .n = (int)n,
-                             .normalise = normalise,
-                             .g = scratch,
-                             .h = scratch + 2 * (size_t)n * n,
-                             .part = scratch + (size_t)n * n,
-                             .prior = v->prior };
     fill_columns(v, normalise, columns);
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t j = 0; j <= i; j++)
-            q.g[i * n + j] = q.g[j * n + i] =
+            g[i * n + j] = g[j * n + i] =
                 dot(columns + (size_t)i * rows, columns + (size_t)j * rows, rows);
-        q.h[i] = normalise ? dot(columns + (size_t)i * rows, v->places, rows) : 0;
+        h[i] = normalise ? dot(columns + (size_t)i * rows, v->places, rows) : 0;
     }
-    double trace = 0;
-    for (uint32_t i = 0; i < n; i++) trace += q.g[i * n + i];
+}
+
+void cutis_example_random(const cutis_example_vertex *v, double *columns, double *g)
+{
+    const uint32_t n = v->joint_count;
+    memset(g, 0, (size_t)n * n * sizeof *g);
+    for (uint32_t k = 0; k < v->random_count; k++) {
+        const double *palette = v->random + 12 * (size_t)k * v->palette_count;
+        double own[3] = { 0 };
+        for (uint32_t j = 0; j < n; j++) {
+            double34_point(palette + 12 * (size_t)v->joint[j], v->rest, columns + 3 * (size_t)j);
+            for (uint32_t c = 0; c < 3; c++) own[c] += v->prior[j] * columns[3 * j + c];
+        }
+        for (uint32_t j = 0; j < n; j++)
+            for (uint32_t c = 0; c < 3; c++) columns[3 * j + c] -= own[c];
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t j = 0; j <= i; j++)
+                g[i * n + j] += double3_dot(columns + 3 * (size_t)i, columns + 3 * (size_t)j);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j <= i; j++) {
+            g[i * n + j] /= v->random_count ? v->random_count : 1;
+            g[j * n + i] = g[i * n + j];
+        }
+}
+
+void cutis_example_finish(const cutis_example_vertex *v, uint32_t influences, bool normalise,
+                          double *g, double *h, double *part, cutis_example_weights *out)
+{
+    int candidate[CUTIS_NNLS_MAX];
+    examples_equations q = { .n = (int)v->joint_count,
+                             .normalise = normalise,
+                             .g = g,
+                             .h = h,
+                             .part = part,
+                             .prior = v->prior };
     out->deficient = examples_ridge(&q) != 0;
-    for (uint32_t i = 0; i < n && v->pull > 0; i++) {
-        q.g[i * n + i] += v->pull * trace / n;
-        q.h[i] += v->pull * trace / n * v->prior[i];
-    }
     out->count =
         (uint32_t)examples_weights(&q, (int)influences, candidate, out->weight, &out->discarded);
     for (uint32_t i = 0; i < out->count; i++) out->candidate[i] = (uint32_t)candidate[i];
+}
+
+void cutis_example_solve(const cutis_example_vertex *v, uint32_t influences, bool normalise,
+                         double *scratch, cutis_example_weights *out)
+{
+    const size_t n = v->joint_count;
+    double *g = scratch, *part = g + n * n, *h = part + n * n, *columns = h + n;
+    cutis_example_form(v, normalise, columns, g, h);
+    if (v->pull > 0 && v->random_count && !normalise) {
+        cutis_example_random(v, columns, part);
+        for (size_t i = 0; i < n * n; i++) g[i] += v->pull * v->example_count * part[i];
+    }
+    cutis_example_finish(v, influences, normalise, g, h, part, out);
 }
 
 // L^-1, damped where a singular value is small. false if it was.

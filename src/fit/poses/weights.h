@@ -19,7 +19,9 @@ typedef struct cutis_example_vertex {
     double rest[3];
     const double *places;    ///< x y z per example
     const uint32_t *example; ///< their numbers among the palettes; NULL: all, in order
-    double pull;             ///< to the prior, of the mean diagonal; 0: where nothing else decides
+    double pull;             ///< to the prior: what a random pose counts of an example; 0: not
+    const double *random;    ///< 12 per random pose and joint
+    uint32_t random_count;
 } cutis_example_vertex;
 
 typedef struct cutis_example_weights {
@@ -36,6 +38,15 @@ typedef struct cutis_example_weights {
 void cutis_example_solve(const cutis_example_vertex *vertex, uint32_t influences, bool normalise,
                          double *scratch, cutis_example_weights *out);
 uint64_t cutis_example_scratch(uint32_t joint_count, uint32_t example_count);
+
+/// Its parts: the normal equations of the examples (n^2 and n; for a sum inside the problem h is 0
+/// and w^T g w what is left); those of the mean random pose about the prior's places; the solution,
+/// which overwrites g. @param columns 3 n per example; @param part n^2 of scratch
+void cutis_example_form(const cutis_example_vertex *vertex, bool normalise, double *columns,
+                        double *g, double *h);
+void cutis_example_random(const cutis_example_vertex *vertex, double *columns, double *g);
+void cutis_example_finish(const cutis_example_vertex *vertex, uint32_t influences, bool normalise,
+                          double *g, double *h, double *part, cutis_example_weights *out);
 
 /// Displacement in the rest pose that a blended matrix takes to `place`: the inverse of its linear
 /// part, damped where that is nearly singular.
