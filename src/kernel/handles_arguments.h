@@ -123,10 +123,10 @@ KERNEL_TAKES(handles_split, handles_grid grid)
 KERNEL_TAKES(handles_nodes, handles_grid grid)
 
 /// The first child of each block of 2 x 2 x 2 places. `map`: the node at each place of the finer
-/// grid, which has `size` of them; for the finest level the voxel, and `node` its node, else NULL;
-/// `next` more nodes of the same place there, if any has some, else NULL.
+/// grid, which has `size` of them; for the finest level the voxel, and `node` its node, else NULL.
+/// Nothing is cut: a place has one node.
 #define HANDLES_FIRSTS_BUFFERS(IN, OUT)                                                            \
-    IN(unsigned, map) IN(unsigned, node) IN(unsigned, next) OUT(unsigned, first_child)
+    IN(unsigned, map) IN(unsigned, node) OUT(unsigned, first_child)
 KERNEL_TAKES(handles_firsts, int size[3])
 
 /// Whether a node is its block's first child: flags by the block's colour, as of handles_split.
@@ -136,14 +136,14 @@ KERNEL_TAKES(handles_heads, int size[3]; int at; int count)
 /// Blocks as nodes of the coarser level, which begins at `to`: its map, its nodes' places, how many
 /// children they have, and the order of their first children. `count`: of the finer nodes.
 #define HANDLES_BLOCKS_BUFFERS(IN, OUT)                                                            \
-    IN(unsigned, map) IN(unsigned, node) IN(unsigned, next) IN(unsigned, first_child)              \
+    IN(unsigned, map) IN(unsigned, node) IN(unsigned, first_child)              \
     IN(int, places) OUT(unsigned, other_map) OUT(unsigned, cell) OUT(unsigned, order) OUT(int, family)
 KERNEL_TAKES(handles_blocks, int size[3]; int to; int count)
 
 /// Children in ascending order, and their parent. `family`: sums of the families, which the list of
 /// the level gets too, with one item more than the level has nodes.
 #define HANDLES_CHILDREN_BUFFERS(IN, OUT)                                                          \
-    IN(unsigned, map) IN(unsigned, node) IN(unsigned, next) IN(unsigned, cell) IN(int, family)     \
+    IN(unsigned, map) IN(unsigned, node) IN(unsigned, cell) IN(int, family)     \
     OUT(unsigned, child_first) OUT(unsigned, child) OUT(unsigned, parent)
 KERNEL_TAKES(handles_children, int size[3]; int at; int to; int list; int count)
 

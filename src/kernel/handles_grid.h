@@ -29,34 +29,43 @@ FN void handles_mark(GLOBAL unsigned char *state, INDEX place)
     if (place >= 0) AGREE(state[place], HANDLES_SURFACE);
 }
 
-/// The nine separating axes of a triangle's edges and a voxel's axes; corners relative to the
-/// voxel's centre.
-FN int handles_edges_touch(double (*q)[3])
+/// Whether an edge (u, v), a corner of it and the corner opposite it, all along two axes, leave a
+/// voxel around 0 on one side.
+FN int handles_edge_apart(double u, double v, double a, double b, double c, double d)
 {
-    for (int e = 0; e < 3; e++) {
-        int b = (e + 1) % 3, o = (e + 2) % 3;
-        for (int c = 0; c < 3; c++) {
-            int i = (c + 1) % 3, j = (c + 2) % 3;
-            double u = q[b][i] - q[e][i], v = q[b][j] - q[e][j];
-            double one = u * q[e][j] - v * q[e][i], two = u * q[o][j] - v * q[o][i];
-            double reach = HANDLES_HALF * (MAGNITUDE(u) + MAGNITUDE(v));
-            if (handles_least(one, two) > reach || handles_most(one, two) < -reach) return 0;
-        }
-    }
-    return 1;
+    double one = u * b - v * a, two = u * d - v * c;
+    double reach = HANDLES_HALF * (MAGNITUDE(u) + MAGNITUDE(v));
+    return handles_least(one, two) > reach || handles_most(one, two) < -reach;
 }
 
-/// Whether a triangle touches a voxel that its plane goes through.
+/// An edge from p to q, r opposite it, and the voxel's three axes.
+FN int handles_edge_touches(double *p, double *q, double *r)
+{
+    double x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2];
+    return !handles_edge_apart(y, z, p[1], p[2], r[1], r[2]) &&
+           !handles_edge_apart(z, x, p[2], p[0], r[2], r[0]) &&
+           !handles_edge_apart(x, y, p[0], p[1], r[0], r[1]);
+}
+
+/// Whether a triangle touches a voxel that its plane goes through: a corner in it, or the nine
+/// separating axes of its edges and the voxel's axes.
 FN int handles_touches(double (*p)[3], int *cell)
 {
     double q[3][3];
+    int within[3] = { 1, 1, 1 };
     for (int c = 0; c < 3; c++) {
-        for (int e = 0; e < 3; e++) q[e][c] = p[e][c] - ((double)cell[c] + 0.5);
+        double centre = (double)cell[c] + 0.5;
+        for (int e = 0; e < 3; e++) {
+            q[e][c] = p[e][c] - centre;
+            within[e] &= MAGNITUDE(q[e][c]) <= 0.5;
+        }
         if (handles_least(q[0][c], handles_least(q[1][c], q[2][c])) > HANDLES_HALF ||
             handles_most(q[0][c], handles_most(q[1][c], q[2][c])) < -HANDLES_HALF)
             return 0;
     }
-    return handles_edges_touch(q);
+    if (within[0] | within[1] | within[2]) return 1;
+    return handles_edge_touches(q[0], q[1], q[2]) && handles_edge_touches(q[1], q[2], q[0]) &&
+           handles_edge_touches(q[2], q[0], q[1]);
 }
 
 /// Columns along the axis that a triangle faces most: there its plane crosses few voxels of each,

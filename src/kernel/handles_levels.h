@@ -29,25 +29,20 @@ FN handles_cell handles_block(int block, int size_x, int size_y)
 }
 
 /// The children of a block, ascending. @return how many
-FN int handles_family(GLOBAL const unsigned *map, GLOBAL const unsigned *node,
-                      GLOBAL const unsigned *next, handles_cell low, int size_x, int size_y,
-                      int size_z, unsigned *children)
+FN int handles_family(GLOBAL const unsigned *map, GLOBAL const unsigned *node, handles_cell low,
+                      int size_x, int size_y, int size_z, unsigned *children)
 {
     int used = 0;
     for (int c = 0; c < 8; c++) {
         int x = low.x + c % 2, y = low.y + c / 2 % 2, z = low.z + c / 4;
         unsigned at = HANDLES_NONE;
         if (x < size_x && y < size_y && z < size_z) at = map[((INDEX)z * size_y + y) * size_x + x];
-        while (at != HANDLES_NONE) {
-            unsigned child = node != 0 ? node[at] : at;
-            if (child != HANDLES_NONE) {
-                int place = used++;
-                for (; place > 0 && children[place - 1] > child; place--)
-                    children[place] = children[place - 1];
-                children[place] = child;
-            }
-            at = next != 0 ? next[at] : HANDLES_NONE;
-        }
+        if (at != HANDLES_NONE && node != 0) at = node[at];
+        if (at == HANDLES_NONE) continue;
+        int place = used++;
+        for (; place > 0 && children[place - 1] > at; place--)
+            children[place] = children[place - 1];
+        children[place] = at;
     }
     return used;
 }
@@ -81,8 +76,8 @@ ITEM_KERNEL(handles_nodes, HANDLES_NODES_BUFFERS)
 ITEM_KERNEL(handles_firsts, HANDLES_FIRSTS_BUFFERS)
 {
     ITEM_BEGIN
-    unsigned children[8 * HANDLES_LAYERS];
-    int used = handles_family(map, node, next, handles_block(item, given.size[0], given.size[1]),
+    unsigned children[8];
+    int used = handles_family(map, node, handles_block(item, given.size[0], given.size[1]),
                               given.size[0], given.size[1], given.size[2], children);
     first_child[item] = used > 0 ? children[0] : HANDLES_NONE;
     ITEM_END
@@ -105,15 +100,15 @@ ITEM_KERNEL(handles_heads, HANDLES_HEADS_BUFFERS)
 ITEM_KERNEL(handles_blocks, HANDLES_BLOCKS_BUFFERS)
 {
     ITEM_BEGIN
-    unsigned head = first_child[item], own = HANDLES_NONE, children[8 * HANDLES_LAYERS];
+    unsigned head = first_child[item], own = HANDLES_NONE, children[8];
     if (head != HANDLES_NONE) {
         handles_cell low = handles_block(item, given.size[0], given.size[1]);
         int red = places[head], black = places[given.count + (int)head];
         own = (unsigned)((low.x + low.y + low.z) / 2 & 1 ? black : red);
         cell[given.to + (int)own] = (unsigned)item;
         order[given.to + red + black - places[given.count]] = own;
-        family[own] = handles_family(map, node, next, low, given.size[0], given.size[1],
-                                     given.size[2], children);
+        family[own] =
+            handles_family(map, node, low, given.size[0], given.size[1], given.size[2], children);
     }
     other_map[item] = own;
     ITEM_END
@@ -124,10 +119,10 @@ ITEM_KERNEL(handles_children, HANDLES_CHILDREN_BUFFERS)
     ITEM_BEGIN
     child_first[given.list + item] = (unsigned)family[item];
     if (item < given.count) {
-        unsigned children[8 * HANDLES_LAYERS];
+        unsigned children[8];
         handles_cell low = handles_block((int)cell[given.to + item], given.size[0], given.size[1]);
-        int used = handles_family(map, node, next, low, given.size[0], given.size[1], given.size[2],
-                                  children);
+        int used =
+            handles_family(map, node, low, given.size[0], given.size[1], given.size[2], children);
         for (int c = 0; c < used; c++) {
             child[given.at + family[item] + c] = children[c];
             parent[given.at + (int)children[c]] = (unsigned)item;

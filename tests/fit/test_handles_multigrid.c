@@ -291,18 +291,26 @@ static void check_links(const plain_level *fine, const plain_level *coarse)
     free(leak);
 }
 
+// The box, and the cylinder beside it or stuck into it, where their surfaces cut voxels.
+static void make_levels(fixture *f, cutis_handles_work *work, bool sweeps, double x, system_case *c)
+{
+    shape_case *s = new_shape();
+    add_box(s, (const double[3]){ x, 0, 0 }, (const double[3]){ x + 1, 0.5, 0.4 });
+    add_cylinder(s, 0.2, 1.5, 12, 5);
+    cutis_handles_work_init(work, f->device, f->device->context);
+    work->sweeps = sweeps;
+    make_system(f, work, s, 40, 97, c);
+    assert_int_equal(c->grid.sheets != NULL, x == 0);
+    free(s);
+}
+
 static void levels_are_blocks_of_the_finer_ones(void **state)
 {
     fixture *f = *state;
-    shape_case *s = new_shape();
-    add_box(s, (const double[3]){ 0, 0, 0 }, (const double[3]){ 1, 0.5, 0.4 });
-    add_cylinder(s, 0.2, 1.5, 12, 5);
     for (int sweeps = 0; sweeps < 2; sweeps++) {
         cutis_handles_work work;
         system_case c;
-        cutis_handles_work_init(&work, f->device, f->device->context);
-        work.sweeps = sweeps;
-        make_system(f, &work, s, 40, 97, &c);
+        make_levels(f, &work, sweeps, 0.5, &c);
         uint32_t size[3], *voxel = fetch(f, work.buffers.voxel, 0, 4ull * c.system.levels[0].count);
         memcpy(size, c.grid.size, sizeof size);
         plain_level fine = fetch_level(f, &c, 0);
@@ -327,7 +335,40 @@ static void levels_are_blocks_of_the_finer_ones(void **state)
         }
         cutis_handles_work_release(&work);
     }
-    free(s);
+}
+
+// Where sheets cut voxels the first blocks are kept in pieces: a node's parent is of its block,
+// nodes linked within a block have one parent, some blocks have several, and every piece has one
+// neighbour in a direction.
+static void blocks_that_are_cut_stay_in_pieces(void **state)
+{
+    fixture *f = *state;
+    plain_level before = { 0 };
+    for (int sweeps = 0; sweeps < 2; sweeps++) {
+        cutis_handles_work work;
+        system_case c;
+        uint32_t red = 0;
+        make_levels(f, &work, sweeps, 0, &c);
+        const plain_level fine = fetch_level(f, &c, 0), coarse = fetch_level(f, &c, 1);
+        uint32_t *block = malloc(fine.count * sizeof *block);
+        const uint32_t blocks = number_blocks(&fine, c.grid.size, block, &red);
+        assert_true(coarse.count > blocks);
+        uint32_t *of = malloc(coarse.count * sizeof *of);
+        memset(of, 255, coarse.count * sizeof *of);
+        for (size_t i = 0; i < fine.count; i++) {
+            uint32_t *own = &of[fine.parent[i]];
+            if (*own == UINT32_MAX) *own = block[i];
+            assert_int_equal(*own, block[i]);
+            for (size_t d = 0; d < 6; d++)
+                if (fine.conductance[6 * i + d] > 0 && block[fine.neighbour[6 * i + d]] == block[i])
+                    assert_int_equal(fine.parent[fine.neighbour[6 * i + d]], fine.parent[i]);
+        }
+        check_links(&fine, &coarse);
+        if (sweeps) assert_memory_equal(fine.parent, before.parent, 4ull * fine.count);
+        before = fine;
+        free(block), free(of);
+        cutis_handles_work_release(&work);
+    }
 }
 
 int main(void)
@@ -337,6 +378,7 @@ int main(void)
         claim(a_cycle_that_goes_too_far_is_given_up),
         claim(any_number_of_lanes_gives_the_direct_solution_and_the_same_bits),
         claim(levels_are_blocks_of_the_finer_ones),
+        claim(blocks_that_are_cut_stay_in_pieces),
     };
     return cmocka_run_group_tests(claims, NULL, NULL);
 }

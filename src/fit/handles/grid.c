@@ -109,10 +109,8 @@ static cutis_result give_nodes(cutis_handles_work *work, const cutis_handles_gri
     cutis_handles_buffers *b = &work->buffers;
     TRY(cutis_handles_give(work, &b->place, g->place, g->voxel_count, 4));
     TRY(cutis_handles_give(work, &b->neighbour, g->neighbour, 6ull * g->voxel_count, 4));
-    cutis_handles_drop(&b->next);
     cutis_handles_drop(&b->sight);
     if (!g->sheets) return CUTIS_OK;
-    TRY(cutis_handles_give(work, &b->next, g->sheets->next, g->voxel_count, 4));
     return cutis_handles_give(work, &b->sight, g->sheets->sight, g->dense_count, 4);
 }
 
@@ -344,7 +342,6 @@ cutis_result cutis_handles_grid_create(cutis_arena *arena, cutis_handles_work *w
     uint32_t *first = cutis_arena_alloc(&scratch, tiles + 1, sizeof *first);
     work->grid = work->boxes = NULL;
     work->positions = NULL;
-    cutis_handles_drop(&work->buffers.next);
     cutis_handles_drop(&work->buffers.sight);
     cutis_result result =
         out->index && first ? voxelise(&v, first, tiles) : cutis_alloc_result(context);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "fit/handles/caps.h"
 #include "fit/handles/islands.h"
 #include "fit/handles/model.h"
 #include "fit/handles/record.h"
@@ -169,18 +170,19 @@ static cutis_result solve_skin(skeleton *s, int32_t skin, cutis_handles_solution
     cutis_handles_body body;
     cutis_handles_bones bones;
     cutis_handles_islands islands;
+    cutis_handles_shape closed;
     const double start = cutis_os_seconds();
     TRY(cutis_handles_body_skin(solution->arena, s->model, s->mesh_skin, skin, &body));
     TRY(cutis_handles_bones_create(solution->arena, s->model, (uint32_t)skin, &bones));
     TRY(cutis_handles_islands_find(solution->arena, &body.shape, &bones,
                                    CONTACT * longest_side(&body.shape), &islands));
-    TRY(cutis_handles_grid_create(solution->arena, solution->work, &islands.body, s->options.voxels,
+    TRY(cutis_handles_caps(solution->arena, &islands.body, &closed));
+    TRY(cutis_handles_grid_create(solution->arena, solution->work, &closed, s->options.voxels,
                                   &solution->grid));
     s->report->seconds.voxelise += cutis_os_seconds() - start;
     if (s->report->voxel_size == 0) s->report->voxel_size = solution->grid.step;
     TRY(place_bones(s, &bones, solution));
-    TRY(cutis_handles_solve(solution, &islands.body, s->report,
-                            s->report->handles + s->joint_first));
+    TRY(cutis_handles_solve(solution, &closed, s->report, s->report->handles + s->joint_first));
     cutis_handles_islands_follow(&islands, &bones, &solution->influences);
     s->report->rigid_islands += islands.island_count;
     if (solution->virtual.virtual_count)

@@ -116,34 +116,44 @@ bool cutis_handles_cut_near(const cutis_handles_grid *grid, const double *point)
     return false;
 }
 
+// One step in a direction inside a block of 4 x 4 x 4, or -1.
+static int step_in_block(int at, size_t direction)
+{
+    const int shift = 2 * (int)(direction / 2), along = at >> shift & 3;
+    if (direction & 1) return along < 3 ? at + (1 << shift) : -1;
+    return along > 0 ? at - (1 << shift) : -1;
+}
+
+static int steps_between(int a, int b)
+{
+    return abs((a & 3) - (b & 3)) + abs((a >> 2 & 3) - (b >> 2 & 3)) + abs((a >> 4) - (b >> 4));
+}
+
 void cutis_handles_taps_of(const cutis_handles_grid *grid, uint32_t node, const double *point,
                            handles_taps *out)
 {
-    const int width = (int)grid->size[0], height = (int)grid->size[1];
-    uint32_t at[64], queue[64], steps[64], count = 0;
+    uint32_t at[64];
+    int queue[64], steps[64], count = 0, low[3];
     double p[3], w[3][4];
-    int low[3];
     in_voxels(grid, point, p);
     block_corner(grid, p, low);
     for (int c = 0; c < 3; c++) handles_spline(p[c] - 0.5 - (low[c] + 1), w[c]);
     for (int i = 0; i < 64; i++) at[i] = CUTIS_HANDLES_NONE;
-    const handles_cell own = handles_cell_of(grid->place[node], width, height);
-    at[own.x - low[0] + 4 * (own.y - low[1]) + 16 * (own.z - low[2])] = node;
-    queue[count] = node, steps[count++] = 0;
-    for (uint32_t done = 0; done < count; done++)
+    const handles_cell cell =
+        handles_cell_of(grid->place[node], (int)grid->size[0], (int)grid->size[1]);
+    const int own = cell.x - low[0] + 4 * (cell.y - low[1]) + 16 * (cell.z - low[2]);
+    at[own] = node;
+    queue[count] = own, steps[count++] = 0;
+    for (int done = 0; done < count; done++)
         for (size_t d = 0; d < 6; d++) {
-            const uint32_t m = grid->neighbour[6 * (size_t)queue[done] + d];
-            if (m == CUTIS_HANDLES_NONE) continue;
-            const handles_cell c = handles_cell_of(grid->place[m], width, height);
-            const int x = c.x - low[0], y = c.y - low[1], z = c.z - low[2];
-            if (x < 0 || y < 0 || z < 0 || x > 3 || y > 3 || z > 3) continue;
-            // The first node of a place that is reached stands for it.
-            if (at[x + 4 * y + 16 * z] != CUTIS_HANDLES_NONE) continue;
-            if (steps[done] + 1 >
-                (uint32_t)(abs(c.x - own.x) + abs(c.y - own.y) + abs(c.z - own.z)) + 0)
+            const uint32_t m = grid->neighbour[6 * (size_t)at[queue[done]] + d];
+            const int to = step_in_block(queue[done], d);
+            // The first node of a place that is reached stands for it; detours do not count.
+            if (m == CUTIS_HANDLES_NONE || to < 0 || at[to] != CUTIS_HANDLES_NONE ||
+                steps[done] + 1 > steps_between(to, own))
                 continue;
-            at[x + 4 * y + 16 * z] = m;
-            queue[count] = m, steps[count++] = steps[done] + 1;
+            at[to] = m;
+            queue[count] = to, steps[count++] = steps[done] + 1;
         }
     out->count = 0;
     for (int i = 0; i < 64; i++) {

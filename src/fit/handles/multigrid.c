@@ -17,7 +17,8 @@ static uint64_t most_nodes(const cutis_handles_grid *grid)
     for (int c = 0; c < 3; c++) size[c] = grid->size[c];
     for (int l = 1; l < CUTIS_HANDLES_LEVELS; l++) {
         for (int c = 0; c < 3; c++) size[c] = (size[c] + 1) / 2;
-        const uint64_t places = size[0] * size[1] * size[2];
+        // Pieces of the blocks that sheets cut are more than there are places.
+        const uint64_t places = l == 1 && grid->sheets ? UINT64_MAX : size[0] * size[1] * size[2];
         total += places < grid->voxel_count ? places : grid->voxel_count;
     }
     return total;
@@ -84,7 +85,7 @@ static cutis_result number_blocks(cutis_handles_work *work, cutis_handles_system
     if (depth == 1)
         on.buffers.map = on.buffers.index;
     else
-        on.buffers.node = on.buffers.next = NULL;
+        on.buffers.node = NULL;
     TRY(LAUNCH(handles_firsts, &on, blocks, .size = { size[0], size[1], size[2] }));
     TRY(LAUNCH(handles_heads, &on, fine->count, .size = { size[0], size[1], size[2] },
                .at = (int)fine->at, .count = (int)fine->count));
@@ -97,12 +98,11 @@ static cutis_result number_blocks(cutis_handles_work *work, cutis_handles_system
     return CUTIS_OK;
 }
 
-static cutis_result number_levels(cutis_handles_work *work, cutis_handles_system *system)
+// As GPUs do it, where nothing is cut.
+static cutis_result number_by_sweeps(cutis_handles_work *work, cutis_handles_system *system)
 {
     int size[3];
     for (int c = 0; c < 3; c++) size[c] = (int)system->grid->size[c];
-    TRY(reserve_levels(work, system->grid));
-    TRY(number_finest(work, system));
     while (system->level_count < CUTIS_HANDLES_LEVELS) {
         const cutis_handles_level *fine = &system->levels[system->level_count - 1];
         if (fine->count <= CUTIS_HANDLES_COARSE) break;
@@ -111,6 +111,17 @@ static cutis_result number_levels(cutis_handles_work *work, cutis_handles_system
         system->level_count++;
         for (int c = 0; c < 3; c++) size[c] = (size[c] + 1) / 2;
     }
+    return CUTIS_OK;
+}
+
+static cutis_result number_levels(cutis_handles_work *work, cutis_handles_system *system)
+{
+    TRY(reserve_levels(work, system->grid));
+    TRY(number_finest(work, system));
+    if (work->sweeps && !system->grid->sheets)
+        TRY(number_by_sweeps(work, system));
+    else
+        TRY(cutis_handles_levels_number(work, system));
     system->visits =
         system->levels[0].count > CUTIS_HANDLES_LARGE && system->level_count > 2 ? 2 : 1;
     return CUTIS_OK;

@@ -35,6 +35,10 @@ typedef struct cutis_handles_system {
     double progress;          ///< what the caller is told while a solve goes on
 } cutis_handles_system;
 
+/// Number the levels beyond the finest, which is there: on the host, as the kernels do, and with
+/// the pieces of cut blocks apart.
+cutis_result cutis_handles_levels_number(cutis_handles_work *work, cutis_handles_system *system);
+
 /// Number the nodes of all voxels that the work's `owner` leaves free (every piece has one that it
 /// does not), and their blocks; fill in conductances from the work's `conductance`, which is
 /// symmetric, > 0 where there is a neighbour.

@@ -688,7 +688,7 @@ static cutis_result split(splitter *s, const float *positions, bool *made)
     grid->voxel_count = s->node_count;
     grid->sheets = s->sheets;
     *made = true;
-    return CUTIS_OK;
+    return cutis_handles_sheets_pieces(s->arena, &s->scratch, grid, s->sheets) ? CUTIS_OK : none;
 }
 
 cutis_result cutis_handles_sheets_make(cutis_arena *arena, cutis_device *device,

@@ -22,6 +22,8 @@ struct cutis_handles_sheets {
     uint32_t *next;             ///< per node: another one of the same voxel, or NONE
     uint32_t *sight;            ///< dense: the grid's index, less voxels where something is cut
     uint32_t *vertex;           ///< per vertex: its node
+    uint32_t *piece; ///< per node in a cut block of 2 x 2 x 2 places: the first one of its piece
+                     ///< there; else NONE
     uint32_t cut_count;
 };
 
@@ -30,6 +32,10 @@ struct cutis_handles_sheets {
 cutis_result cutis_handles_sheets_make(cutis_arena *arena, cutis_device *device,
                                        const cutis_handles_shape *shape, cutis_handles_grid *grid,
                                        bool *made);
+
+/// The pieces of cut blocks, after the links. @return false: out of memory
+bool cutis_handles_sheets_pieces(cutis_arena *arena, cutis_arena *scratch,
+                                 const cutis_handles_grid *grid, cutis_handles_sheets *sheets);
 
 /// How far a point (in voxels from the grid's low corner) is inside some triangles' surface:
 /// positive inside, by the nearest of them. @param nearest the nearest point, or NULL

@@ -15,7 +15,7 @@
 /// but pointers.
 typedef struct cutis_handles_buffers {
     cutis_buffer *index, *place, *neighbour, *component; ///< as cutis_handles_grid has them
-    cutis_buffer *next, *sight; ///< as cutis_handles_sheets has them; NULL: nothing is split
+    cutis_buffer *sight; ///< as cutis_handles_sheets has it; NULL: nothing is split
     cutis_buffer *triangles, *points, *state, *rows, *piece, *other_piece, *roots;
     cutis_buffer *flag, *owner;
     // Distances to the nearest handle, and whose they are; sweeps have two of both.
