@@ -213,11 +213,22 @@ const verb_row cli_verbs[] = {
       "poisson normals on up to 16 frames, geometric positions, smooth needs no poses, klargest is what exporters do.\n"
       "--energy and --sets are poisson's: --energy laplace --sets largest is Landreneau and Schaefer 2010.\n"
       "Errors are means over poses: RMS position in % of the diagonal, RMS normal deviation in radians.\n"
+      "--max-error MM and --max-normal DEG, alone or together, in place of a count: every vertex keeps as few influences as\n"
+      "hold it within the bound in every unseen pose, at most 16 or --influences. MM are thousandths of the file's unit, so\n"
+      "millimetres in glTF; DEG is the angle between vertex normals. The largest error of any vertex in poses that nothing\n"
+      "was chosen by, and the histogram, are reported; a bound that so few influences cannot keep is an error.\n"
+      "--joints N: joints are merged into those above them, least error first, and weights found on the original motion.\n"
+      "Joints that stay move exactly as before; nodes that nothing needs any more go, with their tracks.\n"
+      "--weights u8 and u16: whole numbers are chosen by the error that they make (moments; others: rounded).\n"
       "A model with a cage and no skin (or with --signed) has its cage's weights reduced; --poses are then cage poses.\n"
       "\n"
       "JSON keys: file, output, vertices, reduced_vertices, repaired_vertices, automatic_poses, learned_frames,\n"
       "learned_random_poses, held_out_random_poses, worse (bits: 1 normals, 2 positions on clips; 4, 8 on random poses),\n"
-      "fell_back, narrow, too_large, form_bytes, histogram_before, histogram_after, methods [{method, sets, influences,\n"
+      "fell_back, narrow, too_large, form_bytes, histogram_before, histogram_after, mean_influences_before,\n"
+      "mean_influences_after; with a bound bounds {error_mm, normal_degrees, checked_poses, judged_poses, largest_error_mm,\n"
+      "largest_normal_degrees, error_99_mm, normal_99_degrees (99 % of the vertices never exceed it)}; with u8 or u16\n"
+      "quantised {total, rounded_energy, chosen_energy, real_energy, rounded_position, rounded_normal, chosen_position,\n"
+      "chosen_normal}; with --joints joints {before, after, merged [{joint, into}]}; methods [{method, sets, influences,\n"
       "example_position, example_normal, held_out_position, held_out_normal, random_position, random_normal, energy,\n"
       "sweeps, seconds, energies, frame_position, frame_normal}], frames [{held_out, clip, seconds}]. The first method is\n"
       "the chosen one.\n",
@@ -227,6 +238,8 @@ const verb_row cli_verbs[] = {
           BIT(MAX_NORMAL) | BIT(JOINTS),
       "cutis reduce body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
       "cutis reduce fox.glb --influences 2 --poses Run,Walk --weights u8 -o fox2.glb\tlearn from two clips\n"
+      "cutis reduce body.glb --max-error 1 -o body1mm.glb\tas few influences as keep every vertex within 1 mm\n"
+      "cutis reduce body.glb --joints 40 --max-normal 5 --weights u8 -o distant.glb\ta level of detail\n"
       "cutis reduce body.glb --poses auto --compare --report reduce.html -o body4.glb\tall methods, with pictures\n",
       verb_reduce },
     { "cage", "MODEL", NULL, 1, 1, "bind a model to a cage whose vertices move it",

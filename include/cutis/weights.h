@@ -174,7 +174,8 @@ typedef struct cutis_reduce_bounds {
 /// What whole numbers cost. Errors are means over the held-out poses, as in rows.
 typedef struct cutis_reduce_quantised {
     uint32_t total;
-    double rounded_energy, chosen_energy, real_energy; ///< of the form of kept weights
+    double rounded_energy, chosen_energy, real_energy; ///< of the form of kept weights (chosen:
+                                                       ///< before a bound took some back)
     double rounded_position, rounded_normal, chosen_position, chosen_normal;
 } cutis_reduce_quantised;
 

@@ -189,3 +189,56 @@ def write_rig(path, nodes, roots, positions, weights, binds, triangles=None):
         file.write(struct.pack("<III", 0x46546C67, 2, 28 + len(text) + len(blob)))
         file.write(struct.pack("<II", len(text), 0x4E4F534A) + text)
         file.write(struct.pack("<II", len(blob), 0x004E4942) + bytes(blob))
+
+
+FACE = {"LeftBrowDown": "eyebrows-left-down", "RightBrowDown": "eyebrows-right-down", "LeftOuterBrowUp": "eyebrows-left-extern-up",
+        "RightOuterBrowUp": "eyebrows-right-extern-up", "LeftInnerBrowUp": "eyebrows-left-inner-up",
+        "RightInnerBrowUp": "eyebrows-right-inner-up", "LeftUpperLidOpen": "eye-left-opened-up",
+        "RightUpperLidOpen": "eye-right-opened-up", "LeftUpperLidClosed": "eye-left-closure",
+        "RightUpperLidClosed": "eye-right-closure", "JawDrop": "mouth-open", "LipsKiss": "mouth-pursing",
+        "lowerLipDown": "mouth-depression", "UpperLipUp": "mouth-elevation"}
+
+
+def makehuman(cutis, folder, data):
+    """MakeHuman's face: bones posed by its pose units, half and whole, shapes by the morph targets of the same expression."""
+    import runpy
+    import sys
+    here, words = os.path.dirname(os.path.abspath(__file__)), sys.argv
+    path = os.path.join(folder, "makehuman.glb")
+    sys.argv = ["makehuman.py", data, path]
+    quiet, sys.stdout = sys.stdout, open(os.devnull, "w")
+    try:
+        m = runpy.run_path(os.path.join(here, "makehuman.py"))
+    finally:
+        sys.argv, sys.stdout = words, quiet
+    file = File(path)
+    body, nodes = Part(file, *file.skinned()[0]), file.json["nodes"][:-1]
+    home = m["home"]
+    frames = m["read_bvh"](os.path.join(home, "poseunits/face-poseunits.bvh"))
+    names = json.load(open(os.path.join(home, "poseunits/face-poseunits.json")))["framemapping"]
+    targets, reach = {}, np.zeros(len(body.positions), bool)
+    for unit, name in FACE.items():
+        d = np.zeros((len(m["positions"]), 3))
+        for line in open(os.path.join(home, "targets/expression/units/caucasian", name + ".target")):
+            if line.strip() and not line.startswith("#"):
+                v, x, y, z = line.split()
+                d[int(v)] = float(x), float(y), float(z)
+        targets[unit] = d[m["used"]]
+        reach |= (targets[unit] != 0).any(1)
+    face = body.triangles[reach[body.triangles].all(1)]
+    keep, triangles = np.unique(face, return_inverse=True)
+    rig = os.path.join(folder, "face.glb")
+    scene = file.json["scenes"][0]["nodes"][:-1]
+    write_rig(rig, nodes, scene, body.positions[keep], body.weights[keep], body.binds, triangles.reshape(-1, 3))
+    poses, shapes = [], []
+    for unit in FACE:
+        for share in (0.5, 1):
+            pose = rest_pose(nodes) + [[np.zeros(3), np.array([0, 0, 0, 1.0]), np.ones(3)]]
+            for joint, r in frames[names.index(unit)].items():
+                q = m["quaternion"](r)
+                angle, s = 2 * np.arctan2(np.linalg.norm(q[:3]), q[3]) * share, np.linalg.norm(q[:3])
+                if s > 1e-12:
+                    pose[m["index"][joint]][1] = np.append(q[:3] / s * np.sin(angle / 2), np.cos(angle / 2))
+            poses.append(pose)
+            shapes.append(body.positions[keep] + share * targets[unit][keep])
+    return Sequence("makehuman face", rig, poses, shapes)

@@ -184,8 +184,10 @@ static void joints_that_move_alike_share_by_the_prior_and_are_reported(void **st
         }
         places[i] = 0.3 * at[0] + 0.7 * at[1];
     }
-    cutis_example_vertex vertex = { 3,      EXAMPLES,        joint,  prior, c.palettes[0][0],
-                                    JOINTS, { 1.5, 0.3, 0 }, places, NULL,  0 };
+    cutis_example_vertex vertex = {
+        3,    EXAMPLES, joint, prior, c.palettes[0][0], JOINTS, { 1.5, 0.3, 0 }, places,
+        NULL, 0,        NULL,  0
+    };
     cutis_example_weights found;
     cutis_example_solve(&vertex, 4, false, scratch, &found);
     assert_true(found.deficient);

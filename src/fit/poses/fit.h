@@ -101,6 +101,10 @@ cutis_result cutis_fit_learn_on_device(cutis_fit_problem *problem, const cutis_f
 /// Sums of tasks, in their order, to the problem's.
 void cutis_fit_add_sums(cutis_fit_problem *problem, const cutis_fit_sums *sums, uint32_t tasks);
 
+/// Room for the vertices' weights; the model's own are in it where they stay or are locked.
+/// @param weighted does every vertex have weights of its own?
+cutis_result cutis_fit_own_weights(cutis_fit_problem *problem, bool *weighted);
+
 /// Weights and displacements of all vertices.
 cutis_result cutis_fit_vertices(cutis_fit_problem *problem);
 

@@ -271,7 +271,7 @@ cutis_result cutis_fit_validate(cutis_fit_problem *p)
 {
     const uint32_t count = p->examples->count;
     const bool free = p->options.prior < 0;
-    bool weighted = true;
+    bool weighted;
     choice_job job = { .problem = p, .folds = count < FOLDS ? count : FOLDS };
     if (!p->options.learn_weights || count < 2 || p->options.paper.normalise) {
         if (free) p->options.prior = 0;
@@ -281,8 +281,7 @@ cutis_result cutis_fit_validate(cutis_fit_problem *p)
     job.choices = free ? CHOICES : 2;
     memcpy(job.strengths, STRENGTHS, sizeof STRENGTHS);
     if (!free) job.strengths[1] = p->options.prior;
-    for (uint32_t s = 0; s < p->span_count; s++)
-        weighted = weighted && p->spans[s].primitive->influences.first;
+    TRY(cutis_fit_own_weights(p, &weighted));
     TRY(list_vertices(p, &job));
     for (uint32_t first = 0; first < job.vertex_count; first += 64 * TASK) {
         choice_job some = job;

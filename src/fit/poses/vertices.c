@@ -233,14 +233,23 @@ static cutis_result look_at_weights(cutis_fit_problem *p, bool *all)
     return CUTIS_OK;
 }
 
+cutis_result cutis_fit_own_weights(cutis_fit_problem *p, bool *weighted)
+{
+    TRY(look_at_weights(p, weighted));
+    p->counts = cutis_arena_alloc(p->arena, p->vertex_count, sizeof *p->counts);
+    p->joints = cutis_arena_alloc(p->arena, p->vertex_count, p->slots * sizeof *p->joints);
+    p->weights = cutis_arena_alloc(p->arena, p->vertex_count, p->slots * sizeof *p->weights);
+    if (!p->counts || !p->joints || !p->weights ||
+        ((!p->options.learn_weights || p->locks) && !copy_weights(p)))
+        return cutis_alloc_result(p->context);
+    return CUTIS_OK;
+}
+
 cutis_result cutis_fit_vertices(cutis_fit_problem *p)
 {
     const size_t vertices = p->vertex_count, examples = p->examples->count;
     bool weighted;
-    TRY(look_at_weights(p, &weighted));
-    p->counts = cutis_arena_alloc(p->arena, vertices, sizeof *p->counts);
-    p->joints = cutis_arena_alloc(p->arena, vertices, p->slots * sizeof *p->joints);
-    p->weights = cutis_arena_alloc(p->arena, vertices, p->slots * sizeof *p->weights);
+    TRY(cutis_fit_own_weights(p, &weighted));
     p->after = cutis_arena_zero(p->arena, examples, sizeof *p->after);
     if (weighted) p->before = cutis_arena_zero(p->arena, examples, sizeof *p->before);
     if (!p->options.weights_only)
@@ -252,11 +261,8 @@ cutis_result cutis_fit_vertices(cutis_fit_problem *p)
     atomic_init(&job.failed, false);
     job.sums = cutis_arena_alloc(p->arena, TASK_GROUP, sizeof *job.sums);
     job.errors = cutis_arena_alloc(p->arena, examples, 2 * TASK_GROUP * sizeof *job.errors);
-    if (!p->counts || !p->joints || !p->weights || !p->after || (weighted && !p->before) ||
-        (!p->options.weights_only && !p->displacements) ||
+    if (!p->after || (weighted && !p->before) || (!p->options.weights_only && !p->displacements) ||
         (p->example_normals && !p->normal_displacements) || !job.sums || !job.errors)
-        return cutis_alloc_result(p->context);
-    if ((!p->options.learn_weights || p->locks) && !copy_weights(p))
         return cutis_alloc_result(p->context);
     for (uint32_t i = 0; i < p->span_count; i++) {
         job.span = &p->spans[i];

@@ -11,7 +11,16 @@
 #include "base/error.h"
 
 // Random poses that are checked at first and in the end, and that judge.
-enum { FEW = 128, CHECKED = 512, FAR = 256, JUDGED = 256, ATTEMPTS = 6, ROUNDS = 48, PATIENT = 12 };
+enum {
+    FEW = 128,
+    CHECKED = 512,
+    FAR = 256,
+    JUDGED = 256,
+    ATTEMPTS = 6,
+    ROUNDS = 48,
+    PATIENT = 12,
+    MIXES = 6
+};
 // What is checked is held to this part of the bound: poses nobody looked at go beyond those that
 // were.
 static const double MARGIN = 1;
@@ -303,6 +312,58 @@ cutis_result cutis_bound_check(cutis_mixed *x, const cutis_reduce_weights *weigh
     out->kept = out->beyond == 0;
     cutis_arena_release(&s.arena);
     return result;
+}
+
+// Units with a vertex that is marked take other weights. @return whether there is memory
+static bool take_marked(search *s, const cutis_reduce_weights *other, cutis_arena *arena,
+                        cutis_reduce_weights *weights)
+{
+    const uint8_t *marked = s->raised;
+    uint8_t *able = s->able;
+    for (uint32_t g = 0; g < s->x->groups->count; g++) {
+        const cutis_reduce_group *group = &s->x->groups->group[g];
+        const uint32_t units = group->unit_count, most = other[g].first[units];
+        uint8_t *taken = cutis_arena_zero(&s->arena, units, 1);
+        cutis_reduce_weights mix = { cutis_arena_alloc(arena, (size_t)units + 1, sizeof(uint32_t)),
+                                     cutis_arena_alloc(arena, most, sizeof(uint32_t)),
+                                     cutis_arena_alloc(arena, most, sizeof(double)) };
+        if (!taken || !mix.first || !mix.control || !mix.weight) return false;
+        for (uint32_t v = 0; v < group->source_count; v++) taken[group->unit[v]] |= marked[v];
+        for (uint32_t v = 0; v < group->source_count; v++)
+            if (taken[group->unit[v]]) able[v] = 0;
+        uint32_t used = 0;
+        for (uint32_t u = 0; u < units; u++) {
+            const cutis_reduce_weights *from = taken[u] ? &other[g] : &weights[g];
+            mix.first[u] = used;
+            for (uint32_t i = from->first[u]; i < from->first[u + 1]; i++) {
+                mix.control[used] = from->control[i];
+                mix.weight[used++] = from->weight[i];
+            }
+        }
+        mix.first[units] = used;
+        weights[g] = mix;
+        marked += group->source_count, able += group->source_count;
+    }
+    return true;
+}
+
+cutis_result cutis_bound_mix(cutis_mixed *x, const cutis_reduce_weights *other, cutis_arena *arena,
+                             cutis_reduce_weights *weights, cutis_bound_result *out)
+{
+    search s = { .x = x, .arena.context = x->context };
+    cutis_result result = open_search(&s) ? CUTIS_OK : cutis_alloc_result(x->context);
+    if (result == CUTIS_OK) memset(s.able, 1, s.vertex_count);
+    for (uint32_t round = 0; round < MIXES && result == CUTIS_OK; round++) {
+        const cutis_reduce_bound bound = { s.normal, s.able, s.raised };
+        memset(s.raised, 0, s.vertex_count);
+        result = cutis_reduce_find_worst(x->model, x->device, x->groups, s.poses, s.pose_count,
+                                         weights, &bound, &s.worst);
+        if (result != CUTIS_OK || count_beyond(&s) == 0) break;
+        for (size_t v = 0; v < s.vertex_count; v++) s.raised[v] |= s.worst.position[v] > s.position;
+        if (!take_marked(&s, other, arena, weights)) result = cutis_alloc_result(x->context);
+    }
+    cutis_arena_release(&s.arena);
+    return result == CUTIS_OK ? cutis_bound_check(x, weights, out) : result;
 }
 
 bool cutis_bound_largest(const cutis_reduce_group *group, const cutis_reduce_weights *counts,

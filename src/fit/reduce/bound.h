@@ -22,6 +22,11 @@ cutis_result cutis_bound_search(cutis_mixed *x, cutis_bound_result *out);
 cutis_result cutis_bound_check(cutis_mixed *x, const cutis_reduce_weights *weights,
                                cutis_bound_result *out);
 
+/// The same, after units that break it took other weights, as long as that helps; arrays in the
+/// arena.
+cutis_result cutis_bound_mix(cutis_mixed *x, const cutis_reduce_weights *other, cutis_arena *arena,
+                             cutis_reduce_weights *weights, cutis_bound_result *out);
+
 /// As many of the largest original weights (of joints that stay) as other weights have, vertex by
 /// vertex (NULL: `most`): what these are compared with.
 bool cutis_bound_largest(const cutis_reduce_group *group, const cutis_reduce_weights *counts,

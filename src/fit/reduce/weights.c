@@ -476,7 +476,7 @@ static cutis_result run_quantised(run *r, cutis_mixed *x)
         TRY(cutis_quantise(x, g, total, &r->weights[g], &found));
     }
     if (x->bounded) { // what rounding keeps, better numbers must keep too
-        TRY(cutis_bound_check(x, r->weights, &r->bound));
+        TRY(cutis_bound_mix(x, rounded, &r->arena, r->weights, &r->bound));
         if (!r->bound.kept) {
             memcpy(r->weights, rounded, groups * sizeof *rounded);
             found.chosen = found.rounded;

@@ -1,0 +1,149 @@
+#!/usr/bin/python3
+"""What `cutis fit` says and does in poses that were left out, judged in float64 by judge_fit.py. Prints "ok NAME: figures" or
+"not ok NAME: figures"; with CUTIS_SOAK set all kinds of sequence, else the small ones.
+usage: fit_figures.py CUTIS DATA FOLDER
+"""
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+import fit_sequences as make
+from judge_fit import PoseSpace, fit, lbs
+
+cutis, data, folder = sys.argv[1:4]
+soak = bool(os.environ.get("CUTIS_SOAK"))
+LEARN = ("--learn-weights", "--weights-only")
+
+
+def claim(name, good, text):
+    print(f"{'ok' if good else 'not ok'} {name}: {text}", flush=True)
+
+
+def root_mean(sums, count):
+    return np.sqrt(np.asarray(sums) / count)
+
+
+def left_out(sequence, folds, vertices, options=()):
+    """RMS of linear blending, PSD and WPSD (rows) in frames left out, with the rig's weights, plain and drawn ones (columns).
+    A fold is (frames learned from, frames judged by)."""
+    sums, count = np.zeros((3, 3)), 0
+    for use, judge in folds:
+        weights = [sequence.parts[0].weights, fit(cutis, folder, sequence, use, *LEARN, "--prior", "0", *options)[1],
+                   fit(cutis, folder, sequence, use, *LEARN, *options)[1]]
+        for k, w in enumerate(weights):
+            space = PoseSpace(sequence, w, use)
+            for f in judge:
+                shape = sequence.shapes[f][vertices]
+                sums[:, k] += [((x - shape)**2).sum() for x in
+                               (lbs(sequence, w, f)[vertices], space.psd(f)[vertices], space.wpsd(f, vertices))]
+        count += len(judge) * len(vertices)
+    return root_mean(sums, count)
+
+
+def stretches(frames, count):
+    n = len(frames)
+    left = [[frames[e] for e in range(n) if e * count // n == k] for k in range(count)]
+    return [([f for f in frames if f not in out], out) for out in left]
+
+
+def judge(sequence, folds, label, limit=1.01, options=()):
+    vertices = np.arange(0, len(sequence.rest), max(1, len(sequence.rest) // 300))
+    rms = left_out(sequence, folds, vertices, options)
+    ratio = rms[:, 2] / rms[:, :2].min(1)
+    claim(f"left_out {sequence.name} {label}".replace(" ", "_").replace(",", ""), ratio[0] <= limit,
+          "; ".join("%s rig %.3e plain %.3e drawn %.3e (%.3f)" % (m, *rms[i], ratio[i]) for i, m in enumerate(("ssd", "psd", "wpsd"))))
+
+
+def one_out(sequence, frames, poses, limit, *options):
+    """The report's leave-one-out against fits that were made without the pose, played in numpy."""
+    report, _ = fit(cutis, folder, sequence, frames, *options)
+    said = report["leave_one_out"]
+    vertices = np.arange(0, len(sequence.rest), len(sequence.rest) // 400 + 1)
+    assert said["vertices"] == len(vertices) and said["groups"] == len(frames)
+    worst = 0
+    for k in poses:
+        use = [f for f in frames if f != frames[k]]
+        _, w = fit(cutis, folder, sequence, use, *options)
+        space, shape = PoseSpace(sequence, w, use), sequence.shapes[frames[k]][vertices]
+        for key, x in (("ssd", lbs(sequence, w, frames[k])[vertices]), ("psd", space.psd(frames[k])[vertices]),
+                       ("wpsd", space.wpsd(frames[k], vertices))):
+            true = np.sqrt(((x - shape)**2).sum() / len(vertices))
+            worst = max(worst, abs(said[key][k] - true) / true)
+    claim(f"leave_one_out_is_what_a_fit_without_the_pose_does {sequence.name} {' '.join(options)}".strip().replace(" ", "_"), worst < limit,
+          f"off by {worst:.2e} at most")
+
+
+def exact(sequence, *options):
+    """WPSD as the command plays it meets every example, or the report lists who does not."""
+    frames = list(range(len(sequence.poses)))
+    report, _ = fit(cutis, folder, sequence, frames, *options)
+    out = os.path.join(folder, "played.npy")
+    subprocess.run([cutis, "deform", os.path.join(folder, "fit_out.glb"), "--clip", "examples", "--fps", "1", "--method", "wpsd", "-q", "-o", out],
+                   check=True)
+    off = np.linalg.norm(np.load(out).astype(float)[:len(frames)] - sequence.shapes, axis=2).max(0) / report["diagonal"]
+    missed = set(np.where(off > 1e-5)[0].tolist())
+    listed = {m["vertex"] for m in report["wpsd_misses"]}
+    claim(f"wpsd_meets_its_examples_or_says_who_does_not {sequence.name} {' '.join(options)}".replace(" ", "_"),
+          missed == listed and report["wpsd_missed"] == len(missed) and all(m["why"] for m in report["wpsd_misses"]),
+          f"worst vertex {off.max():.2e} of the diagonal, {len(missed)} miss, {len(listed)} listed")
+
+
+def contradictions(sequence):
+    """Example 2 once more, with another shape: in the same pose, and a tenth of a degree off."""
+    for name, angle in (("same_pose", 0.0), ("near_pose", np.radians(0.1))):
+        poses = [[list(t) for t in p] for p in sequence.poses]
+        twin = [list(t) for t in sequence.poses[2]]
+        joint = next(n for n, (a, b) in enumerate(zip(sequence.poses[2], sequence.poses[0])) if np.abs(a[1] - b[1]).max() > 0.1)
+        axis = twin[joint][1][:3] / np.linalg.norm(twin[joint][1][:3])
+        half = np.arctan2(np.linalg.norm(twin[joint][1][:3]), twin[joint][1][3]) + angle / 2
+        twin[joint][1] = np.append(np.sin(half) * axis, np.cos(half))
+        shape = sequence.shapes[2].copy()
+        shape[:40, 1] += 0.01 * sequence.diagonal
+        s = make.Sequence(name, sequence.rig, poses + [twin], np.concatenate([sequence.shapes, shape[None]]))
+        report, _ = fit(cutis, folder, s, list(range(len(s.poses))))
+        said = report["contradictions"]
+        pairs = [(c["first"], c["second"]) for c in said]
+        good = pairs == [(2, len(s.poses) - 1)] and said[0]["vertices"] >= 40 and abs(said[0]["radians"] - angle) < 1e-5
+        claim(f"contradicting_examples_are_named_{name}", good and bool(report["wpsd_missed"]) == (angle == 0), f"{said}")
+
+
+def small():
+    arm = make.arm(cutis, folder)
+    one_out(arm, list(range(8)), (2, 5, 7), 2e-3)
+    contradictions(arm)
+    judge(arm, stretches(list(range(8)), 4), "4 stretches")
+    exact(arm, "--learn-weights", "--influences", "2")
+    if not os.path.isdir(os.path.join(data, "dem-bones")):
+        print("skip left_out_dem-bones: shared data: dem-bones is not there")
+        return
+    bone = make.dem_bones(cutis, folder, data)
+    judge(bone, stretches(list(range(0, 40, 2)), 3), "3 stretches")
+    exact(bone, "--learn-weights")
+
+
+def large():
+    arm = make.arm(cutis, folder)
+    one_out(arm, list(range(8)), range(1, 8), 0.05, "--learn-weights")
+    for name in ("Bone_All", "SolvedWeights", "Decomposition_10"):
+        bone = make.dem_bones(cutis, folder, data, name)
+        judge(bone, stretches(list(range(40)), 8), "8 stretches")
+        exact(bone, "--learn-weights")
+    face = make.makehuman(cutis, folder, data)
+    judge(face, stretches(list(range(len(face.poses))), 7), "7 stretches")
+    exact(face, "--learn-weights")
+    for method in ("cor", "patches", "cage"):
+        clips = ["bend", "twist", "walk"]
+        s = make.caged(cutis, folder, clips, 13, 1500) if method == "cage" else make.moved(cutis, folder, method, clips, 13, 1500)
+        own = [np.where(s.clip == k)[0].tolist() for k in range(3)]
+        for k, clip in enumerate(clips):
+            judge(s, stretches(own[k], 4), clip)
+        judge(s, [(own[0] + own[1] + own[2][:6], own[2][6:])], "all clips, half of walk")
+        for a, b in ((0, 2), (1, 2), (2, 0), (2, 1)):
+            judge(s, [(own[a], own[b])], f"{clips[a]} to {clips[b]}", options=("--own-joints",))
+            judge(s, [(own[a], own[b])], f"for the record, default, {clips[a]} to {clips[b]}", np.inf)
+        exact(s, "--learn-weights")
+
+
+large() if soak else small()
