@@ -19,12 +19,18 @@
 /// Pieces that bend have at least this part of the surface, or there is no body to follow.
 static const double BODY_LEAST = 0.1;
 /// A piece bends with bones of this part of its box's diagonal, and of that of all joints: a
-/// weapon's grip, with the small bones of a hand in it, has less.
-static const double BONES_OF_PIECE = 0.25, BONES_OF_ALL = 0.08;
+/// weapon's grip, with the small bones of a hand in it, has less. With more of its own diagonal it
+/// bends however small it is: a thumb.
+static const double BONES_OF_PIECE = 0.25, BONES_OF_ALL = 0.08, BONES_OF_THUMB = 0.45;
+static const double BONES_ALONE = 0.15; ///< the same, of bones that lie in no other piece
+/// An island holds a bone by this part of its box's diagonal: a pelvis or a vertebra has its own.
+static const double HELD_LEAST = 0.03;
 /// A slot is as near to its island as this part of its bone, and has as much of the weight there.
 static const double SLOT_AWAY = 0.35, SLOT_LEAST = 0.2;
-static const double LEAF_INSIDE = 0.5; ///< of a leaf's bone that lies in the island that is its own
-#define PAIRS_MOST 256                 ///< islands of which each looks which others it touches
+/// Of a leaf's bone that lies in the island that is its own, and how far, in bones, it may begin
+/// before it: a head begins above its joint, a foot is not the shin's.
+static const double LEAF_INSIDE = 0.5, LEAF_AWAY = 0.8;
+#define PAIRS_MOST 256 ///< islands of which each looks which others it touches
 
 typedef struct piece {
     uint32_t first, count; ///< triangles, in `triangle`
@@ -79,13 +85,45 @@ static double inside(const finder *f, const piece *of, vec3 a, vec3 b)
 static bool bends(const finder *f, const piece *of)
 {
     const cutis_handles_bones *bones = f->bones;
-    const double enough = fmax(BONES_OF_PIECE * box3_diagonal(&of->box), BONES_OF_ALL * f->size);
+    const double own = box3_diagonal(&of->box);
+    const double enough =
+        fmin(fmax(BONES_OF_PIECE * own, BONES_OF_ALL * f->size), BONES_OF_THUMB * own);
     double sum = 0;
     for (uint32_t j = 0; j < bones->joint_count && sum < enough; j++) {
-        if (bones->parent[j] == CUTIS_NONE) continue;
+        if (bones->parent[j] == CUTIS_NONE || bones->control[j]) continue;
         const vec3 b = v3_of(bones->origin + 3 * (size_t)j);
         const vec3 a = v3_of(bones->origin + 3 * (size_t)bones->parent[j]);
         sum += inside(f, of, a, b) * v3_distance(a, b);
+    }
+    return sum >= enough;
+}
+
+// The part of a way that is inside a piece and no other.
+static double inside_alone(const finder *f, const piece *of, vec3 a, vec3 b)
+{
+    uint32_t count = 0;
+    for (int i = 0; i < SAMPLES; i++) {
+        const vec3 p = v3_mix(a, b, (i + 0.5) / SAMPLES);
+        bool alone = winding(f, of, p) >= 0.5;
+        for (uint32_t k = 0; k < f->piece_count && alone; k++)
+            alone = &f->pieces[k] == of || winding(f, &f->pieces[k], p) < 0.5;
+        count += alone;
+    }
+    return (double)count / SAMPLES;
+}
+
+// Whether a piece too small to bend by its bones has some of its own: a ponytail; the bones in a
+// weapon's grip are the arm's.
+static bool bends_alone(const finder *f, const piece *of)
+{
+    const cutis_handles_bones *bones = f->bones;
+    const double enough = BONES_ALONE * box3_diagonal(&of->box);
+    double sum = 0;
+    for (uint32_t j = 0; j < bones->joint_count && sum < enough; j++) {
+        if (bones->parent[j] == CUTIS_NONE || bones->control[j]) continue;
+        const vec3 b = v3_of(bones->origin + 3 * (size_t)j);
+        const vec3 a = v3_of(bones->origin + 3 * (size_t)bones->parent[j]);
+        sum += inside_alone(f, of, a, b) * v3_distance(a, b);
     }
     return sum >= enough;
 }
@@ -138,7 +176,8 @@ static bool find_body(finder *f)
     for (uint32_t p = 0; p < f->piece_count; p++) {
         all += f->pieces[p].area;
         // Points and lines are nothing to hold.
-        f->pieces[p].bends = !(f->pieces[p].area > 0) || bends(f, &f->pieces[p]);
+        f->pieces[p].bends =
+            !(f->pieces[p].area > 0) || bends(f, &f->pieces[p]) || bends_alone(f, &f->pieces[p]);
         if (f->pieces[p].bends) body += f->pieces[p].area;
         rigid += !f->pieces[p].bends;
     }
@@ -221,14 +260,15 @@ static void place_island(const waiting *w, double reach, const uint32_t *island,
     }
 }
 
-// Joints without children at an island: 0 where its bone, as long as its parent's, lies in it for
-// the most part, else how far the joint is from it in such lengths.
+// Joints without children at an island: 0 where its bone, as long as its parent's, begins at it and
+// lies in it for the most part, else how far the joint is from it in such lengths.
 static void find_leaves(const finder *f, const piece *of, double *leaf)
 {
     const cutis_handles_bones *bones = f->bones;
     for (uint32_t j = 0; j < bones->joint_count; j++) {
-        bool end = bones->parent[j] != CUTIS_NONE;
-        for (uint32_t k = 0; k < bones->joint_count; k++) end &= bones->parent[k] != (int32_t)j;
+        bool end = bones->parent[j] != CUTIS_NONE && !bones->control[j];
+        for (uint32_t k = 0; k < bones->joint_count; k++)
+            end &= bones->parent[k] != (int32_t)j || bones->control[k];
         leaf[j] = INFINITY;
         if (!end) continue;
         const vec3 o = v3_of(bones->origin + 3 * (size_t)j);
@@ -239,8 +279,33 @@ static void find_leaves(const finder *f, const piece *of, double *leaf)
                                 v3_at(f->shape->positions, c[2]) };
             leaf[j] = fmin(leaf[j], v3_distance(v3_nearest(t, o), o) / v3_length(bone));
         }
-        if (inside(f, of, o, v3_add(o, bone)) >= LEAF_INSIDE) leaf[j] = 0;
+        if (leaf[j] <= LEAF_AWAY && inside(f, of, o, v3_add(o, bone)) >= LEAF_INSIDE) leaf[j] = 0;
     }
+}
+
+// The joint of which an island holds the longest pieces of bones, or NONE. A joint without children
+// has a bone as long as its parent's, if it stands at the island.
+static uint32_t find_held(const finder *f, const piece *of, const double *leaf, double *held)
+{
+    const cutis_handles_bones *bones = f->bones;
+    uint32_t best = CUTIS_HANDLES_NONE;
+    double most = HELD_LEAST * box3_diagonal(&of->box);
+    memset(held, 0, bones->joint_count * sizeof *held);
+    for (uint32_t j = 0; j < bones->joint_count; j++) {
+        if (bones->parent[j] == CUTIS_NONE || bones->control[j]) continue;
+        const vec3 o = v3_of(bones->origin + 3 * (size_t)j);
+        const vec3 from = v3_of(bones->origin + 3 * (size_t)bones->parent[j]);
+        const vec3 bone = v3_sub(o, from);
+        // A bone that ends in the island with a joint without children is that joint's: a foot that
+        // hangs under the rig's root.
+        const bool enters =
+            isfinite(leaf[j]) && winding(f, of, o) >= 0.5 && winding(f, of, from) < 0.5;
+        held[enters ? j : (uint32_t)bones->parent[j]] += inside(f, of, from, o) * v3_length(bone);
+        if (leaf[j] <= LEAF_AWAY) held[j] += inside(f, of, o, v3_add(o, bone)) * v3_length(bone);
+    }
+    for (uint32_t j = 0; j < bones->joint_count; j++)
+        if (held[j] > most) most = held[j], best = j;
+    return best;
 }
 
 // The islands of a mesh, with their vertices; those of the body are in f->body.
@@ -294,6 +359,7 @@ static void join_islands(finder *f, waiting *all, uint32_t count, double reach, 
         out->leads[own] = out->island[next->nearest];
         place_island(next, reach, out->island, positions, out->contact);
         find_leaves(f, &f->pieces[next->piece], out->leaf + own * joints);
+        out->held[own] = find_held(f, &f->pieces[next->piece], out->leaf + own * joints, out->sum);
         for (uint32_t k = 0; k < next->count; k++) {
             f->body[f->body_count++] = next->list[k];
             out->island[next->list[k]] = own;
@@ -332,10 +398,11 @@ static cutis_result make_islands(finder *f, cutis_arena *arena, double reach,
     out->sum = cutis_arena_alloc(arena, out->island_count * joints, sizeof *out->sum);
     out->leads = cutis_arena_alloc(arena, out->island_count, sizeof *out->leads);
     out->joint = cutis_arena_alloc(arena, out->island_count, sizeof *out->joint);
+    out->held = cutis_arena_alloc(arena, out->island_count, sizeof *out->held);
     out->touches =
         cutis_arena_zero(arena, (size_t)out->island_count * out->island_count, sizeof(bool));
     if (!positions || !triangles || !all || !out->island || !out->contact || !out->leaf ||
-        !out->sum || !out->leads || !out->touches || !out->joint)
+        !out->sum || !out->leads || !out->touches || !out->joint || !out->held)
         return cutis_alloc_result(arena->context);
     for (size_t v = 0; v < vertices; v++) out->island[v] = CUTIS_HANDLES_NONE;
     for (uint32_t i = 0; i < out->island_count; i++) out->leads[i] = WAITS;
@@ -403,8 +470,11 @@ static uint32_t middle_of(const cutis_handles_bones *bones, const double *sum, d
 }
 
 // The joint of an island whose joints have these sums of weight.
-static uint32_t joint_of(const cutis_handles_bones *bones, const double *sum, const double *leaf)
+static uint32_t joint_of(const cutis_handles_bones *bones, const cutis_handles_islands *islands,
+                         size_t island)
 {
+    const double *sum = islands->sum + island * bones->joint_count;
+    const double *leaf = islands->leaf + island * bones->joint_count;
     uint32_t slot = CUTIS_HANDLES_NONE;
     double all = 0;
     for (uint32_t j = 0; j < bones->joint_count; j++) {
@@ -415,6 +485,7 @@ static uint32_t joint_of(const cutis_handles_bones *bones, const double *sum, co
         if (leaf[j] <= SLOT_AWAY && sum[j] > 0 && sum[j] >= SLOT_LEAST * all &&
             (slot == CUTIS_HANDLES_NONE || sum[j] > sum[slot]))
             slot = j;
+    if (slot == CUTIS_HANDLES_NONE) slot = islands->held[island];
     return slot != CUTIS_HANDLES_NONE ? slot : middle_of(bones, sum, all);
 }
 
@@ -426,8 +497,7 @@ static void lead_to_slots(const cutis_handles_islands *islands, const cutis_hand
         for (size_t k = 0; k < count && islands->leads[i] == CUTIS_HANDLES_NONE; k++) {
             const double *leaf = islands->leaf + k * joints, *own = islands->leaf + i * joints;
             if (!islands->touches[i * count + k]) continue;
-            const uint32_t slot = joint_of(bones, islands->sum + k * joints, leaf);
-            const uint32_t joint = joint_of(bones, islands->sum + i * joints, own);
+            const uint32_t slot = joint_of(bones, islands, k), joint = joint_of(bones, islands, i);
             if (leaf[slot] > 0 && leaf[slot] <= SLOT_AWAY && own[joint] > SLOT_AWAY &&
                 islands->leads[k] == CUTIS_HANDLES_NONE)
                 islands->leads[i] = (uint32_t)k;
@@ -451,10 +521,10 @@ void cutis_handles_islands_follow(const cutis_handles_islands *islands,
     for (size_t k = 0; k < islands->island_count; k++) {
         size_t lead = k;
         while (islands->leads[lead] != CUTIS_HANDLES_NONE &&
+               islands->held[lead] == CUTIS_HANDLES_NONE &&
                !holds_leaf(islands->leaf + lead * joints, joints))
             lead = islands->leads[lead];
-        islands->joint[k] =
-            joint_of(bones, islands->sum + lead * joints, islands->leaf + lead * joints);
+        islands->joint[k] = joint_of(bones, islands, lead);
     }
     for (size_t v = 0; v < vertices; v++) {
         if (islands->island[v] == CUTIS_HANDLES_NONE) continue;

@@ -14,6 +14,7 @@ typedef struct cutis_handles_islands {
     bool *contact;    ///< per vertex of an island: whether it tells what the island follows
     uint32_t *leads;  ///< per island: the one it follows, or NONE: the body
     uint32_t *joint;  ///< per island: whom it follows, after cutis_handles_islands_follow
+    uint32_t *held;   ///< per island: the joint whose bones lie in it, or NONE
     bool *touches;    ///< per pair of islands that follow the body
     double *sum;      ///< joints per island: weight there
     double *leaf;     ///< joints per island: how far a joint without children is from it

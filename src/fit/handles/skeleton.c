@@ -11,8 +11,9 @@
 #include "math/mat3.h"
 
 #define REACH 2 ///< voxels a bone may be outside the domain and still hold it
-static const double SAME_PLACE = 0.01; ///< voxels between joints that stand on one another
-static const double LEAF_PART = 0.75;  ///< of the way to the end of the shape that a leaf holds
+/// Between joints that stand on one another, of the diagonal of all joints.
+static const double SAME_PLACE = 1e-4;
+static const double LEAF_PART = 0.75; ///< of the way to the end of the shape that a leaf holds
 
 // Bones
 // ---------------------------------------------------------------------------------------------
@@ -51,6 +52,75 @@ static bool node_origins(cutis_arena *arena, const cutis_model *model, const cut
     return true;
 }
 
+static uint32_t below(const cutis_handles_bones *bones, uint32_t joint, uint32_t top)
+{
+    int32_t at = (int32_t)joint;
+    while (at != CUTIS_NONE && at != (int32_t)top) at = bones->parent[at];
+    return at != CUTIS_NONE;
+}
+
+static uint32_t size_below(const cutis_handles_bones *bones, uint32_t top)
+{
+    uint32_t size = 0;
+    for (uint32_t j = 0; j < bones->joint_count; j++) size += below(bones, j, top);
+    return size;
+}
+
+// Whether a branch beside the body's is a rig of controls: one of its joints stands on one of a
+// larger branch, as IK targets do on hands and feet. Not on its first: a leg may begin where the
+// trunk does.
+static bool only_controls(const cutis_handles_bones *bones, double same, uint32_t top)
+{
+    const uint32_t size = size_below(bones, top);
+    for (uint32_t k = 0; k < bones->joint_count; k++) {
+        if (below(bones, k, top) || bones->parent[k] == bones->parent[top]) continue;
+        bool stands = false;
+        for (uint32_t j = 0; j < bones->joint_count && !stands; j++)
+            stands = v3_distance_of(bones->origin + 3 * (size_t)j, bones->origin + 3 * (size_t)k) <=
+                         same &&
+                     below(bones, j, top);
+        uint32_t other = k;
+        while (bones->parent[other] != bones->parent[top] && bones->parent[other] != CUTIS_NONE)
+            other = (uint32_t)bones->parent[other];
+        if (stands && bones->parent[other] == bones->parent[top] && size_below(bones, other) > size)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t child_count(const cutis_handles_bones *bones, uint32_t joint, uint32_t *first)
+{
+    uint32_t count = 0;
+    for (uint32_t k = bones->joint_count; k-- > 0;)
+        if (bones->parent[k] == (int32_t)joint && !bones->control[k]) *first = k, count++;
+    return count;
+}
+
+// Joints of controls: branches where the rig first branches.
+static bool find_controls(cutis_arena *arena, cutis_handles_bones *bones)
+{
+    box3 box = box3_empty();
+    for (uint32_t j = 0; j < bones->joint_count; j++)
+        box3_add(&box, v3_of(bones->origin + 3 * (size_t)j));
+    const double same = SAME_PLACE * box3_diagonal(&box);
+    bones->control = cutis_arena_zero(arena, bones->joint_count, sizeof *bones->control);
+    bool *top = cutis_arena_zero(arena, bones->joint_count, sizeof *top);
+    if (!bones->control || !top) return false;
+    for (uint32_t j = 0; j < bones->joint_count; j++) {
+        int32_t above = bones->parent[j];
+        uint32_t child = 0;
+        if (above == CUTIS_NONE || child_count(bones, (uint32_t)above, &child) < 2) continue;
+        bool first = true;
+        while (first && (above = bones->parent[above]) != CUTIS_NONE)
+            first = child_count(bones, (uint32_t)above, &child) < 2;
+        top[j] = first && only_controls(bones, same, j);
+    }
+    for (uint32_t j = 0; j < bones->joint_count; j++)
+        for (uint32_t k = 0; k < bones->joint_count && top[j]; k++)
+            if (below(bones, k, j)) bones->control[k] = true;
+    return true;
+}
+
 cutis_result cutis_handles_bones_create(cutis_arena *arena, const cutis_model *model,
                                         uint32_t skin_index, cutis_handles_bones *out)
 {
@@ -70,7 +140,7 @@ cutis_result cutis_handles_bones_create(cutis_arena *arena, const cutis_model *m
         while (node != CUTIS_NONE && joint_of[node] == CUTIS_NONE) node = data->nodes[node].parent;
         out->parent[j] = node == CUTIS_NONE ? CUTIS_NONE : joint_of[node];
     }
-    return CUTIS_OK;
+    return find_controls(arena, out) ? CUTIS_OK : cutis_alloc_result(arena->context);
 }
 
 // Segments
@@ -232,14 +302,6 @@ static bool add_root(const cutis_handles_bones *bones, const cutis_handles_grid 
     return cutis_handles_sites_add(sites, grid, origin, origin, false) != NULL;
 }
 
-static uint32_t child_count(const cutis_handles_bones *bones, uint32_t joint, uint32_t *first)
-{
-    uint32_t count = 0;
-    for (uint32_t k = bones->joint_count; k-- > 0;)
-        if (bones->parent[k] == (int32_t)joint) *first = k, count++;
-    return count;
-}
-
 // Joints at the top that only carry the rig from place to place: each stands outside the shape, or
 // has one child, which is where the body branches (pelvis, hip). Artists give them no weight, and
 // their bones would take the belly from the hip.
@@ -255,39 +317,6 @@ static bool only_carries(const cutis_handles_bones *bones, const cutis_handles_g
     if (inside && (children != 1 || child_count(bones, child, &other) < 2)) return false;
     const int32_t above = bones->parent[joint];
     return above == CUTIS_NONE || only_carries(bones, grid, (uint32_t)above);
-}
-
-static uint32_t below(const cutis_handles_bones *bones, uint32_t joint, uint32_t top)
-{
-    int32_t at = (int32_t)joint;
-    while (at != CUTIS_NONE && at != (int32_t)top) at = bones->parent[at];
-    return at != CUTIS_NONE;
-}
-
-// Whether a branch beside the body's, under joints that only carry, is a rig of controls: one of
-// its joints stands on one of a larger branch, as IK targets do on hands and feet.
-static bool only_controls(const cutis_handles_bones *bones, const cutis_handles_grid *grid,
-                          uint32_t joint)
-{
-    uint32_t top = joint, size = 0;
-    while (bones->parent[top] != CUTIS_NONE &&
-           !only_carries(bones, grid, (uint32_t)bones->parent[top]))
-        top = (uint32_t)bones->parent[top];
-    if (bones->parent[top] == CUTIS_NONE || only_carries(bones, grid, top)) return false;
-    for (uint32_t j = 0; j < bones->joint_count; j++) size += below(bones, j, top);
-    for (uint32_t j = 0; j < bones->joint_count; j++)
-        for (uint32_t k = 0; k < bones->joint_count && below(bones, j, top); k++) {
-            if (below(bones, k, top) ||
-                v3_distance_of(bones->origin + 3 * (size_t)j, bones->origin + 3 * (size_t)k) >
-                    SAME_PLACE * grid->step)
-                continue;
-            uint32_t other = k, others = 0;
-            while (bones->parent[other] != bones->parent[top] && bones->parent[other] != CUTIS_NONE)
-                other = (uint32_t)bones->parent[other];
-            for (uint32_t i = 0; i < bones->joint_count; i++) others += below(bones, i, other);
-            if (others > size && bones->parent[other] == bones->parent[top]) return true;
-        }
-    return false;
 }
 
 // Nodes of the joints, each along its bone from that of its parent, whose place in the skin may be
@@ -342,9 +371,9 @@ bool cutis_handles_bones_sites(cutis_handles_bones *bones, const cutis_handles_g
         const double *origin = bones->origin + 3 * (size_t)j;
         bool leaf = true, good = true;
         *made = (cutis_handles_site){ .bar = true };
-        const bool carrier = only_carries(bones, grid, j) || only_controls(bones, grid, j);
+        const bool carrier = bones->control[j] || only_carries(bones, grid, j);
         for (uint32_t k = 0; k < bones->joint_count && good; k++) {
-            if (bones->parent[k] != (int32_t)j) continue;
+            if (bones->parent[k] != (int32_t)j || bones->control[k]) continue;
             leaf = false;
             if (carrier) continue;
             const double *end = bones->origin + 3 * (size_t)k;
