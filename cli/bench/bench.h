@@ -91,6 +91,9 @@ int bench_poses(cli_app *app);
 int bench_pose_space(cli_app *app);
 int bench_frames(cli_app *app);
 int bench_reduce(cli_app *app);
+/// Rows of moments (bench/reduce_moments.c); has: whether the options leave any.
+bool bench_moments_has(cli_app *app);
+cutis_result bench_moments(cli_app *app, cutis_device *device, json_out *json);
 int bench_patches(cli_app *app);
 int bench_cage(cli_app *app);
 int bench_skeleton(cli_app *app);

@@ -377,7 +377,7 @@ int bench_reduce(cli_app *app)
     json_out json = { .file = stdout };
     double cost[2] = { 0 }; // of the smallest and the largest body of the rows of size
     const uint32_t only = option_count(app, OPTION_VERTICES, 0); // rows of that size
-    bool any = only == 0;
+    bool any = only == 0 || bench_moments_has(app);
     for (int i = 0; i < ROWS; i++)
         any |= rows[i].vertices == only && (rows[i].quick || !option_given(app, OPTION_QUICK));
     if (!any) return app_usage(app, "--vertices %u: no row has so many", only);
@@ -415,6 +415,10 @@ int bench_reduce(cli_app *app)
     }
     if (app->json) emit_end(&json);
     say_ratio(app, &json, cost);
+    if (status == EXIT_GOOD && bench_moments_has(app)) {
+        const cutis_result result = bench_moments(app, device, &json);
+        if (result != CUTIS_OK) status = app_fail(app, "bench reduce", result);
+    }
     if (app->json) emit_end(&json);
     cutis_device_destroy(device);
     return status;

@@ -249,7 +249,7 @@ FN int moments_rows(MOMENTS_FAN_BUFFERS(ITEM_IN, ITEM_OUT) moments_sizes sizes, 
         matrices + (INDEX)(sizes.block_first + block) * sizes.controls * 12 * MOMENTS_BLOCK + at;
     GLOBAL double *x = own + at, *d = x + 3 * MOMENTS_BLOCK * sizes.ring_most,
                   *rows = own + 6 * MOMENTS_BLOCK * sizes.ring_most + at,
-                  *images = rows + (INDEX)2 * MOMENTS_BLOCK * sizes.blocks * sizes.row_most;
+                  *images = rows + (INDEX)MOMENTS_STRIDE(sizes.blocks) * sizes.row_most;
     const REAL zero = SPLAT(0.0);
     moments_vector t[2], way;
     REAL size, pull[2];
@@ -294,7 +294,8 @@ FN int moments_rows(MOMENTS_FAN_BUFFERS(ITEM_IN, ITEM_OUT) moments_sizes sizes, 
             pull[0] = pull[0] + one * start[s];
             pull[1] = pull[1] + other * start[s];
             if (!keep) continue;
-            GLOBAL double *out = rows + ((INDEX)row * sizes.blocks + block) * 2 * MOMENTS_BLOCK;
+            GLOBAL double *out =
+                rows + (INDEX)row * MOMENTS_STRIDE(sizes.blocks) + 2 * MOMENTS_BLOCK * block;
             STORE(out, one);
             STORE(out + MOMENTS_BLOCK, other);
         }
@@ -305,7 +306,8 @@ FN int moments_rows(MOMENTS_FAN_BUFFERS(ITEM_IN, ITEM_OUT) moments_sizes sizes, 
         const REAL most = SELECT_LESS(length, size * 0.2, size * 0.2, length) / spread;
         for (int k = 0; k < 2; k++) pull[k] = pull[k] + scale * most * moments_dot(way, t[k]);
     }
-    GLOBAL double *out = rows + ((INDEX)row * sizes.blocks + block) * 2 * MOMENTS_BLOCK;
+    GLOBAL double *out =
+        rows + (INDEX)row * MOMENTS_STRIDE(sizes.blocks) + 2 * MOMENTS_BLOCK * block;
     STORE(out, pull[0]);
     STORE(out + MOMENTS_BLOCK, pull[1]);
     return row + 1;
@@ -320,15 +322,16 @@ FN int moments_rows(MOMENTS_FAN_BUFFERS(ITEM_IN, ITEM_OUT) moments_sizes sizes, 
 #endif
 // Products of rows a to a + height and b to b + MOMENTS_TILE, which stay in registers, added to the
 // lower triangle `out`. height: a constant.
-static inline __attribute__((always_inline)) void
-moments_tile(const double *rows, int a, int b, int height, int count, int length, double *out)
+static inline __attribute__((always_inline)) void moments_tile(const double *rows, int stride,
+                                                               int a, int b, int height, int count,
+                                                               int length, double *out)
 {
     double part[MOMENTS_TILE * MOMENTS_TILE][KERNEL_LANES], all[MOMENTS_TILE * MOMENTS_TILE];
     REAL sum[MOMENTS_TILE][MOMENTS_TILE];
     const double *p[MOMENTS_TILE], *q[MOMENTS_TILE];
     for (int i = 0; i < MOMENTS_TILE; i++) {
-        p[i] = rows + (INDEX)(a + i) * length;
-        q[i] = rows + (INDEX)(b + i < count ? b + i : count - 1) * length;
+        p[i] = rows + (INDEX)(a + i) * stride;
+        q[i] = rows + (INDEX)(b + i < count ? b + i : count - 1) * stride;
         for (int j = 0; j < MOMENTS_TILE; j++) sum[i][j] = SPLAT(0.0);
     }
     for (int at = 0; at < length; at += KERNEL_LANES) {
@@ -351,21 +354,23 @@ moments_tile(const double *rows, int a, int b, int height, int count, int length
 }
 
 // All products of `count` rows.
-FN void moments_products(const double *rows, int count, int length, double *out)
+FN void moments_products(const double *rows, int stride, int count, int length, double *out)
 {
     int a = 0;
     for (; a + MOMENTS_TILE <= count; a += MOMENTS_TILE)
         for (int b = 0; b <= a; b += MOMENTS_TILE)
-            moments_tile(rows, a, b, MOMENTS_TILE, count, length, out);
+            moments_tile(rows, stride, a, b, MOMENTS_TILE, count, length, out);
     for (; a < count; a++)
-        for (int b = 0; b <= a; b += MOMENTS_TILE) moments_tile(rows, a, b, 1, count, length, out);
+        for (int b = 0; b <= a; b += MOMENTS_TILE)
+            moments_tile(rows, stride, a, b, 1, count, length, out);
 }
 #else
-FN void moments_products(GLOBAL const double *rows, int count, int length, GLOBAL double *out)
+FN void moments_products(GLOBAL const double *rows, int stride, int count, int length,
+                         GLOBAL double *out)
 {
     for (int a = 0; a < count; a++)
         for (int b = 0; b <= a; b++) {
-            GLOBAL const double *p = rows + (INDEX)a * length, *q = rows + (INDEX)b * length;
+            GLOBAL const double *p = rows + (INDEX)a * stride, *q = rows + (INDEX)b * stride;
             double sum[MOMENTS_BLOCK], all = 0;
             for (int l = 0; l < MOMENTS_BLOCK; l++) sum[l] = 0;
             for (int at = 0; at < length; at += MOMENTS_BLOCK)
@@ -389,7 +394,7 @@ ITEM_KERNEL(moments_gram, MOMENTS_GRAM_BUFFERS)
         for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES)
             rows = moments_rows(MOMENTS_FAN_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) sizes, weld, own,
                                 block, at, 1);
-    moments_products(own + 6 * MOMENTS_BLOCK * sizes.ring_most, rows,
+    moments_products(own + 6 * MOMENTS_BLOCK * sizes.ring_most, MOMENTS_STRIDE(sizes.blocks), rows,
                      2 * MOMENTS_BLOCK * sizes.blocks, gram + gram_first[item]);
     ITEM_END
 }
@@ -437,7 +442,7 @@ ITEM_KERNEL(moments_place, MOMENTS_PLACE_BUFFERS)
                               moments_scaled(moments_less(image, target), scale));
             }
         }
-    moments_products(own, count, length, place + place_first[own_free]);
+    moments_products(own, length, count, length, place + place_first[own_free]);
     ITEM_END
 }
 

@@ -36,9 +36,13 @@ STRUCT(moments_sizes)
     int bent;                // about the surface that `start` makes, else about the original one
     double floor;            // of the scale of normals
 };
-/// Doubles of scratch that a task (on a GPU an item) needs.
+/// From one row to the next, in doubles: two vectors more than a row has, so that rows do not stand
+/// a power of two apart, where a cache would have few places for them all.
+#define MOMENTS_STRIDE(blocks) ((2 * (blocks) + 2) * MOMENTS_BLOCK)
+/// Doubles of scratch that a task (on a GPU an item) needs: places and edges of a ring, rows,
+/// images.
 #define MOMENTS_SCRATCH(rings, rows, blocks)                                                       \
-    ((6 * (rings) + (2 * (blocks) + 3) * (rows)) * MOMENTS_BLOCK)
+    ((6 * (rings) + 3 * (rows)) * MOMENTS_BLOCK + MOMENTS_STRIDE(blocks) * (rows))
 
 /// The form of a weld: gram: from gram_first on, the lower triangle of its rows, added to.
 #define MOMENTS_GRAM_BUFFERS(IN, OUT)                                                              \

@@ -62,6 +62,7 @@ typedef struct cutis_moments {
     /// NULL and 0.
     const double *linear;
     double constant;
+    double form_seconds, form_products; ///< of all forms made: processor time, multiply-adds
 } cutis_moments;
 
 /// What may change and what it touches; no poses yet. @param limit of candidates

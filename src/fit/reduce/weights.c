@@ -529,6 +529,10 @@ static cutis_result run_moments(run *r, bool *fits)
         x.bounded ? NAN : first_energy; // with a bound their form is not k-largest's
     r->report->narrow = x.narrow;
     r->report->form_bytes = x.size;
+    for (uint32_t g = 0; g < r->groups.count && x.forms; g++) {
+        r->report->form_seconds += x.forms[g].form_seconds;
+        r->report->form_products += x.forms[g].form_products;
+    }
     cutis_mixed_close(&x);
     return result;
 }
