@@ -483,7 +483,10 @@ static cutis_result run_quantised(run *r, cutis_mixed *x)
             TRY(cutis_bound_check(x, r->weights, &r->bound));
         }
     }
-    TRY(judge_rows(r, 0, 1));
+    // What exporters do, in the same numbers.
+    for (uint32_t g = 0; g < groups; g++)
+        cutis_quantise_round(&r->groups.group[g], total, &r->weights[groups + g]);
+    TRY(judge_rows(r, 0, 2));
     TRY(cutis_reduce_evaluate(r->model, r->device, &r->groups, &r->poses, 1, rounded, &position,
                               &normal));
     r->report->quantised = (cutis_reduce_quantised){
@@ -604,7 +607,7 @@ static cutis_result run_rows(run *r, bool judged)
     bool fits = true;
     if (moments) TRY(run_moments(r, &fits));
     const cutis_reduce_options *o = &r->options;
-    if (!fits && (is_bounded(o) || o->joints || o->weight_total))
+    if (!fits && (is_bounded(o) || o->joints))
         return cutis_fail(r->context, CUTIS_LIMIT_EXCEEDED,
                           "reduce: the form of moments would take %.3g GB, more than the memory it "
                           "may take",
