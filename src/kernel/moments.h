@@ -235,6 +235,27 @@ FN void moments_ring(GLOBAL const double *positions, GLOBAL const int *first,
     }
 }
 
+// Where the weights `start` take the free units of a weld's ring.
+FN void moments_move(GLOBAL const int *slot_first, GLOBAL const int *ring_first,
+                     GLOBAL const int *ring, GLOBAL const int *unit_free,
+                     GLOBAL const double *start, int weld, GLOBAL const double *images,
+                     GLOBAL double *x)
+{
+    for (int r = ring_first[weld]; r < ring_first[weld + 1]; r++, x += 3 * MOMENTS_BLOCK) {
+        const int own_free = unit_free[ring[r]];
+        if (own_free < 0) continue;
+        const int count = slot_first[own_free + 1] - slot_first[own_free];
+        moments_store(x, moments_moved(images, start + slot_first[own_free], count));
+        images += 3 * MOMENTS_BLOCK * count;
+    }
+}
+
+FN void moments_pair(GLOBAL double *out, REAL along, REAL across)
+{
+    STORE(out, along);
+    STORE(out + MOMENTS_BLOCK, across);
+}
+
 // Rows of a weld in a block of poses: the change of its normal along both tangents by a unit of
 // every candidate's weight. Behind them, about a bent surface, a row of what the candidates should
 // come to: what they do now and the rest of the way to the original normal. own: the item's
@@ -247,9 +268,11 @@ FN int moments_rows(MOMENTS_FAN_BUFFERS(ITEM_IN, ITEM_OUT) moments_sizes sizes, 
     const INDEX place = (INDEX)(sizes.block_first + block) * MOMENTS_BLOCK + at;
     GLOBAL const double *palette =
         matrices + (INDEX)(sizes.block_first + block) * sizes.controls * 12 * MOMENTS_BLOCK + at;
+    const int stride = MOMENTS_STRIDE(sizes.blocks);
     GLOBAL double *x = own + at, *d = x + 3 * MOMENTS_BLOCK * sizes.ring_most,
-                  *rows = own + 6 * MOMENTS_BLOCK * sizes.ring_most + at,
-                  *images = rows + (INDEX)MOMENTS_STRIDE(sizes.blocks) * sizes.row_most;
+                  *images =
+                      d + 3 * MOMENTS_BLOCK * sizes.ring_most + (INDEX)stride * sizes.row_most,
+                  *rows = d + 3 * MOMENTS_BLOCK * sizes.ring_most + 2 * MOMENTS_BLOCK * block;
     const REAL zero = SPLAT(0.0);
     moments_vector t[2], way;
     REAL size, pull[2];
@@ -261,15 +284,7 @@ FN int moments_rows(MOMENTS_FAN_BUFFERS(ITEM_IN, ITEM_OUT) moments_sizes sizes, 
     REAL length = moments_root(moments_dot(normal, normal));
     if (sizes.bent) {
         const moments_vector original = moments_unit(normal, length);
-        for (int r = 0, row = 0; r < count; r++) {
-            const int own_free = unit_free[ring[begin + r]];
-            if (own_free < 0) continue;
-            const int slots = slot_first[own_free + 1] - slot_first[own_free];
-            moments_store(x + 3 * MOMENTS_BLOCK * r,
-                          moments_moved(images + 3 * MOMENTS_BLOCK * row,
-                                        start + slot_first[own_free], slots));
-            row += slots;
-        }
+        moments_move(slot_first, ring_first, ring, unit_free, start, weld, images, x);
         normal = moments_fan(fan_first, fan, weld, x, d, 1, &size);
         length = moments_root(moments_dot(normal, normal));
         way = moments_way(moments_unit(normal, length), original);
@@ -293,23 +308,15 @@ FN int moments_rows(MOMENTS_FAN_BUFFERS(ITEM_IN, ITEM_OUT) moments_sizes sizes, 
             const REAL one = moments_dot(offset, along), other = moments_dot(offset, across);
             pull[0] = pull[0] + one * start[s];
             pull[1] = pull[1] + other * start[s];
-            if (!keep) continue;
-            GLOBAL double *out =
-                rows + (INDEX)row * MOMENTS_STRIDE(sizes.blocks) + 2 * MOMENTS_BLOCK * block;
-            STORE(out, one);
-            STORE(out + MOMENTS_BLOCK, other);
+            if (keep) moments_pair(rows + (INDEX)row * stride, one, other);
         }
     }
     if (keep && !sizes.bent) return row;
     if (!keep) row = 0;
-    if (sizes.bent) {
-        const REAL most = SELECT_LESS(length, size * 0.2, size * 0.2, length) / spread;
-        for (int k = 0; k < 2; k++) pull[k] = pull[k] + scale * most * moments_dot(way, t[k]);
-    }
-    GLOBAL double *out =
-        rows + (INDEX)row * MOMENTS_STRIDE(sizes.blocks) + 2 * MOMENTS_BLOCK * block;
-    STORE(out, pull[0]);
-    STORE(out + MOMENTS_BLOCK, pull[1]);
+    const REAL most = SELECT_LESS(length, size * 0.2, size * 0.2, length) / spread;
+    for (int k = 0; k < 2 && sizes.bent; k++)
+        pull[k] = pull[k] + scale * most * moments_dot(way, t[k]);
+    moments_pair(rows + (INDEX)row * stride, pull[0], pull[1]);
     return row + 1;
 }
 

@@ -13,6 +13,8 @@ holds "plain skinning is the measure of the others" "$T/stdout" \
 passes "bench reduce" "$CUTIS" bench reduce --quick --json
 holds "reduced weights have less energy than the largest ones kept" "$T/stdout" \
     "all(0 < r['energy_ratio'] < 1 and r['solve_seconds'] <= r['seconds'] and r['sweeps'] > 0 for r in d['rows'])"
+holds "forming takes part of the time, and not less than its multiply-adds at the machine's rate" "$T/stdout" \
+    "len(d['moments']) > 0 and all(0 < r['form_cpu_seconds'] < r['cpu_seconds'] and 0 < r['form_of_limit'] < 1 and ($near)(r['form_of_limit'] * r['form_cpu_seconds'] * r['multiply_adds_per_second'], r['form_multiply_adds']) for r in d['moments'])"
 
 passes "bench cage" "$CUTIS" bench cage --quick --json
 cp "$T/stdout" "$T/cage.json"

@@ -21,7 +21,7 @@ typedef struct smooth_job {
     size_t *first;       ///< vertex_count + 1, into rho: a vertex's row
     double *rho;         ///< of controls that the vertex or a neighbour keeps; others never change
     size_t *place_first; ///< vertex_count + 1
-    uint32_t *place;     ///< per vertex, row (its own, its neighbours') and kept slot: where in it
+    uint16_t *place;     ///< per vertex, row (its own, its neighbours') and kept slot: where in it
     double *pull;        ///< per neighbour: its cotangent over its area
     double *stiff;       ///< per vertex: what a unit of a weight costs
     double (*inverse)[4][4]; ///< per vertex, with `rest` (cutis_reduce_precision); else NULL
@@ -75,8 +75,8 @@ static void note_places(smooth_job *job, const chunk_table *t, uint32_t u, size_
 {
     const cutis_reduce_state *state = job->state;
     const uint32_t begin = state->first[u], count = state->first[u + 1] - begin;
-    uint32_t *place = job->place + job->place_first[u] + as * count;
-    for (uint32_t s = 0; s < count; s++) place[s] = t->at[state->control[begin + s]];
+    uint16_t *place = job->place + job->place_first[u] + as * count;
+    for (uint32_t s = 0; s < count; s++) place[s] = (uint16_t)t->at[state->control[begin + s]];
 }
 
 // A row: first the controls that are kept around it, which have places, then the others, which
@@ -146,17 +146,21 @@ static void chunk_task(void *data, uint32_t index)
     job->energy[index] = energy;
 }
 
-// @return the energy of the weights as they are, or < 0 without memory
-static double make_rows(smooth_job *job, cutis_arena *arena)
+// @param energy of the weights as they are
+static cutis_result make_rows(smooth_job *job, cutis_arena *arena, double *energy)
 {
+    cutis_context *context = job->problem->context;
     const cutis_reduce_mesh *mesh = job->problem->mesh;
     const uint32_t vertices = mesh->vertex_count;
-    double energy = 0;
+    *energy = 0;
     job->chunk = vertices / CHUNKS + 1;
     job->counting = true;
     cutis_device_run(job->problem->device, chunk_task, job, CHUNKS);
     job->first[0] = job->place_first[0] = 0;
     for (uint32_t v = 0; v < vertices; v++) {
+        if (job->first[v + 1] > UINT16_MAX) // a vertex with thousands of neighbours
+            return cutis_fail(context, CUTIS_UNSUPPORTED,
+                              "vertex %u has more than %d controls around it", v, UINT16_MAX);
         job->first[v + 1] += job->first[v];
         job->place_first[v + 1] =
             job->place_first[v] + (size_t)(job->state->first[v + 1] - job->state->first[v]) *
@@ -164,11 +168,11 @@ static double make_rows(smooth_job *job, cutis_arena *arena)
     }
     job->rho = cutis_arena_alloc(arena, job->first[vertices], sizeof *job->rho);
     job->place = cutis_arena_alloc(arena, job->place_first[vertices], sizeof *job->place);
-    if (!job->rho || !job->place) return -1;
+    if (!job->rho || !job->place) return cutis_alloc_result(context);
     job->counting = false;
     cutis_device_run(job->problem->device, chunk_task, job, CHUNKS);
-    for (int i = 0; i < CHUNKS; i++) energy += job->energy[i];
-    return energy;
+    for (int i = 0; i < CHUNKS; i++) *energy += job->energy[i];
+    return CUTIS_OK;
 }
 
 // The nearest weights with sum 1 (and none negative: projection onto the simplex, by dropping what
@@ -196,7 +200,7 @@ static void project(uint32_t count, bool negative, double *y)
 static void gather_pull(const smooth_job *job, uint32_t v, uint32_t count, double *sum)
 {
     const cutis_reduce_mesh *mesh = job->problem->mesh;
-    const uint32_t *place = job->place + job->place_first[v];
+    const uint16_t *place = job->place + job->place_first[v];
     const double own = -mesh->diagonal[v] / mesh->area[v], *rho = job->rho + job->first[v];
     for (uint32_t s = 0; s < count; s++) sum[s] = own * rho[*place++];
     for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
@@ -209,7 +213,7 @@ static void gather_pull(const smooth_job *job, uint32_t v, uint32_t count, doubl
 static void spread_change(smooth_job *job, uint32_t v, uint32_t count, const double *change)
 {
     const cutis_reduce_mesh *mesh = job->problem->mesh;
-    const uint32_t *place = job->place + job->place_first[v];
+    const uint16_t *place = job->place + job->place_first[v];
     double own = -mesh->diagonal[v], *rho = job->rho + job->first[v];
     for (uint32_t s = 0; s < count; s++) rho[*place++] += own * change[s];
     for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
@@ -245,6 +249,33 @@ static double smooth_vertex(smooth_job *job, uint32_t v)
     return job->stiff[v] * fall;
 }
 
+// Vertices of a colour lie apart, so that nothing of the next one is in a cache yet: what it owns
+// is asked for some vertices ahead, then the rows that it works on.
+enum { AHEAD = 4, LINE = 64 };
+static void ask_for_own(const smooth_job *job, uint32_t v)
+{
+    const cutis_reduce_mesh *mesh = job->problem->mesh;
+    const char *place = (const char *)(job->place + job->place_first[v]),
+               *end = (const char *)(job->place + job->place_first[v + 1]);
+    for (; place < end; place += LINE) __builtin_prefetch(place);
+    __builtin_prefetch(mesh->neighbour + mesh->first[v]);
+    __builtin_prefetch(mesh->cotangent + mesh->first[v]);
+    __builtin_prefetch(job->pull + mesh->first[v]);
+    __builtin_prefetch(job->state->weight + job->state->first[v]);
+    __builtin_prefetch(job->state->control + job->state->first[v]);
+    if (job->inverse) __builtin_prefetch(job->inverse[v]), __builtin_prefetch(job->inverse[v] + 2);
+}
+static void ask_for_rows(const smooth_job *job, uint32_t v)
+{
+    const cutis_reduce_mesh *mesh = job->problem->mesh;
+    __builtin_prefetch(job->rho + job->first[v], 1);
+    for (uint32_t i = mesh->first[v]; i < mesh->first[v + 1]; i++) {
+        const double *row = job->rho + job->first[mesh->neighbour[i]];
+        __builtin_prefetch(row, 1);
+        __builtin_prefetch(row + LINE / sizeof *row, 1);
+    }
+}
+
 static void smooth_task(void *data, uint32_t index)
 {
     smooth_job *job = data;
@@ -252,7 +283,12 @@ static void smooth_task(void *data, uint32_t index)
     uint32_t end = job->colours->first[job->colour + 1];
     if (end - i > CUTIS_REDUCE_TASK) end = i + CUTIS_REDUCE_TASK;
     double fall = 0;
-    for (; i < end; i++) fall += smooth_vertex(job, job->colours->vertex[i]);
+    const uint32_t *vertex = job->colours->vertex;
+    for (; i < end; i++) {
+        if (i + 2 * AHEAD < end) ask_for_own(job, vertex[i + 2 * AHEAD]);
+        if (i + AHEAD < end) ask_for_rows(job, vertex[i + AHEAD]);
+        fall += smooth_vertex(job, vertex[i]);
+    }
     job->fall[index] = fall;
 }
 
@@ -308,10 +344,10 @@ cutis_result cutis_reduce_smooth(const cutis_reduce_problem *problem, cutis_aren
     if (!problem->sweeps && vertices > 1000 * SWEEPS) limit = (vertices + 999) / 1000;
     cutis_arena own = { .context = context };
     state->curve = cutis_arena_alloc(arena, (size_t)limit + 1, sizeof *state->curve);
-    cutis_result result = CUTIS_OK;
-    if (!state->curve || !open_job(&job, &own) || (state->curve[0] = make_rows(&job, &own)) < 0) {
-        result = cutis_alloc_result(context);
-    } else {
+    cutis_result result = state->curve && open_job(&job, &own)
+                              ? make_rows(&job, &own, &state->curve[0])
+                              : cutis_alloc_result(context);
+    if (result == CUTIS_OK) {
         result = sweep_all(&job, limit);
         if (result == CUTIS_OK) result = cutis_reduce_errors(problem, state, true, state->error);
         state->energy = state->curve[state->sweep_count];
