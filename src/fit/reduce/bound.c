@@ -13,8 +13,9 @@
 // Random poses that are checked, and more that are turned as far as joints go; that judge; of one
 // check.
 enum { CHECKED = 512, FAR = 256, JUDGED = 256, CHUNK = 128 };
-// Searches with less and less of the bound; rounds of each, the first of which raise by one; times
-// that whole numbers go back.
+// How much less of the bound another search is held to; searches; rounds of each, the first of
+// which raise by one; times that whole numbers go back.
+static const double TIGHTER = 0.03;
 enum { ATTEMPTS = 6, ROUNDS = 96, PATIENT = 24, MIXES = 6 };
 // Seeds of checked and judged random poses, behind those that weights are learned from.
 enum { SEED_CHECKED = 101, SEED_JUDGED = 201 };
@@ -52,7 +53,7 @@ static bool open_search(search *s)
     s->normal = o->max_normal > 0 ? o->max_normal : INFINITY;
     s->total = o->weight_total;
     s->poses = cutis_reduce_random_poses(s->x->model, seed + SEED_CHECKED, random, far,
-                                         p->clip_count, &s->arena);
+                                         p->clip_count + ATTEMPTS * JUDGED, &s->arena);
     s->able = cutis_arena_alloc(&s->arena, s->vertex_count, 1);
     s->raised = cutis_arena_alloc(&s->arena, s->vertex_count, 1);
     s->worst.position = cutis_arena_alloc(&s->arena, s->vertex_count, sizeof(double));
@@ -265,6 +266,23 @@ static cutis_result judge_states(search *s, uint32_t attempt, cutis_bound_result
     return result;
 }
 
+// Random poses that showed the bound broken are checked from then on.
+static cutis_result add_judged(search *s, uint32_t attempt)
+{
+    const uint64_t seed = s->x->options->seed ? s->x->options->seed : 1;
+    cutis_arena own = { .context = s->x->context };
+    if (!s->x->poses->random_count) return CUTIS_OK;
+    const cutis_transform *poses =
+        cutis_reduce_random_poses(s->x->model, seed + SEED_JUDGED + attempt, JUDGED, 0, 0, &own);
+    if (poses) {
+        memcpy(s->poses + s->pose_count * node_count(s), poses,
+               JUDGED * node_count(s) * sizeof *poses);
+        s->pose_count += JUDGED;
+    }
+    cutis_arena_release(&own);
+    return poses ? CUTIS_OK : cutis_alloc_result(s->x->context);
+}
+
 static cutis_result search_all(search *s, cutis_bound_result *out)
 {
     bool kept;
@@ -272,11 +290,12 @@ static cutis_result search_all(search *s, cutis_bound_result *out)
         for (int k = 0; k < CUTIS_MIXED_KINDS; k++) s->x->position[k] *= PLACES_ALONE;
     TRY(cutis_mixed_solve(s->x));
     for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
-        s->margin = 1 - 0.1 * attempt;
+        s->margin = 1 - TIGHTER * attempt;
         TRY(search_counts(s, &kept));
         TRY(judge_states(s, attempt, out));
         out->kept = out->beyond == 0;
-        if (out->kept || !kept) break;
+        if (out->kept || !kept || attempt + 1 == ATTEMPTS) break;
+        TRY(add_judged(s, attempt));
     }
     s->x->energy = 0;
     for (uint32_t g = 0; g < s->x->groups->count; g++)
