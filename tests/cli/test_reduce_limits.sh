@@ -31,6 +31,19 @@ holds "nine are named with those they went into" "$T/stdout" '[len(d["joints"]["
 passes "the result is in order" "$CUTIS" check "$T/j20.glb" --json
 holds "without errors" "$T/stdout" 'd["errors"] == 0'
 
+# An extension that nobody here knows may name nodes: they stay, and it is said.
+"$CUTIS" convert "$T/biped.glb" -q -o "$T/named.gltf"
+/usr/bin/python3 - "$T/named.gltf" <<'PY'
+import json, sys
+d = json.load(open(sys.argv[1]))
+d["extensionsUsed"] = d.get("extensionsUsed", []) + ["VENDOR_rig"]
+d["extensions"] = {"VENDOR_rig": {"head": 4}}
+json.dump(d, open(sys.argv[1], "w"))
+PY
+"$CUTIS" reduce "$T/named.gltf" --joints 12 --effort fast -o "$T/stay.gltf" >/dev/null 2>"$T/stderr"
+[ "$(json "$T/stay.gltf" 'len(d["nodes"])')" = "$(json "$T/named.gltf" 'len(d["nodes"])')" ] && grep -q 'nodes that are no longer joints stay: VENDOR_rig' "$T/stderr" \
+    && ok "nodes stay where an extension may name them" || not_ok "nodes stay where an extension may name them" "$(cat "$T/stderr")"
+
 if ! /usr/bin/python3 -c "import numpy" 2>/dev/null; then
     skip "bounds by another program" "python3-numpy is not installed"
     exit $failed

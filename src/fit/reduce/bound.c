@@ -10,20 +10,13 @@
 
 #include "base/error.h"
 
-// Random poses that are checked at first and in the end, and that judge.
-enum {
-    FEW = 128,
-    CHECKED = 512,
-    FAR = 256,
-    JUDGED = 256,
-    ATTEMPTS = 6,
-    ROUNDS = 48,
-    PATIENT = 12,
-    MIXES = 6
-};
-// What is checked is held to this part of the bound: poses nobody looked at go beyond those that
-// were.
-static const double MARGIN = 1;
+// Random poses that are checked, and more that are turned as far as joints go; that judge; of one
+// check.
+enum { CHECKED = 512, FAR = 256, JUDGED = 256, CHUNK = 128 };
+// How much less of the bound another search is held to; searches; rounds of each, the first of
+// which raise by one; times that whole numbers go back.
+static const double TIGHTER = 0.03;
+enum { ATTEMPTS = 6, ROUNDS = 96, PATIENT = 24, MIXES = 6 };
 // Seeds of checked and judged random poses, behind those that weights are learned from.
 enum { SEED_CHECKED = 101, SEED_JUDGED = 201 };
 // What positions count beside normals where they alone are bounded.
@@ -60,7 +53,7 @@ static bool open_search(search *s)
     s->normal = o->max_normal > 0 ? o->max_normal : INFINITY;
     s->total = o->weight_total;
     s->poses = cutis_reduce_random_poses(s->x->model, seed + SEED_CHECKED, random, far,
-                                         p->clip_count, &s->arena);
+                                         p->clip_count + ATTEMPTS * JUDGED, &s->arena);
     s->able = cutis_arena_alloc(&s->arena, s->vertex_count, 1);
     s->raised = cutis_arena_alloc(&s->arena, s->vertex_count, 1);
     s->worst.position = cutis_arena_alloc(&s->arena, s->vertex_count, sizeof(double));
@@ -164,9 +157,9 @@ static cutis_result collect(search *s, cutis_arena *arena)
     return CUTIS_OK;
 }
 
-// Check the first poses. @param beyond vertices whose position is beyond the bound, and places
+// Check some poses. @param beyond vertices whose position is beyond the bound, and places
 // whose normal is; with a vertex to blame for each marked in `raised`
-static cutis_result check(search *s, uint32_t pose_count, uint64_t *beyond)
+static cutis_result check(search *s, uint32_t first, uint32_t count, uint64_t *beyond)
 {
     cutis_arena own = { .context = s->x->context };
     const cutis_reduce_bound bound = { s->margin * s->normal, s->able, s->raised };
@@ -174,8 +167,9 @@ static cutis_result check(search *s, uint32_t pose_count, uint64_t *beyond)
     memset(s->raised, 0, s->vertex_count);
     cutis_result result = collect(s, &own);
     if (result == CUTIS_OK)
-        result = cutis_reduce_find_worst(s->x->model, s->x->device, s->x->groups, s->poses,
-                                         pose_count, s->weights, &bound, &s->worst);
+        result = cutis_reduce_find_worst(s->x->model, s->x->device, s->x->groups,
+                                         s->poses + first * node_count(s), count, s->weights,
+                                         &bound, &s->worst);
     *beyond = 0;
     for (size_t v = 0; v < s->vertex_count && result == CUTIS_OK; v++) {
         const bool far = s->worst.position[v] > s->margin * s->position;
@@ -187,24 +181,26 @@ static cutis_result check(search *s, uint32_t pose_count, uint64_t *beyond)
     return result;
 }
 
-// Rounds until nothing that is checked is beyond the bound, or nobody can keep more.
+// Rounds until nothing that is checked is beyond the bound, or nobody can keep more. Poses go chunk
+// by chunk, one that shows something until it no longer does; those turned furthest come first.
 static cutis_result search_counts(search *s, bool *kept)
 {
-    uint32_t few = s->pose_count < FEW ? s->pose_count : FEW;
+    const uint32_t chunks = (s->pose_count + CHUNK - 1) / CHUNK;
+    uint32_t chunk = 0, clean = 0, round = 0;
     uint64_t beyond;
     *kept = false;
-    for (uint32_t round = 0; round < ROUNDS; round++) {
-        if (round) TRY(settle(s));
-        TRY(check(s, few, &beyond));
-        if (beyond == 0 && few == s->pose_count) {
-            *kept = true;
-            return CUTIS_OK;
+    while (round < ROUNDS && clean < chunks) {
+        const uint32_t first = chunk * CHUNK, left = s->pose_count - first;
+        TRY(check(s, first, left < CHUNK ? left : CHUNK, &beyond));
+        if (beyond == 0) {
+            clean++, chunk = (chunk + 1) % chunks;
+            continue;
         }
-        if (beyond == 0)
-            few = s->pose_count;
-        else if (raise_some(s, round < PATIENT) == 0)
-            return CUTIS_OK;
+        if (raise_some(s, round++ < PATIENT) == 0) return CUTIS_OK;
+        TRY(settle(s));
+        clean = 0;
     }
+    *kept = clean == chunks;
     return CUTIS_OK;
 }
 
@@ -270,6 +266,23 @@ static cutis_result judge_states(search *s, uint32_t attempt, cutis_bound_result
     return result;
 }
 
+// Random poses that showed the bound broken are checked from then on.
+static cutis_result add_judged(search *s, uint32_t attempt)
+{
+    const uint64_t seed = s->x->options->seed ? s->x->options->seed : 1;
+    cutis_arena own = { .context = s->x->context };
+    if (!s->x->poses->random_count) return CUTIS_OK;
+    const cutis_transform *poses =
+        cutis_reduce_random_poses(s->x->model, seed + SEED_JUDGED + attempt, JUDGED, 0, 0, &own);
+    if (poses) {
+        memcpy(s->poses + s->pose_count * node_count(s), poses,
+               JUDGED * node_count(s) * sizeof *poses);
+        s->pose_count += JUDGED;
+    }
+    cutis_arena_release(&own);
+    return poses ? CUTIS_OK : cutis_alloc_result(s->x->context);
+}
+
 static cutis_result search_all(search *s, cutis_bound_result *out)
 {
     bool kept;
@@ -277,11 +290,12 @@ static cutis_result search_all(search *s, cutis_bound_result *out)
         for (int k = 0; k < CUTIS_MIXED_KINDS; k++) s->x->position[k] *= PLACES_ALONE;
     TRY(cutis_mixed_solve(s->x));
     for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
-        s->margin = MARGIN * (1 - 0.1 * attempt);
+        s->margin = 1 - TIGHTER * attempt;
         TRY(search_counts(s, &kept));
         TRY(judge_states(s, attempt, out));
         out->kept = out->beyond == 0;
-        if (out->kept || !kept) break;
+        if (out->kept || !kept || attempt + 1 == ATTEMPTS) break;
+        TRY(add_judged(s, attempt));
     }
     s->x->energy = 0;
     for (uint32_t g = 0; g < s->x->groups->count; g++)

@@ -95,6 +95,10 @@ static cutis_result check_options(cutis_context *context, const cutis_reduce_opt
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "reduce: the bound %g or %g is negative or not a number", o->max_error,
                           o->max_normal);
+    if (o->weight_total > 65535)
+        return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                          "reduce: weights are whole numbers over 65535 at most, not %u",
+                          o->weight_total);
     if ((is_bounded(o) || o->joints || o->weight_total) && resolve(o) != CUTIS_REDUCE_MOMENTS)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "reduce: bounds, fewer joints and whole numbers are of the method "
@@ -607,7 +611,7 @@ static cutis_result run_rows(run *r, bool judged)
     bool fits = true;
     if (moments) TRY(run_moments(r, &fits));
     const cutis_reduce_options *o = &r->options;
-    if (!fits && (is_bounded(o) || o->joints))
+    if (!fits && (is_bounded(o) || o->joints)) // whole numbers are rounded then
         return cutis_fail(r->context, CUTIS_LIMIT_EXCEEDED,
                           "reduce: the form of moments would take %.3g GB, more than the memory it "
                           "may take",
