@@ -138,27 +138,22 @@ def joint_squares(sequence, poses_a, poses_b):
     return square + np.where(slide > 1e-12, slide, 0)
 
 
-def radial(g, query, least):
-    """Weights of the poses at a query: g (n, n) distances among them, query (n). Those nearer than `least` share."""
+def radial(g, queries, least):
+    """Weights of the poses at queries: g (n, n) distances among them, queries (m, n). Those nearer than `least` share."""
     n = len(g)
     cluster = np.arange(n)
-    for k in range(n):
-        for l in range(k):
-            if g[k, l] < least:
-                cluster[cluster == cluster[k]] = min(cluster[k], cluster[l])
-                cluster[cluster == cluster[l]] = cluster[k]
+    for k, l in np.argwhere(np.tril(g < least, -1)):
+        low, high = sorted((cluster[k], cluster[l]))
+        cluster[cluster == high] = low
     heads = np.unique(cluster)
     if len(heads) == 1:
-        return np.full(n, 1 / n), cluster
-    sub = g[np.ix_(heads, heads)]
+        return np.full((len(queries), n), 1 / n), cluster
+    sub, query = g[np.ix_(heads, heads)], queries[:, heads]
     sigma = sub.max()
-    phi = np.exp(-(query[heads] - query[heads].min()) / sigma)
-    f = np.linalg.solve(np.exp(-sub / sigma), phi)
-    f /= f.sum()
-    out = np.zeros(n)
-    for h, value in zip(heads, f):
-        out[cluster == h] = value / (cluster == h).sum()
-    return out, cluster
+    f = np.linalg.solve(np.exp(-sub / sigma), np.exp(-(query - query.min(1, keepdims=True)) / sigma).T).T
+    f /= f.sum(1, keepdims=True)
+    size = np.bincount(cluster, minlength=n)
+    return f[:, np.searchsorted(heads, cluster)] / size[cluster], cluster
 
 
 class PoseSpace:
@@ -198,20 +193,20 @@ class PoseSpace:
 
     def psd(self, frame):
         query = np.sqrt(joint_squares(self.sequence, [self.sequence.poses[frame]], self.poses)[0].sum(1))
-        r, _ = radial(self.total, query, 1e-5)
-        return self.place(frame, np.einsum("k,kvc->vc", r, self.d))
+        r, _ = radial(self.total, query[None], 1e-5)
+        return self.place(frame, np.einsum("k,kvc->vc", r[0], self.d))
 
     def wpsd(self, frame):
         square = joint_squares(self.sequence, [self.sequence.poses[frame]], self.poses)[0]
-        r, _ = radial(self.total, np.sqrt(square.sum(1)), 1e-5)
+        r = radial(self.total, np.sqrt(square.sum(1))[None], 1e-5)[0][0]
         d = np.zeros_like(self.d[0])
         seen = {}
         for v in range(len(d)):
             key = self.weights[v].tobytes()
             if key not in seen:
                 g = np.sqrt(self.table @ self.weights[v])
-                own, cluster = radial(g, np.sqrt(square @ self.weights[v]), 1e-3)
-                at = np.eye(len(g)) if len(np.unique(cluster)) == len(g) else np.stack([radial(g, row, 1e-3)[0] for row in g])
-                seen[key] = own + r @ (np.eye(len(g)) - at)  # what its own fields miss in the very poses is played by PSD's weights
+                own, cluster = radial(g, np.sqrt(square @ self.weights[v])[None], 1e-3)
+                at = np.eye(len(g)) if len(np.unique(cluster)) == len(g) else radial(g, g, 1e-3)[0]
+                seen[key] = own[0] + r @ (np.eye(len(g)) - at)  # what its own fields miss in the very poses is played by PSD's weights
             d[v] = seen[key] @ self.d[:, v]
         return self.place(frame, d)

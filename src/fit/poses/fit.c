@@ -212,7 +212,7 @@ static cutis_result fit_once(cutis_fit_problem *p, cutis_fit_poses *poses)
 }
 
 // Are the squares of PSD and WPSD in examples left out smaller than with the other weights by more
-// than chance would make them (a standard error of the sum)?
+// than chance would make them (two standard errors of the sum)?
 static bool plays_better(const cutis_fit_problem *p, const cutis_fit_problem *other)
 {
     const uint32_t count = p->examples->count;
@@ -225,7 +225,7 @@ static bool plays_better(const cutis_fit_problem *p, const cutis_fit_problem *ot
         sum += gain;
         square += gain * gain;
     }
-    return sum > 0 && sum * sum > fmax(0, square - sum * sum / count);
+    return sum > 0 && sum * sum > 4 * fmax(0, square - sum * sum / count);
 }
 
 // Weights that blend better may interpolate worse. Where displacements are stored, those stay that
