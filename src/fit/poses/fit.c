@@ -8,6 +8,9 @@
 
 #include "base/error.h"
 
+// Squares that other weights must save a pose space: one hundredth of the distances.
+static const double WORTH = 0.02;
+
 void cutis_pose_fit_report_destroy(cutis_pose_fit_report *fit)
 {
     cutis_owner_destroy(fit);
@@ -211,21 +214,23 @@ static cutis_result fit_once(cutis_fit_problem *p, cutis_fit_poses *poses)
     return cutis_fit_left_out(p, poses);
 }
 
-// Are the squares of PSD and WPSD in examples left out smaller than with the other weights by more
-// than chance would make them (two standard errors of the sum)?
+// Are the squares of PSD and WPSD in examples left out smaller than with the other weights, by more
+// than chance would make them (a standard error of the sum) and than is worth it?
 static bool plays_better(const cutis_fit_problem *p, const cutis_fit_problem *other)
 {
     const uint32_t count = p->examples->count;
-    double sum = 0, square = 0;
+    double sum = 0, square = 0, all = 0;
     for (uint32_t e = 0; e < count; e++) {
         double gain = 0;
-        for (int m = 1; m < 3; m++)
-            gain +=
-                other->one_out[m][e] * other->one_out[m][e] - p->one_out[m][e] * p->one_out[m][e];
+        for (int m = 1; m < 3; m++) {
+            const double old = other->one_out[m][e], new = p->one_out[m][e];
+            gain += old * old - new *new;
+            all += old * old;
+        }
         sum += gain;
         square += gain * gain;
     }
-    return sum > 0 && sum * sum > 4 * fmax(0, square - sum * sum / count);
+    return sum > WORTH * all && sum * sum > fmax(0, square - sum * sum / count);
 }
 
 // Weights that blend better may interpolate worse. Where displacements are stored, those stay that
