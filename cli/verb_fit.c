@@ -219,6 +219,7 @@ static const char *reason_of(const fit_job *job, int m, size_t vertex)
     if (job->fit->field_count < job->fit->pose_count - 1) return "principal poses leave it out";
     if (m == 2 && job->missed[1] && job->missed[1][vertex].distance <= MISS * job->fit->diagonal)
         return "its weights hardly tell poses apart that ask for different shapes";
+    if (!job->fit->damped_count) return "floats do not tell its pose from the nearest one";
     return "blending is nearly singular there (--after-skinning reaches it)";
 }
 

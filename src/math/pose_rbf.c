@@ -12,6 +12,8 @@
 
 // Poses closer than this, in radians weighted by joint, are one (docs/spec/pose-space.md 5.3).
 static const double NEAR = 1e-3;
+// The same over all joints: there is nobody else to play what tells them apart.
+static const double NEAR_ALL = 1e-5;
 // Below this pivot the matrix gets the ridge, once (docs/spec/pose-space.md 5.2).
 static const double PIVOT = 1e-10, RIDGE = 1e-8;
 // Least sums of the Gaussian, least shifted denominator of the exponential
@@ -129,14 +131,14 @@ static uint32_t find(uint32_t *cluster, uint32_t k)
     return k;
 }
 
-// Poses nearer than NEAR, or than was asked for, directly or over others, become one; the lowest
+// Poses nearer than `least`, or than was asked for, directly or over others, become one; the lowest
 // stands for all.
-static void make_clusters(uint32_t n, const double *g, cutis_rbf *rbf)
+static void make_clusters(uint32_t n, const double *g, double least, cutis_rbf *rbf)
 {
     for (uint32_t k = 0; k < n; k++) rbf->cluster[k] = k;
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t l = 0; l < k; l++) {
-            if (!(g[(size_t)k * n + l] < fmax(NEAR, rbf->near))) continue;
+            if (!(g[(size_t)k * n + l] < fmax(least, rbf->near))) continue;
             uint32_t a = find(rbf->cluster, k), b = find(rbf->cluster, l);
             if (a < b) rbf->cluster[b] = a;
             if (b < a) rbf->cluster[a] = b;
@@ -257,7 +259,7 @@ void cutis_rbf_fit(const cutis_pose_table *table, const cutis_joint_weights *wei
     for (uint32_t k = 0; k < n; k++)
         cutis_rbf_distances(table, weights, table->squares + (size_t)k * n * table->joint_count,
                             g + (size_t)k * n);
-    make_clusters(n, g, rbf);
+    make_clusters(n, g, weights->joint ? NEAR : NEAR_ALL, rbf);
     if (rbf->cluster_count > 1) rbf->sigma = first_sigma(n, g, rbf, c, row);
     for (uint32_t i = 0; i < SHRINKS_MAX; i++) {
         bool good = rbf->cluster_count == 1;

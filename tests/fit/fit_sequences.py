@@ -1,11 +1,14 @@
 """The kinds of sequence that can be made here: rig, poses and shapes, as judge_fit.Sequence. Real data stay where they are."""
 import json
 import os
+import runpy
+import struct
 import subprocess
+import sys
 
 import numpy as np
 
-from judge_fit import Sequence, clip_poses, lbs
+from judge_fit import Sequence, clip_poses
 from judge_unseen import File, Part, rest_pose, world_matrices
 
 
@@ -151,7 +154,6 @@ def dem_bones(cutis, folder, data, rig_name="Bone_All"):
 
 def write_rig(path, nodes, roots, positions, weights, binds, triangles=None):
     """A binary glTF of one skinned mesh, all of its weights."""
-    import struct
     blob, views, accessors = bytearray(), [], []
 
     def accessor(array, kind, component, bounds=False):
@@ -166,6 +168,7 @@ def write_rig(path, nodes, roots, positions, weights, binds, triangles=None):
         accessors.append(entry)
         return len(accessors) - 1
     attributes = {"POSITION": accessor(positions.astype("<f4"), "VEC3", 5126, True)}
+    weights = np.pad(weights, ((0, 0), (0, -weights.shape[1] % 4)))  # sets of four
     order = np.argsort(-weights, axis=1, kind="stable")
     for s in range((int((weights > 0).sum(1).max()) + 3) // 4):
         some = order[:, 4 * s:4 * s + 4]
@@ -201,8 +204,6 @@ FACE = {"LeftBrowDown": "eyebrows-left-down", "RightBrowDown": "eyebrows-right-d
 
 def makehuman(cutis, folder, data):
     """MakeHuman's face: bones posed by its pose units, half and whole, shapes by the morph targets of the same expression."""
-    import runpy
-    import sys
     here, words = os.path.dirname(os.path.abspath(__file__)), sys.argv
     path = os.path.join(folder, "makehuman.glb")
     sys.argv = ["makehuman.py", data, path]

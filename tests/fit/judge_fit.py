@@ -3,6 +3,7 @@ fitted glTF itself, poses the skeleton, and plays linear blending, PSD and WPSD 
 were left out. A sequence is a rig (a glTF file), poses (per frame and node: translation, rotation xyzw, scale) and shapes in world
 space. `fit` hands some of its frames to the command as the clip "examples" and gives back what the command said and the weights.
 """
+import copy
 import json
 import os
 import struct
@@ -24,6 +25,12 @@ class Sequence:
         self.palettes = np.stack([self.parts[0].palette(world_matrices(self.nodes, pose)) for pose in poses])
         self.rest = self.parts[0].positions
         self.diagonal = np.linalg.norm(self.rest.max(0) - self.rest.min(0))
+
+    def some(self, vertices):
+        """The same of some vertices alone."""
+        other = copy.copy(self)
+        other.rest, other.shapes = self.rest[vertices], self.shapes[:, vertices]
+        return other
 
 
 def clip_poses(file, name, count, span=None):
@@ -131,27 +138,22 @@ def joint_squares(sequence, poses_a, poses_b):
     return square + np.where(slide > 1e-12, slide, 0)
 
 
-def radial(g, query):
-    """Weights of the poses at a query: g (n, n) distances among them, query (n). Coinciding ones share."""
+def radial(g, queries, least):
+    """Weights of the poses at queries: g (n, n) distances among them, queries (m, n). Those nearer than `least` share."""
     n = len(g)
     cluster = np.arange(n)
-    for k in range(n):
-        for l in range(k):
-            if g[k, l] < 1e-3:
-                cluster[cluster == cluster[k]] = min(cluster[k], cluster[l])
-                cluster[cluster == cluster[l]] = cluster[k]
+    for k, l in np.argwhere(np.tril(g < least, -1)):
+        low, high = sorted((cluster[k], cluster[l]))
+        cluster[cluster == high] = low
     heads = np.unique(cluster)
     if len(heads) == 1:
-        return np.full(n, 1 / n), cluster
-    sub = g[np.ix_(heads, heads)]
+        return np.full((len(queries), n), 1 / n), cluster
+    sub, query = g[np.ix_(heads, heads)], queries[:, heads]
     sigma = sub.max()
-    phi = np.exp(-(query[heads] - query[heads].min()) / sigma)
-    f = np.linalg.solve(np.exp(-sub / sigma), phi)
-    f /= f.sum()
-    out = np.zeros(n)
-    for h, value in zip(heads, f):
-        out[cluster == h] = value / (cluster == h).sum()
-    return out, cluster
+    f = np.linalg.solve(np.exp(-sub / sigma), np.exp(-(query - query.min(1, keepdims=True)) / sigma).T).T
+    f /= f.sum(1, keepdims=True)
+    size = np.bincount(cluster, minlength=n)
+    return f[:, np.searchsorted(heads, cluster)] / size[cluster], cluster
 
 
 class PoseSpace:
@@ -191,22 +193,20 @@ class PoseSpace:
 
     def psd(self, frame):
         query = np.sqrt(joint_squares(self.sequence, [self.sequence.poses[frame]], self.poses)[0].sum(1))
-        r, _ = radial(self.total, query)
-        return self.place(frame, np.einsum("k,kvc->vc", r, self.d))
+        r, _ = radial(self.total, query[None], 1e-5)
+        return self.place(frame, np.einsum("k,kvc->vc", r[0], self.d))
 
-    def wpsd(self, frame, vertices=None):
-        """Places of some vertices (all) in a frame."""
+    def wpsd(self, frame):
         square = joint_squares(self.sequence, [self.sequence.poses[frame]], self.poses)[0]
-        r, _ = radial(self.total, np.sqrt(square.sum(1)))
-        vertices = np.arange(len(self.d[0])) if vertices is None else vertices
+        r = radial(self.total, np.sqrt(square.sum(1))[None], 1e-5)[0][0]
         d = np.zeros_like(self.d[0])
         seen = {}
-        for v in vertices:
+        for v in range(len(d)):
             key = self.weights[v].tobytes()
             if key not in seen:
                 g = np.sqrt(self.table @ self.weights[v])
-                own, cluster = radial(g, np.sqrt(square @ self.weights[v]))
-                at = np.eye(len(g)) if len(np.unique(cluster)) == len(g) else np.stack([radial(g, row)[0] for row in g])
-                seen[key] = own + r @ (np.eye(len(g)) - at)  # what its own fields miss in the very poses is played by PSD's weights
+                own, cluster = radial(g, np.sqrt(square @ self.weights[v])[None], 1e-3)
+                at = np.eye(len(g)) if len(np.unique(cluster)) == len(g) else radial(g, g, 1e-3)[0]
+                seen[key] = own[0] + r @ (np.eye(len(g)) - at)  # what its own fields miss in the very poses is played by PSD's weights
             d[v] = seen[key] @ self.d[:, v]
-        return self.place(frame, d)[vertices]
+        return self.place(frame, d)

@@ -21,7 +21,7 @@ static const double STRENGTHS[] = { 0, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1 };
 #define OWN     CHOICES ///< the model's own weights stay
 /// Squares that a stronger choice may cost, of the best choices' in the mean: poses of another kind
 /// are better served by it. A region that is off by little anyway stays as it is.
-static const double AS_GOOD = 2e-3;
+static const double AS_GOOD = 5e-4;
 /// Where the model's own weights stay, they are drawn to so strongly that nothing else shows.
 static const double KEEP = 1e6;
 /// A vertex with this on one joint follows it alone.
