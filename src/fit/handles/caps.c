@@ -168,7 +168,7 @@ static cutis_result cap(capper *k, cutis_arena *arena, cutis_handles_shape *out)
     memcpy(triangles, shape->triangles, count * size);
     memcpy(triangles + 3 * count, k->caps, k->made * size);
     out->triangles = triangles;
-    out->triangle_count += k->made;
+    out->triangle_count += k->made, out->cap_count = k->made;
     return CUTIS_OK;
 }
 

@@ -15,6 +15,7 @@ typedef struct cutis_handles_shape {
     const float *positions; ///< 3 per vertex, finite
     uint32_t triangle_count;
     const uint32_t *triangles; ///< 3 per triangle; a line is a triangle a, b, b
+    uint32_t cap_count;        ///< the last so many triangles close holes
     uint32_t point_count;
     const uint32_t *points; ///< vertices that are a point cloud: balls around them are filled
 } cutis_handles_shape;

@@ -55,11 +55,12 @@ typedef struct bound {
 } bound;
 
 // Surfaces with an edge that more than two triangles share have walls inside: boxes put together
-// face to face. An open-addressing table of edges, each with how many triangles have it.
+// face to face. What closes a hole may lie on an edge and is no wall. An open-addressing table of
+// edges, each with how many triangles have it.
 static bool find_walls(splitter *s, bound *solids)
 {
     const cutis_handles_sheets *sheets = s->sheets;
-    const size_t corners = 3 * (size_t)sheets->shape.triangle_count;
+    const size_t corners = 3 * ((size_t)sheets->shape.triangle_count - sheets->shape.cap_count);
     size_t capacity = 16;
     while (capacity < corners) capacity *= 2; // an edge has two corners: half full at most
     uint64_t *edges = cutis_arena_alloc(&s->scratch, capacity, sizeof *edges);
