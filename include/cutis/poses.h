@@ -82,8 +82,8 @@ typedef struct cutis_pose_fit_report {
     uint32_t pose_count;     ///< distinct poses, rest included
     const uint32_t *same_as; ///< per example: the first one of its pose, itself if it is that;
                              ///< UINT32_MAX: the rest pose
-    double prior; ///< that weights were learned with, at the vertex in the middle; INFINITY: the
-                  ///< model's own did best and stay
+    double prior; ///< that weights were learned with, at the vertex in the middle (1e6: the model's
+                  ///< own stay there); INFINITY: the model's own did best and stay
     double kept_part; ///< of the vertices: the model's own weights did best in their region
     /// RMS of linear blending in examples that were left out to choose that (each in turn; of more
     /// than eight a stretch of them), over some vertices: with the model's own weights (0: it has

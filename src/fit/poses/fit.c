@@ -142,6 +142,17 @@ static bool copy_one_out(const cutis_fit_problem *p, cutis_arena *arena, cutis_p
     return true;
 }
 
+// Whose pose each example has first. @return how many have another's
+static uint32_t find_same(const cutis_fit_poses *poses, uint32_t examples, uint32_t *same_as)
+{
+    uint32_t merged = 0;
+    for (uint32_t e = 0; e < examples; e++) {
+        same_as[e] = poses->pose_of[e] == 0 ? UINT32_MAX : poses->example[poses->pose_of[e]];
+        merged += same_as[e] != e;
+    }
+    return merged;
+}
+
 static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_poses *poses,
                                 cutis_pose_fit_report **out)
 {
@@ -176,10 +187,7 @@ static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_pose
     fit->after = after;
     fit->example_count = examples;
     fit->pose_count = poses->space.pose_count;
-    for (uint32_t e = 0; e < examples; e++) {
-        same_as[e] = poses->pose_of[e] == 0 ? UINT32_MAX : poses->example[poses->pose_of[e]];
-        fit->merged_count += same_as[e] != e;
-    }
+    fit->merged_count = find_same(poses, examples, same_as);
     fit->same_as = same_as;
     fit->prior = p->options.prior;
     fit->left_out_own = p->left_out[0];

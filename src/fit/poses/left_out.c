@@ -30,6 +30,7 @@ typedef struct out_job {
     const cutis_fit_poses *poses;   ///< NULL: linear blending alone
     const out_sample *samples;
     uint32_t sample_count, first, end; ///< examples first .. end - 1 are left out
+    const uint8_t *out;                ///< per example: it, or another of its pose, is left out
     uint32_t count;                    ///< poses that are still there
     uint32_t *keep;                    ///< their numbers, ascending; 0 is rest
     cutis_pose_table table;            ///< of them
@@ -77,8 +78,7 @@ static void load_displacements(const out_job *job, size_t vertex, double *d)
     for (uint32_t k = 1; k < job->count; k++) {
         uint32_t members = 0;
         for (uint32_t e = 0; e < p->examples->count; e++) {
-            if (job->poses->pose_of[e] != job->keep[k] || (e >= job->first && e < job->end))
-                continue;
+            if (job->poses->pose_of[e] != job->keep[k] || job->out[e]) continue;
             members++;
             for (size_t c = 0; c < 3; c++)
                 d[3 * k + c] += p->displacements[3 * (e * (size_t)p->vertex_count + vertex) + c];
@@ -207,7 +207,7 @@ static bool pick_poses(const cutis_pose_table *all, cutis_arena *arena, out_job 
     job->count = 1;
     for (uint32_t k = 1; k < all->pose_count; k++)
         for (uint32_t e = 0; e < p->examples->count; e++)
-            if (job->poses->pose_of[e] == k && (e < job->first || e >= job->end)) {
+            if (job->poses->pose_of[e] == k && !job->out[e]) {
                 job->keep[job->count++] = k;
                 break;
             }
@@ -240,23 +240,35 @@ static bool pick_poses(const cutis_pose_table *all, cutis_arena *arena, out_job 
     return true;
 }
 
+// The examples of a group, and others of their poses, which would tell the answer.
+static uint8_t *mark_out(const cutis_fit_problem *p, const uint32_t *pose_of, const out_job *job,
+                         cutis_arena *arena)
+{
+    uint8_t *out = cutis_arena_zero(arena, p->examples->count, 1);
+    for (uint32_t e = 0; e < p->examples->count && out; e++)
+        for (uint32_t left = job->first; left < job->end; left++)
+            out[e] = out[e] || e == left || (pose_of[e] && pose_of[e] == pose_of[left]);
+    return out;
+}
+
 // Fit the samples without a group, and add what is off in it.
-static cutis_result try_group(cutis_fit_problem *p, const cutis_pose_table *all, out_job *job,
-                              uint32_t stride)
+static cutis_result try_group(cutis_fit_problem *p, const cutis_pose_table *all,
+                              const uint32_t *pose_of, out_job *job, uint32_t stride)
 {
     const uint32_t count = p->examples->count, left = job->end - job->first;
     cutis_arena arena = { .context = p->context };
     cutis_fit_problem trial = *p;
     uint32_t *use = cutis_arena_alloc(&arena, count, sizeof *use);
     job->off = cutis_arena_zero(&arena, (size_t)job->sample_count * left, 3 * sizeof *job->off);
-    cutis_result result = use && job->off ? CUTIS_OK : cutis_alloc_result(p->context);
+    job->out = mark_out(p, pose_of, job, &arena);
+    cutis_result result = use && job->off && job->out ? CUTIS_OK : cutis_alloc_result(p->context);
     if (p->options.learn_weights && result == CUTIS_OK) {
         trial.arena = &arena;
         trial.example_normals = trial.normal_displacements = NULL;
         trial.stride = stride;
         trial.use = use;
         for (uint32_t e = 0; e < count; e++)
-            if (e < job->first || e >= job->end) use[trial.use_count++] = e;
+            if (!job->out[e]) use[trial.use_count++] = e;
         result = cutis_fit_vertices(&trial);
     }
     job->trial = &trial;
@@ -318,7 +330,7 @@ cutis_result cutis_fit_left_out(cutis_fit_problem *p, const cutis_fit_poses *pos
         TRY(cutis_progress(p->context, "leaving out", (double)g / p->one_out_groups));
         job.first = job.end;
         while (job.end < count && (uint64_t)job.end * p->one_out_groups / count == g) job.end++;
-        TRY(try_group(p, &all, &job, stride));
+        TRY(try_group(p, &all, poses->pose_of, &job, stride));
     }
     for (int m = 0; m < 3; m++)
         for (uint32_t e = 0; e < count; e++)
