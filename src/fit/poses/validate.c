@@ -37,6 +37,7 @@ typedef struct choice_job {
     cutis_fit_problem *problem;
     choice_vertex *vertices;
     uint32_t vertex_count, folds, choices;
+    uint32_t bounds[FOLDS + 1]; ///< first example of each fold
     double strengths[CHOICES];
     atomic_bool failed;
 } choice_job;
@@ -65,14 +66,12 @@ static double left_over(uint32_t n, const double *g, const double *w)
 static void form_folds(const choice_job *job, cutis_example_vertex *v, double *columns, double *g,
                        double *h)
 {
-    const uint32_t count = job->problem->examples->count;
     const double *places = v->places;
     const size_t n = v->joint_count;
-    for (uint32_t f = 0, e = 0; f < job->folds; f++) {
-        const uint32_t first = e;
-        while (e < count && (uint64_t)e * job->folds / count == f) e++;
+    for (uint32_t f = 0; f < job->folds; f++) {
+        const uint32_t first = job->bounds[f];
         cutis_example_vertex part = *v;
-        part.example_count = e - first;
+        part.example_count = job->bounds[f + 1] - first;
         part.palettes = v->palettes + 12 * (size_t)first * v->palette_count;
         part.places = places + 3 * (size_t)first;
         cutis_example_form(&part, false, columns, g + f * n * n, h);
@@ -160,6 +159,35 @@ static void run_task(void *data, uint32_t index)
     for (uint32_t i = index * TASK; i < (index + 1) * TASK && i < job->vertex_count && scratch; i++)
         try_vertex(job, &job->vertices[i], scratch);
     cutis_free_array(context, scratch, size, sizeof *scratch);
+}
+
+// How far a pose is from the one before it, by the joints' rotations.
+static double jump(const cutis_fit_problem *p, uint32_t e)
+{
+    const size_t nodes = p->data->node_count;
+    const cutis_transform *a = p->examples->poses + (e - 1) * nodes, *b = a + nodes;
+    double sum = 0;
+    for (size_t n = 0; n < nodes; n++) {
+        const cutis_quat q = a[n].rotation, r = b[n].rotation;
+        const double dot =
+            (double)q.w * r.w + (double)q.x * r.x + (double)q.y * r.y + (double)q.z * r.z;
+        sum += 1 - dot * dot;
+    }
+    return sum;
+}
+
+// Folds are stretches of about the same length that end where poses jump: of examples that belong
+// together (half and whole of one expression, a clip's frames) one would tell of the other.
+static void bound_folds(const cutis_fit_problem *p, choice_job *job)
+{
+    const uint32_t count = p->examples->count, reach = count / (3 * job->folds);
+    for (uint32_t f = 0; f <= job->folds; f++) {
+        const uint32_t middle = (uint32_t)(((uint64_t)f * count + job->folds - 1) / job->folds);
+        uint32_t best = middle;
+        for (uint32_t e = middle - reach; e <= middle + reach && f > 0 && f < job->folds; e++)
+            if (jump(p, e) > 1.01 * jump(p, best)) best = e;
+        job->bounds[f] = best;
+    }
 }
 
 static cutis_result list_vertices(cutis_fit_problem *p, choice_job *job)
@@ -282,6 +310,7 @@ cutis_result cutis_fit_validate(cutis_fit_problem *p)
     memcpy(job.strengths, STRENGTHS, sizeof STRENGTHS);
     if (!free) job.strengths[1] = p->options.prior;
     TRY(cutis_fit_own_weights(p, &weighted));
+    bound_folds(p, &job);
     TRY(list_vertices(p, &job));
     for (uint32_t first = 0; first < job.vertex_count; first += 64 * TASK) {
         choice_job some = job;
