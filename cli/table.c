@@ -209,7 +209,7 @@ const verb_row cli_verbs[] = {
       "Engines cap influences; dropping the small ones (k-largest) tears normals. reduce chooses and fits weights on\n"
       "even frames of the clips (30 a second) and on random poses of the rig, and judges them on odd frames and other\n"
       "random poses; it says where they are worse than k-largest's. --poses auto: random poses alone; --poses CLIP,...:\n"
-      "these clips alone, unless --mix is given. --method: moments follows normals and positions over all these poses,\n"
+      "these clips and random poses; --mix 0: clips alone. --method: moments follows normals and positions over all these poses,\n"
       "poisson normals on up to 16 frames, geometric positions, smooth needs no poses, klargest is what exporters do.\n"
       "--energy and --sets are poisson's: --energy laplace --sets largest is Landreneau and Schaefer 2010.\n"
       "Errors are means over poses: RMS position in % of the diagonal, RMS normal deviation in radians.\n"

@@ -48,16 +48,13 @@ static int read_options(cli_app *app, reduce_job *job)
     o->mix = option_number(app, OPTION_MIX, 0);
     o->memory = 1e9 * option_number(app, OPTION_MEMORY, 0);
     o->automatic = poses && strcmp(poses, "auto") == 0;
-    // To moments, clips that are named are what is meant, unless random poses are asked for as
-    // well.
     const bool moments = (o->method == CUTIS_REDUCE_DEFAULT || o->method == CUTIS_REDUCE_MOMENTS) &&
                          !option_given(app, OPTION_ENERGY) && !option_given(app, OPTION_SETS);
     // Other methods' weights are rounded where they are written.
     const uint32_t totals[] = { 0, 65535, 255 };
     if (moments && o->influences <= MOMENTS_MOST)
         o->weight_total = totals[option_choice(app, OPTION_WEIGHTS)];
-    o->examples_only =
-        moments && (option_given(app, OPTION_MIX) ? o->mix == 0 : poses && !o->automatic);
+    o->examples_only = moments && option_given(app, OPTION_MIX) && o->mix == 0;
     if (held_out && o->automatic)
         return app_usage(app, "--held-out goes with clips; automatic poses bring their own");
     if (poses && !o->automatic) TRY(parse_clips(app, poses, job->model, learn));
