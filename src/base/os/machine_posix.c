@@ -17,6 +17,13 @@ double cutis_os_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+double cutis_os_processor_seconds(void)
+{
+    struct timespec now;
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now)) return cutis_os_seconds();
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 void cutis_os_large_pages(void *memory, size_t size)
 {
 #if defined(MADV_HUGEPAGE)

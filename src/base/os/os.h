@@ -46,8 +46,9 @@ bool cutis_os_file_exists(const char *path);
 
 // Time, machine ---------------------------------------------------------------------------------
 
-double cutis_os_seconds(void);                      ///< monotonic
-uint32_t cutis_os_core_count(void);                 ///< cores this process may use
+double cutis_os_seconds(void);           ///< monotonic
+double cutis_os_processor_seconds(void); ///< of all threads; where it is not told: cutis_os_seconds
+uint32_t cutis_os_core_count(void);      ///< cores this process may use
 const char *cutis_os_environment(const char *name); ///< NULL if unset
 /// Memory that will be filled as a whole: pages of it may be large.
 void cutis_os_large_pages(void *memory, size_t size);

@@ -3,9 +3,9 @@
 // does not grow with the mesh. Invariant: sums over poses and welds have one order.
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
+#include "base/os/os.h"
 #include "fit/reduce/moments.h"
 
 // Blocks of poses that rows are kept of at a time; scale of the floor of a normal's size.
@@ -382,12 +382,12 @@ static double count_products(const former *f)
 
 static cutis_result run_former(former *f)
 {
-    const clock_t start = clock();
+    const double start = cutis_os_processor_seconds();
     cutis_result result = open_former(f);
     if (result == CUTIS_OK) result = form_all(f);
     f->m->form_products += count_products(f);
     close_former(f);
-    f->m->form_seconds += (double)(clock() - start) / CLOCKS_PER_SEC;
+    f->m->form_seconds += cutis_os_processor_seconds() - start;
     return result;
 }
 
