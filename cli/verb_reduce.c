@@ -169,7 +169,9 @@ static int write_result(cli_app *app, reduce_job *job)
         for (uint32_t n = 0; n < nodes; n++) job->unneeded[n] = merged[n] != CUTIS_NONE;
         app->unneeded_nodes = job->unneeded;
     }
-    return app_write_model(app, job->reduced, job->output);
+    const int status = app_write_model(app, job->reduced, job->output);
+    app->unneeded_nodes = NULL;
+    return status;
 }
 
 // A cage's weights are meant where there is no skin, or where signed ones are asked for.
@@ -200,6 +202,10 @@ static void say_warnings(cli_app *app, const reduce_job *job)
             "%s: nothing was found that is as good as k-largest on all poses not learned from: "
             "k-largest's weights are written",
             job->path);
+    if (r->quantised.total && isnan(r->quantised.chosen_energy))
+        app_note(app,
+                 "%s: the weights are rounded: to choose them would take more than --memory allows",
+                 job->path);
     if (r->too_large)
         app_note(
             app,
@@ -249,6 +255,14 @@ int verb_reduce(cli_app *app)
     if (report) TRY(app_check_output_as(app, "--report", report, ".html"));
     TRY(app_read_model(app, job.path, &job.model));
     TRY(app_open_device(app, &job.device));
+    const bool limited = option_given(app, OPTION_MAX_ERROR) ||
+                         option_given(app, OPTION_MAX_NORMAL) || option_given(app, OPTION_JOINTS);
+    if (limited && option_given(app, OPTION_COMPARE))
+        return app_usage(app, "--compare goes with a count of influences; a bound and --joints are "
+                              "what moments do alone");
+    if (limited && means_cage(app, job.model))
+        return app_usage(app,
+                         "--max-error, --max-normal and --joints are for skins, not for cages");
     if (means_cage(app, job.model))
         return cage_reduce(app, job.path, job.output, job.model, job.device);
     TRY(reduce_model(app, &job));

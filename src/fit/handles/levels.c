@@ -170,7 +170,7 @@ static void mark_blocks(pieces *p)
         if (grid->sheets->sight[grid->place[v]] == CUTIS_HANDLES_NONE)
             p->kind[node_block(p, v)] = CUT;
     for (uint32_t a = 0; a < grid->voxel_count; a++) {
-        if (p->kind[node_block(p, a)] != CUT) continue;
+        if (!(p->kind[node_block(p, a)] & CUT)) continue;
         for (size_t d = 0; d < 6; d++) {
             const uint32_t m = grid->neighbour[6 * (size_t)a + d];
             if (m != CUTIS_HANDLES_NONE) p->kind[node_block(p, m)] |= BESIDE;

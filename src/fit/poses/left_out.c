@@ -158,10 +158,10 @@ static void try_sample(const out_job *job, const out_sample *s, out_scratch *scr
                       p->options.sigma, scratch->fit, &scratch->rbf);
     }
     for (uint32_t e = job->first; e < job->end; e++, off += 3) {
-        const double *shares = job->shares + (e - job->first) * n;
         double d[3] = { 0 };
         off[0] = square_off(job, s, e, nothing);
         if (!job->poses) continue;
+        const double *shares = job->shares + (e - job->first) * n;
         weigh(shares, scratch->d, job->count, 1, d);
         off[1] = square_off(job, s, e, d);
         interpolate(job, scratch, &weights,

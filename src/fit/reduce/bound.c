@@ -31,6 +31,7 @@ typedef struct search {
     cutis_transform *poses;
     uint32_t pose_count; ///< checked: random ones first
     uint8_t *able, *raised;
+    uint8_t *done; ///< per free unit of a group, scratch
     cutis_reduce_worst worst;
     cutis_reduce_weights *weights; ///< of the round, per group
     uint32_t total;                ///< of weights in whole numbers, or 0
@@ -56,11 +57,12 @@ static bool open_search(search *s)
                                          p->clip_count + ATTEMPTS * JUDGED, &s->arena);
     s->able = cutis_arena_alloc(&s->arena, s->vertex_count, 1);
     s->raised = cutis_arena_alloc(&s->arena, s->vertex_count, 1);
+    s->done = cutis_arena_alloc(&s->arena, s->vertex_count, 1);
     s->worst.position = cutis_arena_alloc(&s->arena, s->vertex_count, sizeof(double));
     s->worst.normal =
         isinf(s->normal) ? NULL : cutis_arena_alloc(&s->arena, s->vertex_count, sizeof(double));
     s->weights = cutis_arena_alloc(&s->arena, s->x->groups->count, sizeof *s->weights);
-    if (!s->poses || !s->able || !s->raised || !s->worst.position || !s->weights ||
+    if (!s->poses || !s->able || !s->raised || !s->done || !s->worst.position || !s->weights ||
         (!isinf(s->normal) && !s->worst.normal))
         return false;
     s->pose_count = random + far + p->clip_count;
@@ -107,7 +109,7 @@ static void pin(cutis_moments *m, uint32_t f, cutis_moments_state *state)
     ((uint8_t *)m->most)[f] = 0;
 }
 
-// @return how many units may keep more than before. @param patient one more at a time
+// How many units may keep more than before. @param patient one more at a time
 static uint32_t raise_some(search *s, bool patient)
 {
     uint32_t count = 0;
@@ -116,8 +118,8 @@ static uint32_t raise_some(search *s, bool patient)
         cutis_moments *m = &s->x->forms[g];
         uint8_t *most = (uint8_t *)m->most;
         // Vertices of one unit are raised as one: what a later one asks for is there already.
-        uint8_t *done = cutis_arena_zero(&s->arena, m->free_count, 1);
-        if (!done) return 0;
+        uint8_t *done = s->done;
+        memset(done, 0, m->free_count);
         for (uint32_t v = 0; v < m->group->source_count; v++) {
             const int32_t f = m->unit_free[m->group->unit[v]];
             if (!*raised++ || f < 0 || done[f]) continue;
@@ -283,6 +285,23 @@ static cutis_result add_judged(search *s, uint32_t attempt)
     return poses ? CUTIS_OK : cutis_alloc_result(s->x->context);
 }
 
+// What is beyond the bound itself in any pose that is checked, where the search ended without
+// keeping it.
+static cutis_result add_broken(search *s, cutis_bound_result *out)
+{
+    uint64_t tighter;
+    double high;
+    cutis_bound_result found = { 0 };
+    TRY(check(s, 0, s->pose_count, &tighter));
+    found.beyond = count_beyond(s);
+    summarise(s->worst.position, s->vertex_count, &found.position, &high);
+    if (s->worst.normal) summarise(s->worst.normal, s->vertex_count, &found.normal, &high);
+    out->beyond += found.beyond;
+    out->position = fmax(out->position, found.position);
+    out->normal = fmax(out->normal, found.normal);
+    return CUTIS_OK;
+}
+
 static cutis_result search_all(search *s, cutis_bound_result *out)
 {
     bool kept;
@@ -293,6 +312,7 @@ static cutis_result search_all(search *s, cutis_bound_result *out)
         s->margin = 1 - TIGHTER * attempt;
         TRY(search_counts(s, &kept));
         TRY(judge_states(s, attempt, out));
+        if (!kept) TRY(add_broken(s, out));
         out->kept = out->beyond == 0;
         if (out->kept || !kept || attempt + 1 == ATTEMPTS) break;
         TRY(add_judged(s, attempt));
@@ -306,6 +326,10 @@ static cutis_result search_all(search *s, cutis_bound_result *out)
 cutis_result cutis_bound_search(cutis_mixed *x, cutis_bound_result *out)
 {
     search s = { .x = x, .arena.context = x->context };
+    if (!x->poses->random_count && x->poses->held_out_count == x->poses->held_out_random_count)
+        return cutis_fail(x->context, CUTIS_INVALID_ARGUMENT,
+                          "reduce: a bound needs poses to judge by: random ones, longer clips, or "
+                          "clips that are held out");
     cutis_result result = open_search(&s) ? CUTIS_OK : cutis_alloc_result(x->context);
     if (result == CUTIS_OK) result = search_all(&s, out);
     cutis_arena_release(&s.arena);

@@ -161,7 +161,10 @@ static void find_worst(const judge *j, uint32_t place, uint32_t pose)
                              FOLDED * FOLDED * worst->area[v] * worst->area[v]))
             continue;
         const double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2],
-                     z = a[0] * b[1] - a[1] * b[0], angle = atan2(sqrt(x * x + y * y + z * z), dot);
+                     z = a[0] * b[1] - a[1] * b[0];
+        // A normal that is gone points nowhere: as far off as can be.
+        const bool gone = b[0] == 0 && b[1] == 0 && b[2] == 0;
+        const double angle = gone ? 3.141592653589793 : atan2(sqrt(x * x + y * y + z * z), dot);
         if (angle > worst->normal[v]) worst->normal[v] = angle, worst->pose[v] = pose;
     }
 }

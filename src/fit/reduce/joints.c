@@ -263,8 +263,9 @@ static cutis_result merge_all(merger *m, cutis_device *device, uint32_t count)
 
 // Joints of a skin as the merges left them.
 typedef struct outcome {
-    int32_t *last;  ///< per joint of the skin: where it is now, itself if it stays
-    int32_t *below; ///< BELOW per joint that went: those below it that stay, or -1
+    uint32_t joint_count; ///< of the skin
+    int32_t *last;        ///< per joint of the skin: where it is now, itself if it stays
+    int32_t *below;       ///< BELOW per joint that went: those below it that stay, or -1
 } outcome;
 
 static int32_t last_of(const merger *m, int32_t j)
@@ -275,6 +276,7 @@ static int32_t last_of(const merger *m, int32_t j)
 
 static bool make_outcome(const merger *m, const part *p, cutis_arena *arena, outcome *out)
 {
+    out->joint_count = p->joint_count;
     out->last = cutis_arena_alloc(arena, p->joint_count, sizeof *out->last);
     out->below = cutis_arena_alloc(arena, p->joint_count, BELOW * sizeof *out->below);
     if (!out->last || !out->below) return false;
@@ -297,18 +299,25 @@ static bool make_outcome(const merger *m, const part *p, cutis_arena *arena, out
     return true;
 }
 
-// One vertex's list while it is made: ascending by control.
+// One vertex's list while it is made: ascending by control; room for every joint of the skin.
 typedef struct unit_list {
-    uint32_t count, control[256];
-    double weight[256], prior[256];
+    uint32_t count, *control;
+    double *weight, *prior;
 } unit_list;
+
+static bool make_list(uint32_t joint_count, cutis_arena *arena, unit_list *out)
+{
+    out->control = cutis_arena_alloc(arena, joint_count, sizeof *out->control);
+    out->weight = cutis_arena_alloc(arena, joint_count, sizeof *out->weight);
+    out->prior = cutis_arena_alloc(arena, joint_count, sizeof *out->prior);
+    return out->control && out->weight && out->prior;
+}
 
 static void add(unit_list *list, uint32_t control, double weight, double prior)
 {
     uint32_t at = 0;
     while (at < list->count && list->control[at] < control) at++;
     if (at == list->count || list->control[at] != control) {
-        if (list->count == 256) return;
         for (uint32_t i = list->count++; i > at; i--) {
             list->control[i] = list->control[i - 1];
             list->weight[i] = list->weight[i - 1], list->prior[i] = list->prior[i - 1];
@@ -323,7 +332,7 @@ static void list_unit(const cutis_reduce_group *group, const outcome *o, uint32_
                       unit_list *list)
 {
     list->count = 0;
-    for (uint32_t i = group->first[u]; i < group->first[u + 1] && list->count < 128; i++) {
+    for (uint32_t i = group->first[u]; i < group->first[u + 1]; i++) {
         const uint32_t control = group->control[i];
         add(list, control, group->weight[i], 0);
         add(list, (uint32_t)o->last[control], 0, group->weight[i]);
@@ -338,6 +347,7 @@ static bool extend_group(const outcome *o, cutis_arena *arena, cutis_reduce_grou
     unit_list list;
     size_t total = 0;
     uint32_t used = 0;
+    if (!make_list(o->joint_count, arena, &list)) return false;
     for (uint32_t u = 0; u < group->unit_count; u++) {
         list_unit(group, o, u, &list);
         total += list.count;

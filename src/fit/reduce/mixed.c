@@ -90,7 +90,7 @@ static bool make_start(cutis_mixed *x, uint32_t g)
 cutis_result cutis_mixed_open(cutis_mixed *x, bool *fits)
 {
     const uint32_t groups = x->groups->count;
-    const double budget = x->options->memory > 0 ? x->options->memory : BUDGET;
+    const double budget = x->budget = x->options->memory > 0 ? x->options->memory : BUDGET;
     const uint32_t few = x->options->influences > CUTIS_MOMENTS_NARROW / 2 ? CUTIS_MOMENTS_WIDE
                                                                            : CUTIS_MOMENTS_NARROW;
     x->forms = cutis_arena_zero(&x->arena, groups, sizeof *x->forms);

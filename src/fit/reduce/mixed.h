@@ -23,6 +23,7 @@ typedef struct cutis_mixed {
     bool bounded;  ///< as few influences per vertex as a bound allows (bound.c)
     bool narrow;   ///< candidates were cut for the form's size
     double size;   ///< of all forms, in bytes
+    double budget; ///< what a form may take
     double energy; ///< of all forms
     double curve[CUTIS_MOMENTS_CURVE];
     uint32_t curve_count;

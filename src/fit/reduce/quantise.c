@@ -217,6 +217,11 @@ static cutis_result run_quantiser(quantiser *q, const cutis_mixed *x, uint32_t g
     // so that these do not gain at their cost.
     for (uint32_t k = 0; k < kind_count; k++) kinds[k].position = kinds[k].normal;
     TRY(open_quantiser(q));
+    if (cutis_moments_size(&q->m) > x->budget) { // nothing to choose by
+        cutis_quantise_round(q->m.group, q->total, q->weights);
+        out->real = out->rounded = out->chosen = NAN;
+        return CUTIS_OK;
+    }
     const uint32_t slots = q->m.slot_first[q->m.free_count];
     double *real = cutis_arena_zero(&q->arena, q->weights->first[q->m.group->unit_count], 8);
     double *start = cutis_arena_zero(&q->arena, slots, sizeof *start);
@@ -230,8 +235,8 @@ static cutis_result run_quantiser(quantiser *q, const cutis_mixed *x, uint32_t g
     }
     TRY(cutis_moments_form(&q->m, &q->arena, kinds, kind_count, start));
     load_state(q);
-    out->rounded += cutis_moments_energy(&q->m, &q->state);
-    q->state.energy = out->rounded;
+    q->state.energy = cutis_moments_energy(&q->m, &q->state);
+    out->rounded += q->state.energy;
     memset(q->dirty, 1, q->m.free_count);
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         double fall = 0;

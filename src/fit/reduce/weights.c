@@ -377,6 +377,21 @@ static cutis_result bend(run *r, cutis_mixed *x, cutis_reduce_row *row, double *
     return CUTIS_OK;
 }
 
+// Arrays of its own, so that a row can change.
+static cutis_result copy_weights(run *r, const cutis_reduce_weights *from, cutis_reduce_weights *to)
+{
+    for (uint32_t g = 0; g < r->groups.count; g++) {
+        const size_t units = r->groups.group[g].unit_count, slots = from[g].first[units];
+        to[g] = (cutis_reduce_weights){
+            cutis_arena_copy(&r->arena, from[g].first, units + 1, sizeof *from[g].first),
+            cutis_arena_copy(&r->arena, from[g].control, slots, sizeof *from[g].control),
+            cutis_arena_copy(&r->arena, from[g].weight, slots, sizeof *from[g].weight),
+        };
+        if (!to[g].first || !to[g].control || !to[g].weight) return cutis_alloc_result(r->context);
+    }
+    return CUTIS_OK;
+}
+
 // Judge the first row by unseen poses; where it is worse than k-largest, search on.
 static cutis_result repair(run *r, cutis_mixed *x, cutis_reduce_row *row)
 {
@@ -390,14 +405,13 @@ static cutis_result repair(run *r, cutis_mixed *x, cutis_reduce_row *row)
     }
     if (largest == 0 && r->options.effort != CUTIS_REDUCE_FAST) TRY(bend(r, x, row, ratio));
     if (largest > WORSE_MAX) {
-        for (uint32_t g = 0; g < r->groups.count; g++)
-            r->weights[g] = r->weights[r->groups.count + g];
+        TRY(copy_weights(r, r->weights + r->groups.count, r->weights));
         r->report->fell_back = true;
         TRY(judge_rows(r, 0, 1));
         compare_unseen(r, ratio);
     }
     int bits = 0;
-    for (int i = 0; i < 4; i++) bits |= ratio[i] > 1 ? 1 << i : 0;
+    for (int i = 0; i < 4; i++) bits |= ratio[i] > WORSE ? 1 << i : 0;
     r->report->worse = (cutis_reduce_worse)bits;
     return CUTIS_OK;
 }
@@ -414,6 +428,13 @@ static cutis_result take_largest(run *r, const cutis_reduce_weights *counts)
     return CUTIS_OK;
 }
 
+static uint32_t count_used(const uint32_t *first, const double *weight, uint32_t unit)
+{
+    uint32_t count = 0;
+    for (uint32_t i = first[unit]; i < first[unit + 1]; i++) count += weight[i] != 0;
+    return count;
+}
+
 // Vertices that keep fewer weights than they had.
 static void count_fewer(run *r)
 {
@@ -421,30 +442,30 @@ static void count_fewer(run *r)
     for (uint32_t g = 0; g < r->groups.count; g++)
         for (uint32_t u = 0; u < r->groups.group[g].unit_count; u++)
             r->report->reduced_count +=
-                r->weights[g].first[u + 1] - r->weights[g].first[u] <
-                r->groups.group[g].first[u + 1] - r->groups.group[g].first[u];
+                count_used(r->weights[g].first, r->weights[g].weight, u) <
+                count_used(r->groups.group[g].first, r->groups.group[g].weight, u);
+}
+
+static cutis_result fail_bound(const run *r, const cutis_bound_result *found)
+{
+    const cutis_reduce_options *o = &r->options;
+    const bool far = o->max_error > 0 && found->position > o->max_error;
+    return cutis_fail(r->context, CUTIS_UNSUPPORTED,
+                      "reduce: at most %u influences%s%s do not keep the bound: vertices are up to "
+                      "%.4g %s off in poses that were checked or not seen; allow more influences "
+                      "or a larger error",
+                      o->influences, o->weight_total ? " in whole numbers" : "",
+                      o->joints ? " on fewer joints" : "",
+                      far ? 1e3 * found->position : found->normal * 57.29577951308232,
+                      far ? "mm (1/1000 unit)" : "degrees");
 }
 
 // As few influences as a bound allows; k-largest with as many, vertex by vertex.
 static cutis_result run_bounded(run *r, cutis_mixed *x, cutis_reduce_row *row)
 {
     cutis_bound_result found = { 0 };
-    const cutis_reduce_options *o = &r->options;
     TRY(cutis_bound_search(x, &found));
-    if (!found.kept) {
-        const double worst = o->max_error > 0 && found.position > o->max_error
-                                 ? 1e3 * found.position
-                                 : found.normal * 57.29577951308232;
-        return cutis_fail(
-            r->context, CUTIS_UNSUPPORTED,
-            "reduce: at most %u influences%s%s do not keep the bound: %ju of the vertices are "
-            "beyond "
-            "it in unseen poses, which are up to %.4g %s off; allow more influences or a larger "
-            "error",
-            o->influences, o->weight_total ? " in whole numbers" : "",
-            o->joints ? " on fewer joints" : "", (uintmax_t)found.beyond, worst,
-            o->max_error > 0 && found.position > o->max_error ? "mm (1/1000 unit)" : "degrees");
-    }
+    if (!found.kept) return fail_bound(r, &found);
     r->bound = found;
     TRY(keep_mixed(r, x, row));
     TRY(take_largest(r, r->weights));
@@ -462,20 +483,13 @@ static cutis_result run_quantised(run *r, cutis_mixed *x)
 {
     const uint32_t groups = r->groups.count, total = r->options.weight_total;
     const size_t count = (size_t)r->poses.example_count + r->poses.held_out_count;
-    cutis_reduce_weights *rounded =
-        cutis_arena_copy(&r->arena, r->weights, groups, sizeof *rounded);
+    cutis_reduce_weights *rounded = cutis_arena_alloc(&r->arena, groups, sizeof *rounded);
     double *position = cutis_arena_alloc(&r->arena, count, sizeof *position);
     double *normal = cutis_arena_alloc(&r->arena, count, sizeof *normal);
     cutis_quantise_result found = { 0 };
     if (!rounded || !position || !normal) return cutis_alloc_result(r->context);
+    TRY(copy_weights(r, r->weights, rounded));
     for (uint32_t g = 0; g < groups; g++) {
-        const uint32_t units = r->groups.group[g].unit_count;
-        const size_t slots = rounded[g].first[units];
-        rounded[g].weight = cutis_arena_copy(&r->arena, rounded[g].weight, slots, sizeof(double));
-        rounded[g].control = cutis_arena_copy(&r->arena, rounded[g].control, slots, 4);
-        rounded[g].first = cutis_arena_copy(&r->arena, rounded[g].first, (size_t)units + 1, 4);
-        if (!rounded[g].weight || !rounded[g].control || !rounded[g].first)
-            return cutis_alloc_result(r->context);
         cutis_quantise_round(&r->groups.group[g], total, &rounded[g]);
         TRY(cutis_quantise(x, g, total, &r->weights[g], &found));
     }
@@ -486,6 +500,7 @@ static cutis_result run_quantised(run *r, cutis_mixed *x)
             found.chosen = found.rounded;
             TRY(cutis_bound_check(x, r->weights, &r->bound));
         }
+        if (!r->bound.kept) return fail_bound(r, &r->bound);
     }
     // What exporters do, in the same numbers.
     for (uint32_t g = 0; g < groups; g++)
@@ -611,7 +626,7 @@ static cutis_result run_rows(run *r, bool judged)
     bool fits = true;
     if (moments) TRY(run_moments(r, &fits));
     const cutis_reduce_options *o = &r->options;
-    if (!fits && (is_bounded(o) || o->joints)) // whole numbers are rounded then
+    if (!fits && (is_bounded(o) || o->joints))
         return cutis_fail(r->context, CUTIS_LIMIT_EXCEEDED,
                           "reduce: the form of moments would take %.3g GB, more than the memory it "
                           "may take",
@@ -625,6 +640,11 @@ static cutis_result run_rows(run *r, bool judged)
     }
     const uint32_t done = moments && fits ? 2 : 0;
     for (uint32_t m = done; m < r->method_count; m++) TRY(run_row(r, m));
+    // Without a form there is nothing to choose whole numbers by.
+    for (uint32_t m = 0; m < r->method_count && !fits && o->weight_total; m++)
+        for (uint32_t g = 0; g < r->groups.count; g++)
+            cutis_quantise_round(&r->groups.group[g], o->weight_total,
+                                 &r->weights[m * r->groups.count + g]);
     if (judged && done < r->method_count) TRY(judge_rows(r, done, r->method_count - done));
     if (judged) fill_rows(r);
     return CUTIS_OK;

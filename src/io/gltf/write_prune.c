@@ -24,7 +24,7 @@ static bool is_harmless(const char *name)
     return false;
 }
 
-/// An extension in use that may name nodes, or NULL.
+/// Something in the document that may name nodes, or NULL.
 static const char *find_doubtful(const gltf_writer *writer)
 {
     json_t *value;
@@ -32,6 +32,12 @@ static const char *find_doubtful(const gltf_writer *writer)
     json_array_foreach(json_object_get(writer->root, "extensionsUsed"), i, value)
     {
         if (!is_harmless(json_string_value(value))) return json_string_value(value);
+    }
+    // So may what a program of its own has written beside the scene.
+    if (json_object_get(writer->root, "extras")) return "extras";
+    json_array_foreach(json_object_get(writer->root, "scenes"), i, value)
+    {
+        if (json_object_get(value, "extras")) return "extras";
     }
     return NULL;
 }
@@ -62,7 +68,7 @@ static void keep_used(const gltf_writer *writer, bool *gone, size_t count)
 /// A node with something under it that stays, or something on it, stays.
 static bool is_needed(const json_t *node, const bool *gone, size_t count)
 {
-    static const char *const ON_IT[] = { "mesh", "skin", "camera", "extensions" };
+    static const char *const ON_IT[] = { "mesh", "skin", "camera", "extensions", "extras" };
     json_t *child;
     size_t i;
     for (size_t k = 0; k < sizeof ON_IT / sizeof *ON_IT; k++)
