@@ -155,7 +155,7 @@ typedef struct cutis_reduce_pose {
     float seconds; ///< into the clip
 } cutis_reduce_pose;
 
-/// On which unseen poses, and in what, a result is worse than k-largest by more than 0.5 %: bits.
+/// On which unseen poses, and in what, a result is worse than k-largest, by however little: bits.
 typedef enum cutis_reduce_worse {
     CUTIS_WORSE_CLIP_NORMALS = 1,
     CUTIS_WORSE_CLIP_POSITIONS = 2,

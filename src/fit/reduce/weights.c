@@ -411,7 +411,7 @@ static cutis_result repair(run *r, cutis_mixed *x, cutis_reduce_row *row)
         compare_unseen(r, ratio);
     }
     int bits = 0;
-    for (int i = 0; i < 4; i++) bits |= ratio[i] > WORSE ? 1 << i : 0;
+    for (int i = 0; i < 4; i++) bits |= ratio[i] > 1 ? 1 << i : 0;
     r->report->worse = (cutis_reduce_worse)bits;
     return CUTIS_OK;
 }
