@@ -1,0 +1,273 @@
+// Cells of a body: signed crossings along z say what is inside, samples of the triangles what the
+// surface passes through, and exact squared distances on the grid how deep a cell lies. Invariant:
+// the two outermost layers of the grid are empty, so a step from a cell stays in the grid.
+#include "skeleton/cells.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+#define BORDER 2
+#define NEAR   4                       // steps that a point may lie outside the cells
+static const double FINEST = 1 / 280.; // of the longest side
+static const double MOST_PLACES = 1.6e7;
+static const double SAMPLING = 0.6; // of a cell: distance of samples on triangles
+// A surface cell reaches beyond the surface by a quarter of its edge in the mean, and the nearest
+// centre outside lies half an edge beyond that.
+static const double OUTSIDE = 0.75;
+
+static double volume_of(const cutis_closed *mesh)
+{
+    double sum = 0;
+    const double *origin = mesh->points[0];
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        const uint32_t *v = mesh->faces[f];
+        sum += v3_wedge_of(mesh->points[v[0]], mesh->points[v[1]], mesh->points[v[2]], origin);
+    }
+    return fabs(sum) / 6;
+}
+
+static void choose_grid(cutis_cells *c, const cutis_closed *mesh, uint32_t wanted)
+{
+    double high[3], longest = 0;
+    for (int k = 0; k < 3; k++) {
+        c->low[k] = high[k] = mesh->points[0][k];
+        for (uint32_t v = 1; v < mesh->vertex_count; v++) {
+            c->low[k] = fmin(c->low[k], mesh->points[v][k]);
+            high[k] = fmax(high[k], mesh->points[v][k]);
+        }
+        longest = fmax(longest, high[k] - c->low[k]);
+    }
+    c->size = fmax(cbrt(volume_of(mesh) / wanted), longest * FINEST);
+    if (!(c->size > 0)) c->size = 1;
+    for (;; c->size *= 1.1) {
+        double places = 1;
+        for (int k = 0; k < 3; k++) {
+            c->n[k] = (uint32_t)((high[k] - c->low[k]) / c->size) + 1 + 2 * BORDER;
+            places *= c->n[k];
+        }
+        if (places <= MOST_PLACES) break;
+    }
+    for (int k = 0; k < 3; k++) c->low[k] -= BORDER * c->size;
+    uint32_t i = 0;
+    for (int z = -1; z <= 1; z++)
+        for (int y = -1; y <= 1; y++)
+            for (int x = -1; x <= 1; x++) {
+                if (!x && !y && !z) continue;
+                c->steps[i] = x + (ptrdiff_t)c->n[0] * (y + (ptrdiff_t)c->n[1] * z);
+                c->lengths[i++] = c->size * sqrt(abs(x) + abs(y) + abs(z));
+            }
+}
+
+static size_t place_of(const cutis_cells *c, uint32_t x, uint32_t y, uint32_t z)
+{
+    return x + (size_t)c->n[0] * (y + (size_t)c->n[1] * z);
+}
+
+// A corner in units of cells, with centres at whole numbers.
+static vec3 in_cells(const cutis_cells *c, const double *p)
+{
+    return v3((p[0] - c->low[0]) / c->size - 0.5, (p[1] - c->low[1]) / c->size - 0.5,
+              (p[2] - c->low[2]) / c->size - 0.5);
+}
+
+// Columns of centres that go through a triangle: where they do, the place above changes by its
+// side. Centres lie off the corners by a little, so that none is hit exactly.
+static void cross_columns(const cutis_cells *c, int8_t *turns, vec3 p, vec3 q, vec3 r)
+{
+    const double off_x = 1e-7, off_y = 1.37e-7;
+    double area = (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
+    int x0 = (int)ceil(fmin(p.x, fmin(q.x, r.x)) - off_x);
+    int x1 = (int)floor(fmax(p.x, fmax(q.x, r.x)) - off_x);
+    int y0 = (int)ceil(fmin(p.y, fmin(q.y, r.y)) - off_y);
+    int y1 = (int)floor(fmax(p.y, fmax(q.y, r.y)) - off_y);
+    if (area == 0) return;
+    for (int y = y0; y <= y1; y++)
+        for (int x = x0; x <= x1; x++) {
+            double px = x + off_x - p.x, py = y + off_y - p.y;
+            double u = (px * (r.y - p.y) - py * (r.x - p.x)) / area;
+            double v = ((q.x - p.x) * py - (q.y - p.y) * px) / area;
+            if (u < 0 || v < 0 || u + v > 1) continue;
+            double z = p.z + u * (q.z - p.z) + v * (r.z - p.z);
+            size_t place = place_of(c, (uint32_t)x, (uint32_t)y, (uint32_t)ceil(z));
+            turns[place] = (int8_t)(turns[place] + (area < 0 ? 1 : -1));
+        }
+}
+
+static void touch_cells(const cutis_cells *c, uint8_t *inside, vec3 p, vec3 q, vec3 r)
+{
+    double longest =
+        fmax(v3_length(v3_sub(q, p)), fmax(v3_length(v3_sub(r, q)), v3_length(v3_sub(p, r))));
+    int n = (int)ceil(longest / SAMPLING);
+    for (int i = 0; i <= n; i++)
+        for (int j = 0; i + j <= n; j++) {
+            double u = n ? (double)i / n : 0, v = n ? (double)j / n : 0;
+            vec3 s = v3_mad(v3_mad(p, u, v3_sub(q, p)), v, v3_sub(r, p));
+            inside[place_of(c, (uint32_t)(s.x + 0.5), (uint32_t)(s.y + 0.5),
+                            (uint32_t)(s.z + 0.5))] = 1;
+        }
+}
+
+// Lower envelope of parabolas: squared distances along one row of the grid (Felzenszwalb and
+// Huttenlocher). `next` is the step from one place of the row to the following.
+static void transform_row(float *values, size_t next, int n, float *row, int *at, float *from)
+{
+    int k = 0;
+    for (int i = 0; i < n; i++) row[i] = values[i * next];
+    at[0] = 0, from[0] = -INFINITY, from[1] = INFINITY;
+    for (int i = 1; i < n; i++) {
+        float s;
+        for (;; k--) {
+            int v = at[k];
+            s = (row[i] + (float)i * (float)i - row[v] - (float)v * (float)v) /
+                (float)(2 * (i - v));
+            if (s > from[k] || k == 0) break;
+        }
+        if (s <= from[k]) s = from[k];
+        k++, at[k] = i, from[k] = s, from[k + 1] = INFINITY;
+    }
+    k = 0;
+    for (int i = 0; i < n; i++) {
+        while (from[k + 1] < (float)i) k++;
+        float d = (float)(i - at[k]);
+        values[i * next] = d * d + row[at[k]];
+    }
+}
+
+static bool find_depth(cutis_cells *c, const uint8_t *inside, cutis_arena *scratch)
+{
+    const uint32_t nx = c->n[0], ny = c->n[1], nz = c->n[2];
+    size_t total = (size_t)nx * ny * nz, most = nx > ny ? nx : ny;
+    if (nz > most) most = nz;
+    float *values = cutis_arena_alloc(scratch, total, sizeof *values);
+    float *row = cutis_arena_alloc(scratch, 2 * most + 2, sizeof *row);
+    int *at = cutis_arena_alloc(scratch, most + 1, sizeof *at);
+    if (!values || !row || !at) return false;
+    const float far = (float)(4 * most * most);
+    for (size_t i = 0; i < total; i++) values[i] = inside[i] ? far : 0;
+    for (uint32_t z = 0; z < nz; z++)
+        for (uint32_t y = 0; y < ny; y++)
+            transform_row(values + place_of(c, 0, y, z), 1, (int)nx, row, at, row + most);
+    for (uint32_t z = 0; z < nz; z++)
+        for (uint32_t x = 0; x < nx; x++)
+            transform_row(values + place_of(c, x, 0, z), nx, (int)ny, row, at, row + most);
+    for (uint32_t y = 0; y < ny; y++)
+        for (uint32_t x = 0; x < nx; x++)
+            transform_row(values + place_of(c, x, y, 0), (size_t)nx * ny, (int)nz, row, at,
+                          row + most);
+    for (uint32_t i = 0; i < c->count; i++)
+        c->depth[i] = c->size * fmax(0.25, sqrt((double)values[c->places[i]]) - OUTSIDE);
+    return true;
+}
+
+static bool fill(const cutis_cells *c, const cutis_closed *mesh, uint8_t *inside, int8_t *turns)
+{
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        const uint32_t *v = mesh->faces[f];
+        vec3 p = in_cells(c, mesh->points[v[0]]), q = in_cells(c, mesh->points[v[1]]);
+        vec3 r = in_cells(c, mesh->points[v[2]]);
+        cross_columns(c, turns, p, q, r);
+        touch_cells(c, inside, p, q, r);
+    }
+    size_t layer = (size_t)c->n[0] * c->n[1];
+    for (size_t column = 0; column < layer; column++) {
+        int sum = 0;
+        for (uint32_t z = 0; z < c->n[2]; z++) {
+            sum += turns[column + z * layer];
+            if (sum > 0) inside[column + z * layer] = 1;
+        }
+    }
+    return true;
+}
+
+cutis_result cutis_cells_make(cutis_arena *arena, const cutis_closed *mesh, uint32_t wanted,
+                              cutis_cells *out)
+{
+    *out = (cutis_cells){ .arena = arena, .context = mesh->context };
+    choose_grid(out, mesh, wanted);
+    size_t total = (size_t)out->n[0] * out->n[1] * out->n[2];
+    cutis_arena scratch = { .context = mesh->context };
+    uint8_t *inside = cutis_arena_zero(&scratch, total, 1);
+    int8_t *turns = cutis_arena_zero(&scratch, total, 1);
+    out->at = cutis_arena_alloc(arena, total, sizeof *out->at);
+    bool good = inside && turns && out->at && fill(out, mesh, inside, turns);
+    for (size_t i = 0; i < total && good; i++)
+        out->at[i] = inside[i] ? out->count++ : CUTIS_NOTHING;
+    out->places = good ? cutis_arena_alloc(arena, out->count, sizeof *out->places) : NULL;
+    out->depth = good ? cutis_arena_alloc(arena, out->count, sizeof *out->depth) : NULL;
+    good = out->places && out->depth;
+    for (size_t i = 0; i < total && good; i++)
+        if (inside[i]) out->places[out->at[i]] = (uint32_t)i;
+    good = good && find_depth(out, inside, &scratch);
+    cutis_arena_release(&scratch);
+    return good ? CUTIS_OK : cutis_alloc_result(mesh->context);
+}
+
+vec3 cutis_cell_centre(const cutis_cells *c, uint32_t cell)
+{
+    uint32_t place = c->places[cell], x = place % c->n[0], y = place / c->n[0] % c->n[1];
+    uint32_t z = place / c->n[0] / c->n[1];
+    return v3(c->low[0] + (x + 0.5) * c->size, c->low[1] + (y + 0.5) * c->size,
+              c->low[2] + (z + 0.5) * c->size);
+}
+
+uint32_t cutis_cell_near(const cutis_cells *c, vec3 point)
+{
+    double p[3] = { point.x, point.y, point.z };
+    int at[3];
+    for (int k = 0; k < 3; k++) {
+        double x = floor((p[k] - c->low[k]) / c->size);
+        at[k] = x < 0 ? 0 : x >= c->n[k] ? (int)c->n[k] - 1 : (int)x;
+    }
+    uint32_t best = c->at[place_of(c, (uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2])];
+    double least = INFINITY;
+    for (int z = -NEAR; z <= NEAR && best == CUTIS_NOTHING; z++)
+        for (int y = -NEAR; y <= NEAR; y++)
+            for (int x = -NEAR; x <= NEAR; x++) {
+                int q[3] = { at[0] + x, at[1] + y, at[2] + z };
+                bool out = false;
+                for (int k = 0; k < 3; k++) out |= q[k] < 0 || q[k] >= (int)c->n[k];
+                if (out) continue;
+                uint32_t cell = c->at[place_of(c, (uint32_t)q[0], (uint32_t)q[1], (uint32_t)q[2])];
+                if (cell == CUTIS_NOTHING) continue;
+                double d = v3_length(v3_sub(cutis_cell_centre(c, cell), point));
+                if (d < least) least = d, best = cell;
+            }
+    return best;
+}
+
+bool cutis_cells_march(const cutis_cells *c, cutis_heap *heap, const cutis_cell_start *starts,
+                       uint32_t start_count, const double *costs, double *distances, uint32_t *from,
+                       uint32_t *origin)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < c->count; i++) distances[i] = INFINITY;
+    heap->count = 0;
+    for (uint32_t i = 0; i < start_count && good; i++) {
+        uint32_t cell = starts[i].cell;
+        if (!(starts[i].distance < distances[cell])) continue;
+        distances[cell] = starts[i].distance;
+        if (from) from[cell] = CUTIS_NOTHING;
+        if (origin) origin[cell] = i;
+        good = cutis_heap_push(heap, distances[cell], cell);
+    }
+    while (heap->count > 0 && good) {
+        cutis_waiting top = cutis_heap_pop(heap);
+        uint32_t v = top.vertex;
+        if (top.distance > distances[v]) continue;
+        const uint32_t *here = c->at + c->places[v];
+        for (int k = 0; k < CUTIS_CELL_NEIGHBOURS && good; k++) {
+            uint32_t to = here[c->steps[k]];
+            if (to == CUTIS_NOTHING) continue;
+            double cost = costs ? (costs[v] + costs[to]) / 2 : 1;
+            double d = top.distance + cost * c->lengths[k];
+            if (!(d < distances[to])) continue;
+            distances[to] = d;
+            if (from) from[to] = v;
+            if (origin) origin[to] = origin[v];
+            good = cutis_heap_push(heap, d, to);
+        }
+    }
+    return good;
+}

@@ -1,0 +1,53 @@
+/// What kind of body the limbs are of, and which limb is which.
+#ifndef CUTIS_SKELETON_KINDS_H
+#define CUTIS_SKELETON_KINDS_H
+
+#include "skeleton/limbs.h"
+
+typedef enum cutis_kind {
+    CUTIS_KIND_HUMAN,
+    CUTIS_KIND_QUADRUPED,
+    CUTIS_KIND_BIRD,
+    CUTIS_KIND_OCTOPUS,
+    CUTIS_KIND_INSECT,
+    CUTIS_KIND_BEAR,
+    CUTIS_KIND_HAND,
+    CUTIS_KIND_FISH,
+    CUTIS_KIND_COUNT,
+} cutis_kind;
+
+/// What a limb is to its body.
+typedef enum cutis_role {
+    CUTIS_ROLE_NONE, ///< nothing that the kind has a name for
+    CUTIS_ROLE_HEAD, ///< with the neck; of a fish its front, of an octopus its mantle
+    CUTIS_ROLE_ARM,
+    CUTIS_ROLE_LEG,
+    CUTIS_ROLE_TAIL,
+    CUTIS_ROLE_EAR, ///< of an insect its antennae
+    CUTIS_ROLE_WING,
+    CUTIS_ROLE_ABDOMEN,
+    CUTIS_ROLE_FINGER,
+    CUTIS_ROLE_STUMP, ///< of a hand
+    CUTIS_ROLE_CAUDAL,
+    CUTIS_ROLE_DORSAL,
+    CUTIS_ROLE_ANAL,
+    CUTIS_ROLE_PECTORAL,
+} cutis_role;
+
+typedef struct cutis_kind_match {
+    cutis_kind kind;
+    double cost; ///< 0: as the kind is in the mean; beyond about 6 it looks like something else
+    cutis_role roles[CUTIS_END_MOST]; ///< per limb
+} cutis_kind_match;
+
+/// How well limbs fit a kind, with the roles that fit best.
+void cutis_kind_fit(const cutis_centrelines *lines, const cutis_limb *limbs, uint32_t count,
+                    double diagonal, cutis_kind kind, cutis_kind_match *out);
+
+/// The kind that fits best. @param second cost of the next one
+void cutis_kind_find(const cutis_centrelines *lines, const cutis_limb *limbs, uint32_t count,
+                     double diagonal, cutis_kind_match *out, double *second);
+
+const char *cutis_kind_name(cutis_kind kind);
+
+#endif

@@ -1,0 +1,42 @@
+/// Limbs of a body: the stretch of every centreline from its end to where the body's section opens
+/// into what carries it, and what that stretch looks like.
+#ifndef CUTIS_SKELETON_LIMBS_H
+#define CUTIS_SKELETON_LIMBS_H
+
+#include "skeleton/centrelines.h"
+
+enum { CUTIS_OPENING_MOST = 4 };
+
+/// A place where the section grows at once and stays large from there to the centre.
+typedef struct cutis_opening {
+    double along;         ///< from the limb's tip
+    double factor;        ///< of growth
+    double before, after; ///< sections, as radii of discs
+} cutis_opening;
+
+typedef struct cutis_limb {
+    uint32_t end;          ///< of the centrelines
+    uint32_t count;        ///< nodes from the tip to the centre
+    const uint32_t *path;  ///< those nodes
+    const double *along;   ///< per node of the path: from the tip
+    const double *section; ///< the same, smoothed
+    cutis_opening openings[CUTIS_OPENING_MOST];
+    uint32_t opening_count;
+    double length;     ///< to a little beyond the opening that ends it
+    double opening;    ///< its factor; 1.2: none was found
+    double thickness;  ///< mean section
+    double bulge;      ///< largest section by the least of its inner half
+    double flatness;   ///< section by the ball that fits in: 1 round, 2 flat
+    double stands_out; ///< of its end
+} cutis_limb;
+
+/// Every end that is a limb; bumps are left out.
+/// @param out CUTIS_END_MOST of them, what stands out most first
+cutis_result cutis_limbs_find(cutis_arena *arena, const cutis_centrelines *lines, double diagonal,
+                              cutis_limb *out, uint32_t *count);
+
+/// Values between the nodes of a limb's path, at a way from its tip.
+double cutis_limb_section(const cutis_limb *limb, double along);
+vec3 cutis_limb_point(const cutis_centrelines *lines, const cutis_limb *limb, double along);
+
+#endif

@@ -1,0 +1,600 @@
+// From limbs with roles to parts and joints. Joints along limbs come from rows (plan_rows.c), those
+// of the trunk lie between the roots of limbs. Invariant: parents before children; left is up x
+// front; every node of the centrelines has a part.
+#include "skeleton/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "geometry/order.h"
+#include "skeleton/plan_rows.h"
+
+static const double STRAIGHT = 0.9;   // of a limb's length: up to there joints lie on its line
+static const double AIMED = 0.25;     // of it: the stretch that shows where the bone goes on
+static const double LONG_NECK = 0.66; // of the trunk: a neck of two bones; a bird's is a part then
+
+typedef struct {
+    cutis_plan *plan;
+    const cutis_centrelines *lines;
+    const cutis_limb *limbs;
+    const cutis_role *roles;
+    uint32_t count;
+    vec3 up, front, left; // of the body
+} planner;
+
+// Limbs of a role -------------------------------------------------------------------------------
+
+static uint32_t limbs_of(const planner *p, cutis_role role, uint32_t *list)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->roles[i] == role) list[n++] = i;
+    return n;
+}
+
+// A place along a limb, 0 its tip, 1 where it opens. Near there and beyond, the line turns to the
+// body's centre while the bone goes straight on.
+static vec3 limb_at(const planner *p, uint32_t limb, double share)
+{
+    const cutis_limb *l = &p->limbs[limb];
+    if (share <= STRAIGHT) return cutis_limb_point(p->lines, l, share * l->length);
+    vec3 a = cutis_limb_point(p->lines, l, (STRAIGHT - AIMED) * l->length);
+    vec3 b = cutis_limb_point(p->lines, l, STRAIGHT * l->length);
+    return v3_mad(b, (share - STRAIGHT) * l->length, v3_unit(v3_sub(b, a)));
+}
+
+// A point on the way from one limb to another through the body, by its share of that way.
+// @param from, to shares of the limbs where the way begins and ends
+static vec3 between_limbs(const planner *p, uint32_t a, double from, uint32_t b, double to,
+                          double t)
+{
+    const cutis_limb *la = &p->limbs[a], *lb = &p->limbs[b];
+    uint32_t ia = la->count,
+             ib = lb->count; // the paths part where they differ, seen from the centre
+    while (ia > 0 && ib > 0 && la->path[ia - 1] == lb->path[ib - 1]) ia--, ib--;
+    double fork_a = la->along[ia < la->count ? ia : ia - 1];
+    double fork_b = lb->along[ib < lb->count ? ib : ib - 1];
+    double first = fmax(0, fork_a - from * la->length), second = fmax(0, fork_b - to * lb->length);
+    double way = t * (first + second);
+    if (way <= first) return cutis_limb_point(p->lines, la, from * la->length + way);
+    return cutis_limb_point(p->lines, lb, fork_b - (way - first));
+}
+
+// The same from the mean of limbs of a role.
+static vec3 trunk_at(const planner *p, cutis_role role, double from, uint32_t b, double to,
+                     double t)
+{
+    uint32_t list[CUTIS_END_MOST], n = limbs_of(p, role, list);
+    vec3 sum = v3(0, 0, 0);
+    for (uint32_t i = 0; i < n; i++) sum = v3_add(sum, between_limbs(p, list[i], from, b, to, t));
+    return n ? v3_divide(sum, n) : p->lines->nodes[0].point;
+}
+
+// The mean place of limbs of a role at a share of their length; the centre if there are none.
+static vec3 mean_at(const planner *p, cutis_role role, double share)
+{
+    uint32_t list[CUTIS_END_MOST], n = limbs_of(p, role, list);
+    vec3 sum = v3(0, 0, 0);
+    if (n == 0) return p->lines->nodes[0].point;
+    for (uint32_t i = 0; i < n; i++) sum = v3_add(sum, limb_at(p, list[i], share));
+    return v3_divide(sum, n);
+}
+
+// Sort a list of limbs by a coordinate, largest first.
+static void sort_along(const planner *p, uint32_t *list, uint32_t n, double share, vec3 way)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t limb = list[i], k = i;
+        double value = v3_dot(limb_at(p, limb, share), way);
+        for (; k > 0 && v3_dot(limb_at(p, list[k - 1], share), way) < value; k--)
+            list[k] = list[k - 1];
+        list[k] = limb;
+    }
+}
+
+// Frame of the body -----------------------------------------------------------------------------
+
+static vec3 across(vec3 v, vec3 up)
+{
+    return v3_mad(v, -v3_dot(v, up), up);
+}
+
+// Up is the y axis, front as the kind tells: feet of people, heads of animals; else +z.
+static void find_frame(planner *p)
+{
+    vec3 front = v3(0, 0, 1);
+    uint32_t list[CUTIS_END_MOST], n;
+    p->up = v3(0, 1, 0);
+    switch (p->plan->kind) {
+    case CUTIS_KIND_HUMAN:
+    case CUTIS_KIND_BEAR: {
+        vec3 sum = v3(0, 0, 0);
+        n = limbs_of(p, CUTIS_ROLE_LEG, list);
+        p->up = v3_unit(v3_sub(mean_at(p, CUTIS_ROLE_ARM, 1), mean_at(p, CUTIS_ROLE_LEG, 1)));
+        for (uint32_t i = 0; i < n; i++)
+            sum = v3_add(sum, v3_sub(limb_at(p, list[i], 0), limb_at(p, list[i], 0.16)));
+        if (n > 0 && v3_length(across(sum, p->up)) > 0) front = sum;
+        break;
+    }
+    case CUTIS_KIND_QUADRUPED:
+    case CUTIS_KIND_BIRD:
+    case CUTIS_KIND_INSECT:
+    case CUTIS_KIND_FISH: {
+        cutis_role rear = p->plan->kind == CUTIS_KIND_INSECT ? CUTIS_ROLE_ABDOMEN
+                          : p->plan->kind == CUTIS_KIND_FISH ? CUTIS_ROLE_CAUDAL
+                                                             : CUTIS_ROLE_TAIL;
+        cutis_role head = CUTIS_ROLE_HEAD;
+        if (p->plan->kind == CUTIS_KIND_INSECT && limbs_of(p, head, list) == 0)
+            head = CUTIS_ROLE_EAR;
+        vec3 from = mean_at(p, limbs_of(p, rear, list) ? rear : CUTIS_ROLE_LEG, 1);
+        front = v3_sub(mean_at(p, head, 1), from);
+        break;
+    }
+    default:
+        break;
+    }
+    front = across(front, p->up);
+    if (!(v3_length(front) > 0)) front = across(v3(0, 0, 1), p->up);
+    if (!(v3_length(front) > 0)) front = across(v3(1, 0, 0), p->up);
+    p->front = v3_unit(front);
+    p->left = v3_cross(p->up, p->front);
+}
+
+// Joints and parts ------------------------------------------------------------------------------
+
+static int32_t add_joint(planner *p, const char *base, const char *name, const char *side,
+                         int32_t parent, vec3 point)
+{
+    cutis_plan *plan = p->plan;
+    if (plan->joint_count == CUTIS_PLAN_JOINTS) return parent;
+    cutis_plan_joint *joint = &plan->joints[plan->joint_count];
+    snprintf(joint->name, sizeof joint->name, "%s%s%s", base, name, side);
+    joint->parent = parent, joint->point = point;
+    return (int32_t)plan->joint_count++;
+}
+
+static uint32_t add_part(planner *p, const char *base, const char *name, const char *side)
+{
+    cutis_plan *plan = p->plan;
+    char text[CUTIS_PLAN_NAME];
+    snprintf(text, sizeof text, "%s%s%s", base, name, side);
+    for (uint32_t i = 0; i < plan->part_count; i++)
+        if (strcmp(plan->parts[i], text) == 0) return i;
+    if (plan->part_count == CUTIS_PLAN_PARTS) return 0;
+    memcpy(plan->parts[plan->part_count], text, sizeof text);
+    return plan->part_count++;
+}
+
+static void mark_beyond(planner *p, const cutis_limb *limb, double along, uint32_t part)
+{
+    for (uint32_t i = 0; i < limb->count && limb->along[i] <= along; i++)
+        p->plan->node_parts[limb->path[i]] = part;
+}
+
+// The place of the largest section of a limb, and of the least between it and where it ends.
+static void find_neck(const cutis_limb *limb, double *peak, double *neck)
+{
+    double most = 0, least = INFINITY;
+    *peak = *neck = limb->length;
+    for (uint32_t i = 0; i < limb->count; i++) {
+        double t = limb->along[i] / limb->length;
+        if (t > 0.1 && t < 0.8 && limb->section[i] > most)
+            most = limb->section[i], *peak = limb->along[i];
+    }
+    for (uint32_t i = 0; i < limb->count; i++)
+        if (limb->along[i] > *peak && limb->along[i] <= 1.1 * limb->length &&
+            limb->section[i] < least)
+            least = limb->section[i], *neck = limb->along[i];
+}
+
+static double row_place(const cutis_limb *limb, plan_anchor anchor, double value)
+{
+    double peak, neck;
+    if (anchor == FROM_TIP) return value * limb->length;
+    find_neck(limb, &peak, &neck);
+    double from = anchor == FROM_PEAK ? peak : neck;
+    return from + value * cutis_limb_section(limb, from);
+}
+
+// Joints and parts of a limb, by its rows. Returns its last joint.
+static int32_t lay_limb(planner *p, uint32_t index, int variant, const char *base, const char *side,
+                        int32_t parent)
+{
+    const cutis_limb *limb = &p->limbs[index];
+    for (uint32_t r = 0; r < CUTIS_PLAN_ROW_COUNT; r++) {
+        const plan_row *row = &CUTIS_PLAN_ROWS[r];
+        if (row->kind != p->plan->kind || row->role != p->roles[index] || row->variant != variant)
+            continue;
+        if (row->joint) {
+            double at = row_place(limb, row->anchor, row->at);
+            parent =
+                add_joint(p, base, row->joint, side, parent, limb_at(p, index, at / limb->length));
+        }
+        if (row->part)
+            mark_beyond(p, limb, row_place(limb, row->anchor, row->cut),
+                        add_part(p, base, row->part, side));
+    }
+    return parent;
+}
+
+static const char *side_name(uint32_t i)
+{
+    return i == 0 ? "_l" : "_r";
+}
+
+// A pair, left first.
+static void lay_pair(planner *p, cutis_role role, int variant, const char *base, int32_t parent)
+{
+    uint32_t list[CUTIS_END_MOST], n = limbs_of(p, role, list);
+    sort_along(p, list, n, 1, p->left);
+    for (uint32_t i = 0; i < n && i < 2; i++)
+        lay_limb(p, list[i], variant, base, n == 1 ? "" : side_name(i), parent);
+}
+
+static int32_t lay_single(planner *p, cutis_role role, const char *base, int32_t parent)
+{
+    uint32_t list[CUTIS_END_MOST];
+    return limbs_of(p, role, list) ? lay_limb(p, list[0], 0, base, "", parent) : parent;
+}
+
+// Kinds -----------------------------------------------------------------------------------------
+
+static void plan_human(planner *p)
+{
+    uint32_t arms[CUTIS_END_MOST], heads[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_ARM, arms);
+    add_part(p, "", "torso", "");
+    vec3 low = mean_at(p, CUTIS_ROLE_LEG, 0.96), neck = mean_at(p, CUTIS_ROLE_HEAD, 0.97);
+    vec3 shoulders = mean_at(p, CUTIS_ROLE_ARM, 0.90), hips = v3_mix(low, neck, 0.087);
+    vec3 middle = v3_mix(hips, neck, 0.28), high = v3_mix(hips, neck, 0.55);
+    if (limbs_of(p, CUTIS_ROLE_HEAD, heads)) { // backs bend: half way to the line through the body
+        middle = v3_mix(middle, trunk_at(p, CUTIS_ROLE_LEG, 1, heads[0], 0.97, 0.33), 0.5);
+        high = v3_mix(high, trunk_at(p, CUTIS_ROLE_LEG, 1, heads[0], 0.97, 0.58), 0.5);
+    }
+    int32_t root = add_joint(p, "", "hips", "", CUTIS_NONE, hips);
+    int32_t spine = add_joint(p, "", "spine", "", root, middle);
+    int32_t chest = add_joint(p, "", "chest", "", spine, high);
+    lay_single(p, CUTIS_ROLE_HEAD, "", chest);
+    sort_along(p, arms, n, 1, p->left);
+    for (uint32_t i = 0; i < n && i < 2; i++) {
+        vec3 root_of_arm = limb_at(p, arms[i], 0.90);
+        int32_t clavicle =
+            add_joint(p, "", "clavicle", side_name(i), chest, v3_mix(shoulders, root_of_arm, 0.3));
+        lay_limb(p, arms[i], 0, "", side_name(i), clavicle);
+    }
+    lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
+}
+
+// A bear's head: from its neck, the narrowest place between the ears and the trunk.
+static vec3 bear_neck(planner *p)
+{
+    uint32_t ears[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_EAR, ears);
+    uint32_t head = add_part(p, "", "head", "");
+    vec3 sum = v3(0, 0, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        const cutis_limb *limb = &p->limbs[ears[i]];
+        double most = 0, least = INFINITY, end = limb->along[limb->count - 1], neck = end;
+        double stop = end - p->lines->nodes[0].radius;
+        for (uint32_t k = 0; k < limb->count; k++) {
+            if (limb->along[k] < 1.2 * limb->length || limb->along[k] > stop) continue;
+            if (limb->section[k] > most) most = limb->section[k], least = INFINITY;
+            if (limb->section[k] < least) least = limb->section[k], neck = limb->along[k];
+        }
+        mark_beyond(p, limb, neck, head);
+        sum = v3_add(sum, cutis_limb_point(p->lines, limb, neck));
+    }
+    return n ? v3_divide(sum, n) : p->lines->nodes[0].point;
+}
+
+static void plan_bear(planner *p)
+{
+    add_part(p, "", "torso", "");
+    vec3 neck = bear_neck(p), legs = mean_at(p, CUTIS_ROLE_LEG, 0.95);
+    int32_t root = add_joint(p, "", "hips", "", CUTIS_NONE, v3_mix(legs, neck, 0.14));
+    int32_t chest = add_joint(p, "", "chest", "", root, v3_mix(legs, neck, 0.5));
+    int32_t head = add_joint(p, "", "head", "", chest, neck);
+    lay_pair(p, CUTIS_ROLE_ARM, 0, "", chest);
+    lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
+    lay_pair(p, CUTIS_ROLE_EAR, 0, "", head);
+}
+
+// Neck and head: one bone, or two where the neck is long against the trunk. @return is it long?
+static bool lay_neck(planner *p, uint32_t index, double root, double trunk, int32_t parent)
+{
+    const cutis_limb *limb = &p->limbs[index];
+    double peak, narrow, end = root * limb->length;
+    find_neck(limb, &peak, &narrow);
+    double head = fmin(peak + 0.2 * cutis_limb_section(limb, peak), end);
+    bool is_long = end - head > LONG_NECK * trunk;
+    parent = add_joint(p, is_long ? "neck1" : "neck", "", "", parent, limb_at(p, index, root));
+    if (is_long)
+        parent = add_joint(p, "neck2", "", "", parent,
+                           cutis_limb_point(p->lines, limb, (0.45 * end + 0.55 * head)));
+    lay_limb(p, index, 0, "", "", parent);
+    return is_long;
+}
+
+static void plan_quadruped(planner *p)
+{
+    uint32_t legs[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs);
+    add_part(p, "", "torso", "");
+    sort_along(p, legs, n, 1, p->front);
+    vec3 fore = v3(0, 0, 0), hind = fore;
+    uint32_t half = n / 2;
+    for (uint32_t i = 0; i < n; i++) {
+        vec3 root = limb_at(p, legs[i], i < half ? 1.11 : 1.06);
+        if (i < half)
+            fore = v3_add(fore, v3_divide(root, half));
+        else
+            hind = v3_add(hind, v3_divide(root, n - half));
+    }
+    int32_t root = add_joint(p, "", "hips", "", CUTIS_NONE, hind);
+    int32_t spine = add_joint(p, "", "spine", "", root, v3_mix(hind, fore, 0.35));
+    int32_t chest = add_joint(p, "", "chest", "", spine, v3_mix(hind, fore, 0.757));
+    uint32_t heads[CUTIS_END_MOST];
+    if (limbs_of(p, CUTIS_ROLE_HEAD, heads))
+        lay_neck(p, heads[0], 1.05, v3_distance(fore, hind), chest);
+    lay_single(p, CUTIS_ROLE_TAIL, "", root);
+    for (uint32_t set = 0; set < 2; set++) {
+        uint32_t *pair = set ? legs + half : legs, count = set ? n - half : half;
+        sort_along(p, pair, count, 1, p->left);
+        for (uint32_t i = 0; i < count && i < 2; i++)
+            lay_limb(p, pair[i], (int)set, "", side_name(i), set ? root : chest);
+    }
+}
+
+static void plan_bird(planner *p)
+{
+    add_part(p, "", "torso", "");
+    vec3 tail = mean_at(p, CUTIS_ROLE_TAIL, 0.86), neck = mean_at(p, CUTIS_ROLE_HEAD, 1);
+    vec3 wings = mean_at(p, CUTIS_ROLE_WING, 1.15), legs = mean_at(p, CUTIS_ROLE_LEG, 1.2);
+    int32_t root =
+        add_joint(p, "", "hips", "", CUTIS_NONE, v3_mix(v3_mix(tail, neck, 0.34), legs, 0.3));
+    int32_t chest =
+        add_joint(p, "", "chest", "", root, v3_mix(v3_mix(tail, neck, 0.64), wings, 0.3));
+    uint32_t heads[CUTIS_END_MOST];
+    if (limbs_of(p, CUTIS_ROLE_HEAD, heads)) {
+        const cutis_limb *limb = &p->limbs[heads[0]];
+        double trunk = v3_distance(tail, neck), peak, narrow;
+        find_neck(limb, &peak, &narrow);
+        if (limb->length - peak > LONG_NECK * trunk)
+            mark_beyond(p, limb, 0.95 * limb->length, add_part(p, "", "neck", ""));
+        lay_neck(p, heads[0], 1.05, trunk, chest);
+    }
+    lay_single(p, CUTIS_ROLE_TAIL, "", root);
+    lay_pair(p, CUTIS_ROLE_WING, 0, "", chest);
+    lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
+}
+
+static void plan_octopus(planner *p)
+{
+    static const char *const NAMES[4] = { "arm1", "arm2", "arm3", "arm4" };
+    uint32_t arms[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_ARM, arms), left = 0, right = 0;
+    add_part(p, "", "head", "");
+    vec3 roots = mean_at(p, CUTIS_ROLE_ARM, 1.04), mantle = mean_at(p, CUTIS_ROLE_HEAD, 1.15);
+    int32_t root = add_joint(p, "", "body", "", CUTIS_NONE, v3_mix(roots, mantle, 0.3));
+    lay_single(p, CUTIS_ROLE_HEAD, "", root);
+    sort_along(p, arms, n, 1, p->front);
+    for (uint32_t i = 0; i < n; i++) {
+        vec3 out = v3_sub(limb_at(p, arms[i], 1), roots);
+        bool on_left = v3_dot(out, p->left) >= 0;
+        uint32_t k = on_left ? left++ : right++;
+        if (k > 3) k = on_left ? right++ : left++, on_left = !on_left;
+        lay_limb(p, arms[i], 0, NAMES[k & 3], side_name(!on_left), root);
+    }
+}
+
+// The head of an insect with antennae: up to the next opening beyond theirs.
+static int32_t insect_head(planner *p, int32_t thorax)
+{
+    uint32_t list[CUTIS_END_MOST];
+    if (limbs_of(p, CUTIS_ROLE_HEAD, list)) return lay_limb(p, list[0], 0, "", "", thorax);
+    uint32_t n = limbs_of(p, CUTIS_ROLE_EAR, list);
+    if (n == 0) return thorax;
+    uint32_t head = add_part(p, "", "head", "");
+    vec3 sum = v3(0, 0, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        const cutis_limb *limb = &p->limbs[list[i]];
+        double neck = 1.6 * limb->length;
+        for (uint32_t k = limb->opening_count; k-- > 0;)
+            if (limb->openings[k].along > 1.2 * limb->length) neck = limb->openings[k].along;
+        mark_beyond(p, limb, neck, head);
+        sum = v3_add(sum, cutis_limb_point(p->lines, limb, neck));
+    }
+    return add_joint(p, "", "head", "", thorax, v3_divide(sum, n));
+}
+
+static void plan_insect(planner *p)
+{
+    uint32_t legs[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs), seen[2] = { 0 };
+    static const char *const NUMBERS[3] = { "1", "2", "3" };
+    add_part(p, "", "thorax", "");
+    vec3 middle = mean_at(p, CUTIS_ROLE_LEG, 1.15);
+    int32_t root = add_joint(p, "", "thorax", "", CUTIS_NONE, middle);
+    int32_t head = insect_head(p, root);
+    lay_single(p, CUTIS_ROLE_ABDOMEN, "", root);
+    lay_pair(p, CUTIS_ROLE_EAR, 0, "", head);
+    sort_along(p, legs, n, 1, p->front);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t right = v3_dot(v3_sub(limb_at(p, legs[i], 0.8), middle), p->left) < 0;
+        if (seen[right] == 3) right = !right;
+        char side[8];
+        snprintf(side, sizeof side, "%s%s", NUMBERS[seen[right]++ % 3], side_name(right));
+        lay_limb(p, legs[i], 0, "", side, root);
+    }
+}
+
+// The thumb leaves the hand nearest to the wrist; the others follow across the palm.
+static void plan_hand(planner *p)
+{
+    static const char *const NAMES[5] = { "thumb", "index", "middle", "ring", "pinky" };
+    uint32_t fingers[CUTIS_END_MOST], stump[CUTIS_END_MOST];
+    uint32_t n = limbs_of(p, CUTIS_ROLE_FINGER, fingers), thumb = 0;
+    vec3 roots = mean_at(p, CUTIS_ROLE_FINGER, 1), low = mean_at(p, CUTIS_ROLE_STUMP, 0);
+    double fingers_length = 0;
+    add_part(p, "", "palm", "");
+    for (uint32_t i = 0; i < n; i++) {
+        if (v3_distance(limb_at(p, fingers[i], 1), low) <
+            v3_distance(limb_at(p, fingers[thumb], 1), low))
+            thumb = i;
+    }
+    uint32_t first = n ? fingers[thumb] : 0;
+    vec3 side = n ? v3_sub(limb_at(p, first, 1), roots) : p->left;
+    sort_along(p, fingers, n, 1, side);
+    for (uint32_t i = 0; i < n; i++)
+        if (fingers[i] == first)
+            memmove(fingers + 1, fingers, i * sizeof *fingers), fingers[0] = first;
+    if (n > 1) roots = v3(0, 0, 0);
+    for (uint32_t i = 1; i < n; i++) {
+        fingers_length += p->limbs[fingers[i]].length / (n - 1);
+        roots = v3_add(roots, v3_divide(limb_at(p, fingers[i], 1), n - 1));
+    }
+    int32_t root = CUTIS_NONE;
+    vec3 wrist = v3_mix(low, roots, 0.5);
+    if (limbs_of(p, CUTIS_ROLE_STUMP, stump)) {
+        const cutis_limb *limb = &p->limbs[stump[0]];
+        double at = fmax(v3_distance(low, roots) - 0.95 * fingers_length, 0.3 * limb->length);
+        wrist = cutis_limb_point(p->lines, limb, at);
+        root = add_joint(p, "", "forearm", "", root, limb_at(p, stump[0], 0.28));
+        if (at > 0.9 * fingers_length) mark_beyond(p, limb, at, add_part(p, "", "forearm", ""));
+    }
+    int32_t hand = add_joint(p, "", "hand", "", root, wrist);
+    for (uint32_t i = 0; i < n && i < 5; i++) {
+        int32_t parent = hand;
+        if (i == 0)
+            parent =
+                add_joint(p, "thumb", "1", "", hand, v3_mix(wrist, limb_at(p, first, 0.89), 0.4));
+        lay_limb(p, fingers[i], i == 0, NAMES[i], "", parent);
+    }
+}
+
+static void plan_fish(planner *p)
+{
+    static const char *const NAMES[4] = { "body", "head", "spine1", "spine2" };
+    static const double PLACES[4] = { 0.47, 0.24, 0.69, 0.87 }; // from the nose to the tail's root
+    static const int32_t PARENTS[4] = { CUTIS_NONE, 0, 0, 2 };
+    uint32_t tails[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_CAUDAL, tails),
+                                    noses[CUTIS_END_MOST];
+    vec3 points[4];
+    for (int i = 0; i < 4; i++) points[i] = p->lines->nodes[0].point;
+    add_part(p, "", "body", "");
+    if (n && limbs_of(p, CUTIS_ROLE_HEAD, noses)) {
+        const cutis_limb *limb = &p->limbs[tails[0]];
+        double stem = row_place(limb, FROM_NECK, 0) / limb->length;
+        for (int i = 0; i < 4; i++)
+            points[i] = between_limbs(p, noses[0], 0, tails[0], stem, PLACES[i]);
+    }
+    for (int i = 0; i < 4; i++) add_joint(p, "", NAMES[i], "", PARENTS[i], points[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t before = p->plan->joint_count;
+        lay_limb(p, tails[i], 0, "", "", 3);
+        if (i > 0) p->plan->joint_count = before; // lobes of one fin
+    }
+    lay_single(p, CUTIS_ROLE_DORSAL, "", 0);
+    lay_single(p, CUTIS_ROLE_ANAL, "", 2);
+    lay_pair(p, CUTIS_ROLE_PECTORAL, 0, "", 0);
+}
+
+cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines, double diagonal,
+                             cutis_kind kind, cutis_plan *out)
+{
+    static void (*const KINDS[CUTIS_KIND_COUNT])(planner *) = {
+        plan_human,  plan_quadruped, plan_bird, plan_octopus,
+        plan_insect, plan_bear,      plan_hand, plan_fish,
+    };
+    cutis_limb *limbs = cutis_arena_alloc(arena, CUTIS_END_MOST, sizeof *limbs);
+    uint32_t count;
+    cutis_kind_match match = { .kind = kind };
+    *out = (cutis_plan){ .second = INFINITY };
+    out->node_parts = cutis_nothings(arena, lines->count);
+    if (!limbs || !out->node_parts) return cutis_alloc_result(lines->cells.context);
+    TRY(cutis_limbs_find(arena, lines, diagonal, limbs, &count));
+    if (kind == CUTIS_KIND_COUNT)
+        cutis_kind_find(lines, limbs, count, diagonal, &match, &out->second);
+    else
+        cutis_kind_fit(lines, limbs, count, diagonal, kind, &match);
+    out->kind = match.kind, out->cost = match.cost;
+    planner p = {
+        .plan = out, .lines = lines, .limbs = limbs, .roles = match.roles, .count = count
+    };
+    find_frame(&p);
+    KINDS[match.kind](&p);
+    if (out->node_parts[0] == CUTIS_NOTHING) out->node_parts[0] = 0;
+    for (uint32_t i = 1; i < lines->count; i++)
+        if (out->node_parts[i] == CUTIS_NOTHING)
+            out->node_parts[i] = out->node_parts[lines->nodes[i].parent];
+    return CUTIS_OK;
+}
+
+// Faces -----------------------------------------------------------------------------------------
+
+// Of a part in several pieces the largest stays; the others take the part that they share most of
+// their border with.
+static bool join_islands(cutis_arena *scratch, const cutis_closed *mesh, uint32_t *labels,
+                         uint32_t part_count)
+{
+    uint32_t *piece = cutis_nothings(scratch, mesh->face_count), *queue, count = 0;
+    uint32_t *sizes = cutis_arena_zero(scratch, mesh->face_count, sizeof *sizes);
+    uint32_t largest[CUTIS_PLAN_PARTS];
+    queue = cutis_arena_alloc(scratch, mesh->face_count, sizeof *queue);
+    if (!piece || !sizes || !queue) return false;
+    memset(largest, 0xff, sizeof largest);
+    for (uint32_t seed = 0; seed < mesh->face_count; seed++) {
+        if (piece[seed] != CUTIS_NOTHING) continue;
+        uint32_t head = 0, tail = 0, label = labels[seed];
+        queue[tail++] = seed, piece[seed] = count;
+        while (head < tail)
+            for (uint32_t f = queue[head++], k = 0; k < 3; k++) {
+                uint32_t g = mesh->twins[3 * f + k] / 3;
+                if (piece[g] == CUTIS_NOTHING && labels[g] == label)
+                    piece[g] = count, queue[tail++] = g;
+            }
+        sizes[count] = tail;
+        if (largest[label] == CUTIS_NOTHING || tail > sizes[largest[label]]) largest[label] = count;
+        count++;
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t seed = 0; seed < mesh->face_count; seed++) {
+            uint32_t id = piece[seed], head = 0, tail = 0, best = CUTIS_NOTHING;
+            double border[CUTIS_PLAN_PARTS] = { 0 };
+            if (id == CUTIS_NOTHING || id == largest[labels[seed]]) continue;
+            queue[tail++] = seed, piece[seed] = CUTIS_NOTHING;
+            while (head < tail)
+                for (uint32_t f = queue[head++], k = 0; k < 3; k++) {
+                    uint32_t h = 3 * f + k, g = mesh->twins[h] / 3;
+                    if (piece[g] == id) piece[g] = CUTIS_NOTHING, queue[tail++] = g;
+                    if (labels[g] != labels[seed]) border[labels[g]] += cutis_edge_length(mesh, h);
+                }
+            for (uint32_t l = 0; l < part_count; l++)
+                if (border[l] > 0 && (best == CUTIS_NOTHING || border[l] > border[best])) best = l;
+            if (best == CUTIS_NOTHING) continue; // a shell of its own
+            for (uint32_t i = 0; i < tail; i++)
+                labels[queue[i]] = best, piece[queue[i]] = largest[best];
+            changed = true;
+        }
+    }
+    return true;
+}
+
+cutis_result cutis_plan_label(const cutis_plan *plan, const cutis_centrelines *lines,
+                              const cutis_closed *mesh, uint32_t *labels)
+{
+    cutis_arena scratch = { .context = mesh->context };
+    uint32_t *owners = cutis_arena_alloc(&scratch, lines->cells.count, sizeof *owners);
+    cutis_result result =
+        owners ? cutis_centrelines_owners(lines, owners) : cutis_alloc_result(mesh->context);
+    for (uint32_t f = 0; f < mesh->face_count && result == CUTIS_OK; f++) {
+        const uint32_t *v = mesh->faces[f];
+        vec3 sum = v3_add(v3_of(mesh->points[v[0]]),
+                          v3_add(v3_of(mesh->points[v[1]]), v3_of(mesh->points[v[2]])));
+        uint32_t cell = cutis_cell_near(&lines->cells, v3_divide(sum, 3));
+        uint32_t owner = cell == CUTIS_NOTHING ? CUTIS_NOTHING : owners[cell];
+        labels[f] = owner == CUTIS_NOTHING ? plan->node_parts[0] : plan->node_parts[owner];
+    }
+    if (result == CUTIS_OK && !join_islands(&scratch, mesh, labels, plan->part_count))
+        result = cutis_alloc_result(mesh->context);
+    cutis_arena_release(&scratch);
+    return result;
+}
