@@ -342,6 +342,21 @@ const verb_row cli_verbs[] = {
       "cutis retarget fox.glb --motion dog.bvh --write-map map.json\tonly the match, to edit\n"
       "cutis retarget fox.glb --motion dog.bvh --map map.json --feet free -o run.glb\twith the edited match\n",
       verb_retarget },
+    { "rig", "BODY", NULL, 1, 1, "joints, parts and weights for a body that has none",
+      "From the shape alone: lines through the middle of the body, limbs where its sections open, its kind by its limbs\n"
+      "(human, quadruped, bird, octopus, insect, toy bear, hand, fish; --kind tells it), parts and joints named after the kind, and weights\n"
+      "by the joints' bones. Scans with noise and holes do; y is up and the body is in any pose. The model stays as it\n"
+      "is: materials, coordinates and nodes; joints come below a node \"rig\", y along every bone. --motion puts the\n"
+      "first clip of a file on it. A result that fails its own check is an error, and nothing is written without --keep.\n"
+      "\n"
+      "JSON keys: file, output, kind, deviation (of the limbs from the kind's: 1 is usual, beyond 4.5 it is refused), second,\n"
+      "second_deviation (the kind that fits next best; null: the kind was given), joints, parts, moved_inside, seconds,\n"
+      "problems [text].\n",
+      COMMON | READING | WRITING | RUNNING | BIT(KIND) | BIT(MOTION) | BIT(INFLUENCES) | BIT(LARGEST) | BIT(KEEP) |
+          BIT(WEIGHTS),
+      "cutis rig scan.obj -o body.glb\tfind out what it is, and rig it\n"
+      "cutis rig scan.ply --kind human --motion 02_01.bvh -o walk.glb\ta person, walking\n",
+      verb_rig },
     { "skeleton", "MODEL", NULL, 1, 1, "a skeleton, rig and parts for a body cut in parts",
       "SOURCE: file:LABELS (one number per triangle, a line each: .seg), parts (that the file carries: CUTIS_parts,\n"
       "OBJ groups), materials, meshes, shells, joints (the heaviest joint of a skin), auto (found by shape; --count,\n"

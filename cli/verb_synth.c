@@ -189,11 +189,12 @@ static int check_body(cli_app *app, const cutis_synth_options *o)
 
 static int read_options(cli_app *app, cutis_synth_options *out)
 {
+    const int kind = (int)option_choice(app, OPTION_KIND); // 0: auto, which is the first
     *out = (cutis_synth_options){
         .vertex_count = option_count(app, OPTION_VERTICES, 0),
         .seed = (uint64_t)option_number(app, OPTION_SEED, 0.0),
         .count = option_count(app, OPTION_COUNT, 0),
-        .kind = (cutis_family_kind)option_choice(app, OPTION_KIND),
+        .kind = (cutis_family_kind)(kind > 0 ? kind - 1 : 0),
         .pose = (cutis_family_pose)option_choice(app, OPTION_REST_POSE),
         .scan = (cutis_family_scan)option_choice(app, OPTION_SCAN),
         .unrigged = option_given(app, OPTION_UNRIGGED),

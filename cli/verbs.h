@@ -89,8 +89,8 @@ typedef enum option_kind {
     X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \
     X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0,                                       \
       "random numbers (crowd, family, poses)")                                                     \
-    X(KIND, "kind", 0, CHOICE, "KIND", "human quadruped bird octopus insect bear hand fish", 0, 0, \
-      "family: what kind of body (default human)")                                                 \
+    X(KIND, "kind", 0, CHOICE, "KIND", "auto human quadruped bird octopus insect bear hand fish",  \
+      0, 0, "what kind of body (family: default human; rig: default auto, as its limbs tell)")     \
     X(REST_POSE, "pose", 0, CHOICE, "POSE", "auto a t sitting bent", 0, 0,                         \
       "family: the rest pose (default: as the seed says)")                                         \
     X(SCAN, "scan", 0, CHOICE, "WHEN", "auto on off", 0, 0,                                        \
@@ -223,6 +223,8 @@ typedef enum option_kind {
       "the motion's rest pose: its first frame, or all channels 0 (default: tpose if it is one)")  \
     X(FEET, "feet", 0, CHOICE, "FEET", "lock free", 0, 0,                                          \
       "keep standing feet where they stand, or not (default lock)")                                \
+    X(KEEP, "keep", 0, FLAG, 0, 0, 0, 0,                                                           \
+      "write the result though it failed its own check; the exit status is 1 all the same")        \
     X(PARTS, "parts", 0, TEXT, "SOURCE", 0, 0, 0,                                                  \
       "file:LABELS, parts, materials, meshes, shells, joints or auto")                             \
     X(PART_COUNT, "count", 0, COUNT, "N", 0, 2, 10000, "auto: at most N parts")                    \
@@ -309,7 +311,7 @@ extern const uint32_t cli_verb_count;
     X(render)                                                                                      \
     X(compare)                                                                                     \
     X(reproduce)                                                                                   \
-    X(reduce) X(cage) X(fit) X(handles) X(skeleton) X(view) X(retarget) X(help) X(version)
+    X(reduce) X(cage) X(fit) X(handles) X(skeleton) X(rig) X(view) X(retarget) X(help) X(version)
 #define CLI_VERB(name) int verb_##name(struct cli_app *app);
 CLI_VERBS(CLI_VERB)
 #undef CLI_VERB

@@ -15,7 +15,7 @@
 #define WINDOW     3  // cells to each side that a cell's depth is compared with
 #define SMOOTHED   6  // passes over the lines
 #define ENDS_ASKED 12u
-static const double STANDS_OUT = 0.04; // of the diagonal: ends that the centre lies between
+static const double STANDS_OUT = 0.06; // of the diagonal: ends that the centre lies between
 static const double SHY = 8;           // how much more a way costs beside the middle
 
 typedef struct {

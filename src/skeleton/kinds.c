@@ -268,17 +268,15 @@ void cutis_kind_fit(const cutis_centrelines *lines, const cutis_limb *limbs, uin
 }
 
 void cutis_kind_find(const cutis_centrelines *lines, const cutis_limb *limbs, uint32_t count,
-                     double diagonal, cutis_kind_match *out, double *second)
+                     double diagonal, cutis_kind_match *out, cutis_kind *next, double *second)
 {
-    *second = INFINITY;
+    *second = INFINITY, *next = CUTIS_KIND_COUNT;
     for (int k = 0; k < CUTIS_KIND_COUNT; k++) {
         cutis_kind_match match;
         cutis_kind_fit(lines, limbs, count, diagonal, (cutis_kind)k, &match);
-        if (k > 0 && !(match.cost < out->cost)) {
-            *second = fmin(*second, match.cost);
-            continue;
-        }
-        if (k > 0) *second = out->cost;
-        *out = match;
+        bool better = k == 0 || match.cost < out->cost;
+        if (better && k > 0) *second = out->cost, *next = out->kind;
+        if (!better && match.cost < *second) *second = match.cost, *next = match.kind;
+        if (better) *out = match;
     }
 }

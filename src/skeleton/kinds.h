@@ -44,9 +44,9 @@ typedef struct cutis_kind_match {
 void cutis_kind_fit(const cutis_centrelines *lines, const cutis_limb *limbs, uint32_t count,
                     double diagonal, cutis_kind kind, cutis_kind_match *out);
 
-/// The kind that fits best. @param second cost of the next one
+/// The kind that fits best. @param next, second the next one and its cost
 void cutis_kind_find(const cutis_centrelines *lines, const cutis_limb *limbs, uint32_t count,
-                     double diagonal, cutis_kind_match *out, double *second);
+                     double diagonal, cutis_kind_match *out, cutis_kind *next, double *second);
 
 const char *cutis_kind_name(cutis_kind kind);
 

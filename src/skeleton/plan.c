@@ -13,6 +13,7 @@
 
 static const double STRAIGHT = 0.9;   // of a limb's length: up to there joints lie on its line
 static const double AIMED = 0.25;     // of it: the stretch that shows where the bone goes on
+static const double CROTCH = 1.07;    // of the way from a toe to it: the length of a leg
 static const double LONG_NECK = 0.66; // of the trunk: a neck of two bones; a bird's is a part then
 
 typedef struct {
@@ -94,6 +95,23 @@ static void sort_along(const planner *p, uint32_t *list, uint32_t n, double shar
     }
 }
 
+// Legs of people part at the crotch. A waist no thicker than a thigh hides where their sections
+// open; there the place where the two become one piece tells.
+static void part_legs(planner *p, cutis_limb *limbs)
+{
+    uint32_t legs[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs);
+    if (p->plan->kind != CUTIS_KIND_HUMAN || n != 2) return;
+    double meets = p->lines->meets[limbs[legs[0]].end][limbs[legs[1]].end];
+    for (uint32_t i = 0; i < 2; i++) {
+        cutis_limb *limb = &limbs[legs[i]];
+        uint32_t k = 0;
+        while (k + 1 < limb->count && p->lines->reach[p->lines->nodes[limb->path[k]].cell] > meets)
+            k++;
+        if (limb->length > 1.2 * limb->along[k] && limb->along[k] > 0)
+            limb->length = CROTCH * limb->along[k];
+    }
+}
+
 // Frame of the body -----------------------------------------------------------------------------
 
 static vec3 across(vec3 v, vec3 up)
@@ -139,6 +157,7 @@ static void find_frame(planner *p)
     if (!(v3_length(front) > 0)) front = across(v3(0, 0, 1), p->up);
     if (!(v3_length(front) > 0)) front = across(v3(1, 0, 0), p->up);
     p->front = v3_unit(front);
+    p->plan->front = p->front;
     p->left = v3_cross(p->up, p->front);
 }
 
@@ -315,6 +334,22 @@ static bool lay_neck(planner *p, uint32_t index, double root, double trunk, int3
     return is_long;
 }
 
+// Ears are the head's, with the stretch of the head that they stand on.
+static void give_ears(planner *p, uint32_t head)
+{
+    const cutis_limb *limb = &p->limbs[head];
+    uint32_t ears[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_EAR, ears);
+    uint32_t part = add_part(p, "", "head", "");
+    for (uint32_t i = 0; i < n; i++) {
+        const cutis_limb *ear = &p->limbs[ears[i]];
+        uint32_t a = limb->count, b = ear->count;
+        while (a > 0 && b > 0 && limb->path[a - 1] == ear->path[b - 1]) a--, b--;
+        mark_beyond(p, ear, ear->along[b < ear->count ? b : b - 1], part);
+        double fork = limb->along[a < limb->count ? a : a - 1];
+        if (fork < 0.6 * limb->length) mark_beyond(p, limb, fork, part);
+    }
+}
+
 static void plan_quadruped(planner *p)
 {
     uint32_t legs[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs);
@@ -333,8 +368,10 @@ static void plan_quadruped(planner *p)
     int32_t spine = add_joint(p, "", "spine", "", root, v3_mix(hind, fore, 0.35));
     int32_t chest = add_joint(p, "", "chest", "", spine, v3_mix(hind, fore, 0.757));
     uint32_t heads[CUTIS_END_MOST];
-    if (limbs_of(p, CUTIS_ROLE_HEAD, heads))
+    if (limbs_of(p, CUTIS_ROLE_HEAD, heads)) {
         lay_neck(p, heads[0], 1.05, v3_distance(fore, hind), chest);
+        give_ears(p, heads[0]);
+    }
     lay_single(p, CUTIS_ROLE_TAIL, "", root);
     for (uint32_t set = 0; set < 2; set++) {
         uint32_t *pair = set ? legs + half : legs, count = set ? n - half : half;
@@ -469,6 +506,24 @@ static void plan_hand(planner *p)
     }
 }
 
+// The root of a fish's tail: the narrowest place before its body. @return the way from the centre
+static double fish_stem(const planner *p, uint32_t *tail)
+{
+    uint32_t tails[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_CAUDAL, tails);
+    double least = INFINITY, stem = 0;
+    *tail = tails[0];
+    for (uint32_t i = 1; i < n; i++) // the lobe whose limb reaches farthest in
+        if (p->limbs[tails[i]].length > p->limbs[*tail].length) *tail = tails[i];
+    const cutis_limb *limb = &p->limbs[*tail];
+    double whole = limb->along[limb->count - 1];
+    for (uint32_t i = 0; i < limb->count; i++) {
+        double t = limb->along[i] / limb->length;
+        if (t < 0.35 || t > 1.1 || limb->section[i] >= least) continue;
+        least = limb->section[i], stem = whole - limb->along[i];
+    }
+    return stem;
+}
+
 static void plan_fish(planner *p)
 {
     static const char *const NAMES[4] = { "body", "head", "spine1", "spine2" };
@@ -476,20 +531,23 @@ static void plan_fish(planner *p)
     static const int32_t PARENTS[4] = { CUTIS_NONE, 0, 0, 2 };
     uint32_t tails[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_CAUDAL, tails),
                                     noses[CUTIS_END_MOST];
-    vec3 points[4];
-    for (int i = 0; i < 4; i++) points[i] = p->lines->nodes[0].point;
+    uint32_t tail = 0;
+    double stem = n ? fish_stem(p, &tail) : 0;
+    vec3 points[5];
+    for (int i = 0; i < 5; i++) points[i] = p->lines->nodes[0].point;
     add_part(p, "", "body", "");
     if (n && limbs_of(p, CUTIS_ROLE_HEAD, noses)) {
-        const cutis_limb *limb = &p->limbs[tails[0]];
-        double stem = row_place(limb, FROM_NECK, 0) / limb->length;
+        const cutis_limb *limb = &p->limbs[tail];
+        double share = (limb->along[limb->count - 1] - stem) / limb->length;
         for (int i = 0; i < 4; i++)
-            points[i] = between_limbs(p, noses[0], 0, tails[0], stem, PLACES[i]);
+            points[i] = between_limbs(p, noses[0], 0, tail, share, PLACES[i]);
+        points[4] = cutis_limb_point(p->lines, limb, share * limb->length);
     }
     for (int i = 0; i < 4; i++) add_joint(p, "", NAMES[i], "", PARENTS[i], points[i]);
+    if (n) add_joint(p, "", "caudal", "", 3, points[4]);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t before = p->plan->joint_count;
-        lay_limb(p, tails[i], 0, "", "", 3);
-        if (i > 0) p->plan->joint_count = before; // lobes of one fin
+        const cutis_limb *limb = &p->limbs[tails[i]];
+        mark_beyond(p, limb, limb->along[limb->count - 1] - stem, add_part(p, "", "caudal", ""));
     }
     lay_single(p, CUTIS_ROLE_DORSAL, "", 0);
     lay_single(p, CUTIS_ROLE_ANAL, "", 2);
@@ -511,13 +569,14 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
     if (!limbs || !out->node_parts) return cutis_alloc_result(lines->cells.context);
     TRY(cutis_limbs_find(arena, lines, diagonal, limbs, &count));
     if (kind == CUTIS_KIND_COUNT)
-        cutis_kind_find(lines, limbs, count, diagonal, &match, &out->second);
+        cutis_kind_find(lines, limbs, count, diagonal, &match, &out->next, &out->second);
     else
         cutis_kind_fit(lines, limbs, count, diagonal, kind, &match);
     out->kind = match.kind, out->cost = match.cost;
     planner p = {
         .plan = out, .lines = lines, .limbs = limbs, .roles = match.roles, .count = count
     };
+    part_legs(&p, limbs);
     find_frame(&p);
     KINDS[match.kind](&p);
     if (out->node_parts[0] == CUTIS_NOTHING) out->node_parts[0] = 0;

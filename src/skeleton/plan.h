@@ -20,6 +20,8 @@ typedef struct cutis_plan {
     char parts[CUTIS_PLAN_PARTS][CUTIS_PLAN_NAME];
     uint32_t part_count;
     uint32_t *node_parts; ///< per node of the centrelines
+    vec3 front;           ///< where the body looks, unit
+    cutis_kind next;      ///< the kind that fits next best
 } cutis_plan;
 
 /// @param kind CUTIS_KIND_COUNT: whichever fits best

@@ -1,0 +1,65 @@
+/// Rigs for bodies that have none: kind, parts, joints and weights, found from the shape alone.
+///
+/// Method and limits: docs/design/rig.md. Needs cutis-skeleton. Threads: several may rig at once.
+#ifndef CUTIS_RIG_H
+#define CUTIS_RIG_H
+
+#include <cutis/device.h>
+#include <cutis/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a body is. Its joints and parts are named after it (docs/spec/rig.md).
+typedef enum cutis_rig_kind {
+    CUTIS_RIG_AUTO = 0, ///< whichever its limbs fit best
+    CUTIS_RIG_HUMAN = 1,
+    CUTIS_RIG_QUADRUPED = 2,
+    CUTIS_RIG_BIRD = 3,
+    CUTIS_RIG_OCTOPUS = 4,
+    CUTIS_RIG_INSECT = 5,
+    CUTIS_RIG_BEAR = 6, ///< a plump toy
+    CUTIS_RIG_HAND = 7,
+    CUTIS_RIG_FISH = 8,
+} cutis_rig_kind;
+
+CUTIS_API const char *cutis_rig_kind_name(cutis_rig_kind kind);
+
+/// The zero value: any kind, four influences.
+typedef struct cutis_rig_options {
+    cutis_rig_kind kind;
+    uint32_t influences; ///< weights kept per vertex; 0 = 4
+    bool largest;        ///< keep the largest weights, in place of those that deform alike
+} cutis_rig_options;
+
+/// What was found; owns its arrays.
+typedef struct cutis_rig_report {
+    cutis_rig_kind kind;
+    double deviation;      ///< of its limbs from the kind's: 0 none, 1 usual, beyond 4 doubtful
+    cutis_rig_kind second; ///< the kind that fits next best; AUTO: the kind was given
+    double second_deviation;
+    uint32_t joint_count, part_count;
+    uint32_t moved_inside; ///< joints that had to be moved into the body
+    uint32_t problem_count;
+    const char *const *problems; ///< what its own check found, one line each
+    double seconds;
+} cutis_rig_report;
+
+CUTIS_API void cutis_rig_report_destroy(cutis_rig_report *report); ///< NULL is fine
+
+/// Rig a body. The new model is the old one with joints below a node "rig", skins and weights; its
+/// triangles are named by part. y is up.
+/// @param device whose threads find the weights; NULL: the calling one
+/// @param report what was found (destroy it), or NULL
+/// @return CUTIS_OK (also when the report lists problems), CUTIS_INVALID_ARGUMENT (no triangles,
+///         unknown kind), CUTIS_UNSUPPORTED (a skin is there already, or no closed surface comes of
+///         it), CUTIS_CANCELLED, CUTIS_LIMIT_EXCEEDED, CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_rig(const cutis_model *model, cutis_device *device,
+                                 const cutis_rig_options *options, cutis_model **out,
+                                 cutis_rig_report **report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,370 @@
+// A rig for a body: its plan, a model with joints and skins, and weights by the joints' bones.
+// Invariant: at rest every vertex is where it was; y runs along every bone.
+#include <cutis/handles.h>
+#include <cutis/rig.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/os/os.h"
+#include "skeleton/parts.h"
+#include "skeleton/plan.h"
+
+static const uint32_t CELLS = 80000;   // enough for fingers and toes of a whole body
+static const double LEAST_END = 0.015; // of the diagonal: what an end stands out by
+static const double DOUBTFUL = 4.5;    // deviation from a kind beyond which it is not trusted
+
+typedef struct {
+    const cutis_model *model;
+    cutis_context *context;
+    cutis_rig_report *report;
+    cutis_arena arena; // of what is needed until the model is made
+    cutis_labels names;
+    cutis_closed mesh;
+    cutis_centrelines *lines;
+    cutis_plan *plan;
+    cutis_gathered body;
+    uint32_t *parts;     // per triangle of the body
+    double (*frames)[9]; // per joint: columns x y z
+    cutis_notes problems;
+    cutis_skin *skins;
+    uint32_t skin_count;
+} rigger;
+
+const char *cutis_rig_kind_name(cutis_rig_kind kind)
+{
+    return kind == CUTIS_RIG_AUTO ? "auto" : cutis_kind_name((cutis_kind)(kind - 1));
+}
+
+void cutis_rig_report_destroy(cutis_rig_report *report)
+{
+    cutis_owner_destroy(report);
+}
+
+// The plan --------------------------------------------------------------------------------------
+
+// Joints of thin or noisy bodies may come to lie outside: into the nearest cell.
+static void move_inside(rigger *r)
+{
+    const cutis_cells *cells = &r->lines->cells;
+    for (uint32_t j = 0; j < r->plan->joint_count; j++) {
+        vec3 *point = &r->plan->joints[j].point;
+        uint32_t cell = cutis_cell_near(cells, *point), best = 0;
+        if (cell != CUTIS_NOTHING &&
+            v3_distance(cutis_cell_centre(cells, cell), *point) < cells->size &&
+            cells->depth[cell] > cells->size)
+            continue;
+        for (uint32_t i = 1; i < r->lines->count; i++)
+            if (v3_distance(r->lines->nodes[i].point, *point) <
+                v3_distance(r->lines->nodes[best].point, *point))
+                best = i;
+        *point = v3_mix(*point, r->lines->nodes[best].point, 0.5);
+        cell = cutis_cell_near(cells, *point);
+        if (cell == CUTIS_NOTHING || cells->depth[cell] <= cells->size)
+            *point = r->lines->nodes[best].point;
+        r->report->moved_inside++;
+    }
+}
+
+// Parts of the body's own triangles, from the closed mesh's face in the same place.
+static cutis_result find_parts(rigger *r)
+{
+    uint32_t faces = r->mesh.face_count;
+    uint32_t *labels = cutis_arena_alloc(&r->arena, faces, sizeof *labels);
+    uint32_t *list = cutis_arena_alloc(&r->arena, faces, sizeof *list);
+    double(*middles)[3] = cutis_arena_alloc(&r->arena, faces, sizeof *middles);
+    r->parts = cutis_arena_zero(&r->arena, r->body.triangle_count, sizeof *r->parts);
+    if (!labels || !list || !middles || !r->parts) return cutis_alloc_result(r->context);
+    TRY(cutis_plan_label(r->plan, r->lines, &r->mesh, labels));
+    for (uint32_t f = 0; f < faces; f++) {
+        const uint32_t *v = r->mesh.faces[f];
+        list[f] = f;
+        for (int k = 0; k < 3; k++)
+            middles[f][k] =
+                (r->mesh.points[v[0]][k] + r->mesh.points[v[1]][k] + r->mesh.points[v[2]][k]) / 3;
+    }
+    cutis_nearest *nearest =
+        cutis_nearest_make(&r->arena, (const double(*)[3])middles, list, faces);
+    if (!nearest) return cutis_alloc_result(r->context);
+    for (uint32_t t = 0; t < r->body.triangle_count; t++) {
+        double middle[3] = { 0 }, distance = INFINITY;
+        for (int k = 0; k < 9; k++)
+            middle[k % 3] +=
+                r->body.positions[3 * (size_t)r->body.triangles[3 * (size_t)t + k / 3] + k % 3] /
+                3.;
+        uint32_t f = cutis_nearest_find(nearest, middle, &distance);
+        if (f != CUTIS_NOTHING) r->parts[t] = labels[f];
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
+{
+    cutis_skeleton_repairs repairs = { 0 };
+    r->names.arena = &r->arena;
+    TRY(cutis_gather(&r->arena, r->model, &r->body));
+    if (r->body.triangle_count == 0) return INVALID(r->context, "there are no triangles to rig");
+    TRY(cutis_closed_make(r->model, NULL, &r->names, &repairs, &r->mesh));
+    r->lines = cutis_arena_zero(&r->arena, 1, sizeof *r->lines);
+    r->plan = cutis_arena_zero(&r->arena, 1, sizeof *r->plan);
+    if (!r->lines || !r->plan) return cutis_alloc_result(r->context);
+    TRY(cutis_centrelines_find(&r->arena, &r->mesh, CELLS, LEAST_END * r->mesh.diagonal, r->lines));
+    TRY(cutis_progress(r->context, "rigging", 0.3));
+    cutis_kind kind =
+        options->kind == CUTIS_RIG_AUTO ? CUTIS_KIND_COUNT : (cutis_kind)(options->kind - 1);
+    TRY(cutis_plan_make(&r->arena, r->lines, r->mesh.diagonal, kind, r->plan));
+    move_inside(r);
+    TRY(find_parts(r));
+    r->report->kind = (cutis_rig_kind)(r->plan->kind + 1);
+    r->report->deviation = r->plan->cost;
+    r->report->second =
+        options->kind == CUTIS_RIG_AUTO ? (cutis_rig_kind)(r->plan->next + 1) : CUTIS_RIG_AUTO;
+    r->report->second_deviation = r->plan->second;
+    r->report->joint_count = r->plan->joint_count, r->report->part_count = r->plan->part_count;
+    if (r->plan->cost > DOUBTFUL)
+        cutis_note(&r->problems,
+                   "the limbs are not those of a %s (deviation %.1f, beyond %.1f): --kind says "
+                   "what it is",
+                   cutis_kind_name(r->plan->kind), r->plan->cost, DOUBTFUL);
+    return CUTIS_OK;
+}
+
+// Joints ----------------------------------------------------------------------------------------
+
+// Where a bone points: at the child that goes on most as the bone before does; at the end of a
+// chain as that bone does.
+static vec3 bone_way(const cutis_plan *plan, uint32_t j)
+{
+    const cutis_plan_joint *own = &plan->joints[j];
+    vec3 before = own->parent == CUTIS_NONE ? v3(0, 1, 0)
+                                            : v3_sub(own->point, plan->joints[own->parent].point);
+    vec3 best = before;
+    double most = -2;
+    if (!(v3_length(before) > 0)) before = best = v3(0, 1, 0);
+    for (uint32_t c = j + 1; c < plan->joint_count; c++) {
+        vec3 way = v3_sub(plan->joints[c].point, own->point);
+        if (plan->joints[c].parent != (int32_t)j || !(v3_length(way) > 0)) continue;
+        double along = v3_dot(v3_unit(way), v3_unit(before));
+        if (along > most) most = along, best = way;
+    }
+    return v3_unit(best);
+}
+
+// y along the bone, z as near to the body's front as that leaves, x to complete them.
+static bool find_frames(rigger *r)
+{
+    const cutis_plan *plan = r->plan;
+    r->frames = cutis_arena_alloc(&r->arena, plan->joint_count, sizeof *r->frames);
+    if (!r->frames) return false;
+    for (uint32_t j = 0; j < plan->joint_count; j++) {
+        vec3 y = bone_way(plan, j), z = v3_mad(plan->front, -v3_dot(plan->front, y), y);
+        if (v3_length(z) < 0.2) z = v3_mad(v3(0, 1, 0), -y.y, y);
+        if (v3_length(z) < 0.2) z = v3_mad(v3(1, 0, 0), -y.x, y);
+        z = v3_unit(z);
+        vec3 x = v3_cross(y, z);
+        const double frame[9] = { x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z };
+        memcpy(r->frames[j], frame, sizeof frame);
+    }
+    return true;
+}
+
+static cutis_node joint_node(const rigger *r, uint32_t j, uint32_t first)
+{
+    const cutis_plan_joint *own = &r->plan->joints[j];
+    cutis_node node = cutis_node_default();
+    double local[9], place[3], origin[3];
+    cutis_mat34 matrix;
+    v3_put(own->point, place);
+    memcpy(local, r->frames[j], sizeof local);
+    memcpy(origin, place, sizeof origin);
+    if (own->parent != CUTIS_NONE) {
+        vec3 way = v3_sub(own->point, r->plan->joints[own->parent].point);
+        const double *up = r->frames[own->parent];
+        double33_transpose_multiply(up, r->frames[j], local);
+        for (int k = 0; k < 3; k++)
+            origin[k] = up[k] * way.x + up[3 + k] * way.y + up[6 + k] * way.z;
+    }
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) matrix.m[4 * i + k] = (float)local[3 * i + k];
+        matrix.m[4 * i + 3] = (float)origin[i];
+    }
+    node.name = own->name;
+    node.parent = (int32_t)(own->parent == CUTIS_NONE ? first - 1 : first + (uint32_t)own->parent);
+    node.rest = cutis_transform_from_mat34(&matrix);
+    node.rest.scale = (cutis_float3){ 1, 1, 1 };
+    return node;
+}
+
+// Takes a mesh's vertices to the world and from there to the joint.
+static void bind_of(const rigger *r, uint32_t j, const float *transform, cutis_mat34 *out)
+{
+    const double *frame = r->frames[j];
+    double place[3];
+    v3_put(r->plan->joints[j].point, place);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 4; k++) {
+            double sum = 0;
+            for (int m = 0; m < 3; m++)
+                sum += frame[3 * m + i] * (transform[4 * m + k] - (k == 3 ? place[m] : 0));
+            out->m[4 * i + k] = (float)sum;
+        }
+}
+
+static bool add_skin(rigger *r, const float *transform, uint32_t first)
+{
+    uint32_t n = r->plan->joint_count;
+    cutis_mat34 *binds = cutis_arena_alloc(&r->arena, n, sizeof *binds);
+    uint32_t *joints = cutis_arena_alloc(&r->arena, n, sizeof *joints);
+    if (!binds || !joints) return false;
+    for (uint32_t j = 0; j < n; j++) joints[j] = first + j, bind_of(r, j, transform, &binds[j]);
+    r->skins[r->skin_count++] = (cutis_skin){ .name = "rig",
+                                              .joint_count = n,
+                                              .joints = joints,
+                                              .inverse_binds = binds,
+                                              .root = (int32_t)first };
+    return true;
+}
+
+// The model -------------------------------------------------------------------------------------
+
+// Primitives with parts, and every vertex on the root until there are weights.
+static bool fill_primitive(rigger *r, cutis_primitive *primitive, const uint32_t *parts)
+{
+    size_t n = primitive->vertex_count;
+    uint32_t *first = cutis_arena_alloc(&r->arena, n + 1, sizeof *first);
+    uint32_t *joints = cutis_arena_zero(&r->arena, n, sizeof *joints);
+    float *weights = cutis_arena_alloc(&r->arena, n, sizeof *weights);
+    if (!first || !joints || !weights) return false;
+    for (size_t v = 0; v <= n; v++) first[v] = (uint32_t)v;
+    for (size_t v = 0; v < n; v++) weights[v] = 1;
+    primitive->influences = (cutis_influences){ first, joints, weights };
+    primitive->parts = parts;
+    return true;
+}
+
+// @param at next primitive of triangles of the body; moves on
+static bool fill_mesh(rigger *r, cutis_mesh *mesh, const char *const *part_names,
+                      const uint32_t *triangles, uint32_t *at)
+{
+    cutis_primitive *primitives =
+        cutis_arena_copy(&r->arena, mesh->primitives, mesh->primitive_count, sizeof *primitives);
+    if (!primitives) return false;
+    for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+        bool shown = primitives[p].topology == CUTIS_TOPOLOGY_TRIANGLES;
+        if (!fill_primitive(r, &primitives[p], shown ? r->parts + triangles[(*at)++] : NULL))
+            return false;
+    }
+    mesh->primitives = primitives;
+    mesh->part_names = part_names, mesh->part_count = r->plan->part_count;
+    mesh->part_tree = NULL;
+    return true;
+}
+
+// First triangle of every primitive of the body, in its order.
+static uint32_t *first_triangles(rigger *r)
+{
+    uint32_t *first = cutis_arena_zero(&r->arena, r->body.primitive_count, sizeof *first);
+    for (uint32_t t = r->body.triangle_count; t-- > 0 && first;)
+        first[r->body.triangle_primitives[t]] = t;
+    return first;
+}
+
+static cutis_result make_model(rigger *r, cutis_model **out)
+{
+    cutis_model_data data = *cutis_model_get(r->model);
+    const cutis_instance *instances;
+    uint32_t count = cutis_model_instances(r->model, &instances), n = r->plan->joint_count;
+    uint32_t first = data.node_count + 1, primitive = 0, *triangles = first_triangles(r);
+    cutis_node *nodes = cutis_arena_alloc(&r->arena, (size_t)first + n, sizeof *nodes);
+    cutis_mesh *meshes = cutis_arena_copy(&r->arena, data.meshes, data.mesh_count, sizeof *meshes);
+    const char **names = cutis_arena_alloc(&r->arena, CUTIS_PLAN_PARTS, sizeof *names);
+    r->skins = cutis_arena_alloc(&r->arena, count + 1u, sizeof *r->skins);
+    if (!triangles || !nodes || !meshes || !names || !r->skins || !find_frames(r))
+        return cutis_alloc_result(r->context);
+    memcpy(nodes, data.nodes, data.node_count * sizeof *nodes);
+    for (uint32_t p = 0; p < r->plan->part_count; p++) names[p] = r->plan->parts[p];
+    nodes[first - 1] = cutis_node_default();
+    nodes[first - 1].name = "rig";
+    for (uint32_t j = 0; j < n; j++) nodes[first + j] = joint_node(r, j, first);
+    for (uint32_t i = 0; i < count; i++) {
+        cutis_mesh *mesh = &meshes[instances[i].mesh];
+        if (primitive == r->body.primitive_count || r->body.primitives[primitive].instance != i)
+            continue; // nothing of it is a surface
+        if (!add_skin(r, r->body.primitives[primitive].transform, first) ||
+            !fill_mesh(r, mesh, names, triangles, &primitive))
+            return cutis_alloc_result(r->context);
+        nodes[instances[i].node].skin = (int32_t)r->skin_count - 1;
+    }
+    data.nodes = nodes, data.node_count = first + n;
+    data.meshes = meshes;
+    data.skins = r->skins, data.skin_count = r->skin_count;
+    data.handles = NULL, data.cage = NULL, data.pose_space = NULL;
+    return cutis_model_create(r->context, &data, CUTIS_GATE_REFUSE, out);
+}
+
+// Its own check: joints that hold nothing.
+static void check_weights(rigger *r, const cutis_model *model)
+{
+    const cutis_model_data *data = cutis_model_get(model);
+    double held[CUTIS_PLAN_JOINTS] = { 0 };
+    for (uint32_t m = 0; m < data->mesh_count; m++)
+        for (uint32_t p = 0; p < data->meshes[m].primitive_count; p++) {
+            const cutis_primitive *primitive = &data->meshes[m].primitives[p];
+            const cutis_influences *w = &primitive->influences;
+            for (uint32_t i = 0; w->first && i < w->first[primitive->vertex_count]; i++)
+                held[w->joints[i]] += w->weights[i];
+        }
+    for (uint32_t j = 0; j < r->plan->joint_count; j++)
+        if (!(held[j] > 0))
+            cutis_note(&r->problems, "joint %s moves nothing", r->plan->joints[j].name);
+}
+
+static cutis_result rig(rigger *r, cutis_device *device, const cutis_rig_options *options,
+                        cutis_model **out)
+{
+    const cutis_handles_options how = { .influences = options->influences,
+                                        .reduce = !options->largest };
+    cutis_model *bare = NULL;
+    TRY(find_plan(r, options));
+    TRY(cutis_progress(r->context, "rigging", 0.5));
+    TRY(make_model(r, &bare));
+    cutis_result result = cutis_handles_skeleton(bare, device, &how, out, NULL);
+    cutis_model_destroy(bare);
+    if (result == CUTIS_OK) check_weights(r, *out);
+    return result;
+}
+
+cutis_result cutis_rig(const cutis_model *model, cutis_device *device,
+                       const cutis_rig_options *options, cutis_model **out,
+                       cutis_rig_report **report)
+{
+    const cutis_rig_options none = { 0 };
+    if (!options) options = &none;
+    cutis_context *context = cutis_model_context(model);
+    const cutis_model_data *data = cutis_model_get(model);
+    double begun = cutis_os_seconds();
+    *out = NULL;
+    if (report) *report = NULL;
+    if ((unsigned)options->kind > CUTIS_RIG_FISH) return INVALID(context, "unknown kind of body");
+    if (data->skin_count > 0)
+        return UNSUPPORTED(context, "the model has a skin already: `handles --skeleton` makes new "
+                                    "weights for it, `retarget` brings motion");
+    rigger r = { .model = model, .context = context, .arena = { .context = context } };
+    r.report = cutis_owner_create(context, sizeof *r.report);
+    if (!r.report) return cutis_alloc_result(context);
+    r.problems.arena = cutis_owner_arena(r.report);
+    cutis_result result = rig(&r, device, options, out);
+    if (result == CUTIS_OK && r.problems.failed) result = cutis_alloc_result(context);
+    r.report->problem_count = r.problems.count, r.report->problems = r.problems.lines;
+    r.report->seconds = cutis_os_seconds() - begun;
+    cutis_closed_release(&r.mesh);
+    cutis_arena_release(&r.arena);
+    if (result == CUTIS_OK && report) {
+        *report = r.report;
+        return result;
+    }
+    cutis_rig_report_destroy(r.report);
+    if (result != CUTIS_OK) cutis_model_destroy(*out), *out = NULL;
+    return result;
+}
