@@ -349,7 +349,7 @@ const verb_row cli_verbs[] = {
       "is: materials, coordinates and nodes; joints come below a node \"rig\", y along every bone. --motion puts the\n"
       "first clip of a file on it. A result that fails its own check is an error, and nothing is written without --keep.\n"
       "\n"
-      "JSON keys: file, output, kind, deviation (of the limbs from the kind's: 1 is usual, beyond 4.5 it is refused), second,\n"
+      "JSON keys: file, output, kind, deviation (of the limbs from the kind's: 1 is usual, beyond 6.5 it is refused), second,\n"
       "second_deviation (the kind that fits next best; null: the kind was given), joints, parts, moved_inside, seconds,\n"
       "problems [text].\n",
       COMMON | READING | WRITING | RUNNING | BIT(KIND) | BIT(MOTION) | BIT(INFLUENCES) | BIT(LARGEST) | BIT(KEEP) |

@@ -65,6 +65,8 @@ typedef struct cutis_handles_options {
     double tolerance;      ///< FIELD: largest residual of the solver; 0 = 1e-6
     bool strict;           ///< handles the grid cannot separate are an error; not for skeletons
     int32_t skin_plus_one; ///< skeletons: 1 + the only skin to bind; 0 = all skins in use
+    bool every_joint; ///< skeletons: all joints hold their bones, also those that artists give no
+                      ///< weight (a top that only carries the rig, targets of inverse kinematics)
 } cutis_handles_options;
 
 /// What became of one handle, or of one joint of a skin.

@@ -14,13 +14,14 @@
 static const double STRAIGHT = 0.9;   // of a limb's length: up to there joints lie on its line
 static const double AIMED = 0.25;     // of it: the stretch that shows where the bone goes on
 static const double CROTCH = 1.07;    // of the way from a toe to it: the length of a leg
+static const double STEM = 0.4;       // of the way to a fish's tail: lobes part beyond it
 static const double LONG_NECK = 0.66; // of the trunk: a neck of two bones; a bird's is a part then
 
 typedef struct {
     cutis_plan *plan;
     const cutis_centrelines *lines;
     const cutis_limb *limbs;
-    const cutis_role *roles;
+    cutis_role *roles;
     uint32_t count;
     vec3 up, front, left; // of the body
 } planner;
@@ -265,7 +266,7 @@ static void plan_human(planner *p)
     uint32_t arms[CUTIS_END_MOST], heads[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_ARM, arms);
     add_part(p, "", "torso", "");
     vec3 low = mean_at(p, CUTIS_ROLE_LEG, 0.96), neck = mean_at(p, CUTIS_ROLE_HEAD, 0.97);
-    vec3 shoulders = mean_at(p, CUTIS_ROLE_ARM, 0.90), hips = v3_mix(low, neck, 0.087);
+    vec3 shoulders = mean_at(p, CUTIS_ROLE_ARM, 0.95), hips = v3_mix(low, neck, 0.087);
     vec3 middle = v3_mix(hips, neck, 0.28), high = v3_mix(hips, neck, 0.55);
     if (limbs_of(p, CUTIS_ROLE_HEAD, heads)) { // backs bend: half way to the line through the body
         middle = v3_mix(middle, trunk_at(p, CUTIS_ROLE_LEG, 1, heads[0], 0.97, 0.33), 0.5);
@@ -277,7 +278,7 @@ static void plan_human(planner *p)
     lay_single(p, CUTIS_ROLE_HEAD, "", chest);
     sort_along(p, arms, n, 1, p->left);
     for (uint32_t i = 0; i < n && i < 2; i++) {
-        vec3 root_of_arm = limb_at(p, arms[i], 0.90);
+        vec3 root_of_arm = limb_at(p, arms[i], 0.95);
         int32_t clavicle =
             add_joint(p, "", "clavicle", side_name(i), chest, v3_mix(shoulders, root_of_arm, 0.3));
         lay_limb(p, arms[i], 0, "", side_name(i), clavicle);
@@ -309,7 +310,7 @@ static vec3 bear_neck(planner *p)
 static void plan_bear(planner *p)
 {
     add_part(p, "", "torso", "");
-    vec3 neck = bear_neck(p), legs = mean_at(p, CUTIS_ROLE_LEG, 0.95);
+    vec3 neck = bear_neck(p), legs = mean_at(p, CUTIS_ROLE_LEG, 1);
     int32_t root = add_joint(p, "", "hips", "", CUTIS_NONE, v3_mix(legs, neck, 0.14));
     int32_t chest = add_joint(p, "", "chest", "", root, v3_mix(legs, neck, 0.5));
     int32_t head = add_joint(p, "", "head", "", chest, neck);
@@ -358,7 +359,7 @@ static void plan_quadruped(planner *p)
     vec3 fore = v3(0, 0, 0), hind = fore;
     uint32_t half = n / 2;
     for (uint32_t i = 0; i < n; i++) {
-        vec3 root = limb_at(p, legs[i], i < half ? 1.11 : 1.06);
+        vec3 root = limb_at(p, legs[i], i < half ? 1.20 : 1.14);
         if (i < half)
             fore = v3_add(fore, v3_divide(root, half));
         else
@@ -506,20 +507,83 @@ static void plan_hand(planner *p)
     }
 }
 
-// The root of a fish's tail: the narrowest place before its body. @return the way from the centre
-static double fish_stem(const planner *p, uint32_t *tail)
+// Where two limbs' lines part, as the way from the centre.
+static double fork_way(const planner *p, uint32_t a, uint32_t b)
 {
-    uint32_t tails[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_CAUDAL, tails);
-    double least = INFINITY, stem = 0;
-    *tail = tails[0];
-    for (uint32_t i = 1; i < n; i++) // the lobe whose limb reaches farthest in
-        if (p->limbs[tails[i]].length > p->limbs[*tail].length) *tail = tails[i];
-    const cutis_limb *limb = &p->limbs[*tail];
-    double whole = limb->along[limb->count - 1];
+    const cutis_limb *la = &p->limbs[a], *lb = &p->limbs[b];
+    uint32_t ia = la->count, ib = lb->count;
+    while (ia > 0 && ib > 0 && la->path[ia - 1] == lb->path[ib - 1]) ia--, ib--;
+    return p->lines->nodes[la->path[ia < la->count ? ia : ia - 1]].way;
+}
+
+static double tip_way(const planner *p, uint32_t limb)
+{
+    return p->lines->nodes[p->limbs[limb].path[0]].way;
+}
+
+// How thick a limb is at its tip: noses are, tails are not.
+static double blunt(const planner *p, uint32_t limb)
+{
+    const cutis_limb *l = &p->limbs[limb];
+    double whole = l->along[l->count - 1], sum = 0;
+    for (int i = 1; i <= 4; i++) {
+        double along = 0.08 * i * whole;
+        uint32_t k = 0;
+        while (k + 1 < l->count && l->along[k] < along) k++;
+        sum += p->lines->nodes[l->path[k]].radius;
+    }
+    return sum;
+}
+
+// Which end of a fish is which follows from where they are: the nose is the bluntest, the tail the
+// farthest from it, lobes share the tail's stem, fins stand up, down and aside.
+static uint32_t assign_fish(planner *p)
+{
+    uint32_t nose = 0, tail = 0;
+    double far = -1;
+    for (uint32_t i = 1; i < p->count; i++)
+        if (blunt(p, i) > blunt(p, nose)) nose = i;
+    for (uint32_t i = 0; i < p->count; i++) {
+        double d = v3_distance(limb_at(p, i, 0), limb_at(p, nose, 0));
+        if (d > far) far = d, tail = i;
+    }
+    vec3 front = across(v3_sub(limb_at(p, nose, 0), limb_at(p, tail, 0)), p->up);
+    vec3 left = v3_unit(v3_cross(p->up, front));
+    uint32_t side[2] = { nose, nose }, dorsal = nose, anal = nose;
+    double most[2] = { 0 }, high = 0, low = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        p->roles[i] = CUTIS_ROLE_NONE;
+        if (i == nose || i == tail) continue;
+        if (fork_way(p, i, tail) > STEM * tip_way(p, tail)) {
+            p->roles[i] = CUTIS_ROLE_CAUDAL;
+            continue;
+        }
+        vec3 out = v3_unit(v3_sub(limb_at(p, i, 0), limb_at(p, i, 1)));
+        double aside = v3_dot(out, left), up = v3_dot(out, p->up);
+        uint32_t k = aside < 0;
+        if (fabs(aside) > 0.5 && fabs(aside) > most[k]) most[k] = fabs(aside), side[k] = i;
+        if (fabs(aside) <= 0.5 && up > high) high = up, dorsal = i;
+        if (fabs(aside) <= 0.5 && up < low) low = up, anal = i;
+    }
+    for (int k = 0; k < 2; k++) p->roles[side[k]] = CUTIS_ROLE_PECTORAL;
+    p->roles[dorsal] = CUTIS_ROLE_DORSAL, p->roles[anal] = CUTIS_ROLE_ANAL;
+    p->roles[nose] = CUTIS_ROLE_HEAD, p->roles[tail] = CUTIS_ROLE_CAUDAL;
+    return tail;
+}
+
+// The root of a fish's tail: the narrowest place between the fin and the body, as the way from the
+// centre.
+static double fish_stem(const planner *p, uint32_t tail)
+{
+    const cutis_limb *limb = &p->limbs[tail];
+    double whole = limb->along[limb->count - 1], most = 0, least = INFINITY, peak = 0, stem = 0;
+    for (uint32_t i = 0; i < limb->count; i++)
+        if (limb->along[i] > 0.1 * whole && limb->along[i] < 0.45 * whole &&
+            limb->section[i] > most)
+            most = limb->section[i], peak = limb->along[i];
     for (uint32_t i = 0; i < limb->count; i++) {
-        double t = limb->along[i] / limb->length;
-        if (t < 0.35 || t > 1.1 || limb->section[i] >= least) continue;
-        least = limb->section[i], stem = whole - limb->along[i];
+        if (limb->along[i] <= peak || limb->along[i] > 0.7 * whole) continue;
+        if (limb->section[i] < least) least = limb->section[i], stem = whole - limb->along[i];
     }
     return stem;
 }
@@ -529,10 +593,10 @@ static void plan_fish(planner *p)
     static const char *const NAMES[4] = { "body", "head", "spine1", "spine2" };
     static const double PLACES[4] = { 0.47, 0.24, 0.69, 0.87 }; // from the nose to the tail's root
     static const int32_t PARENTS[4] = { CUTIS_NONE, 0, 0, 2 };
-    uint32_t tails[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_CAUDAL, tails),
-                                    noses[CUTIS_END_MOST];
-    uint32_t tail = 0;
-    double stem = n ? fish_stem(p, &tail) : 0;
+    uint32_t tails[CUTIS_END_MOST], noses[CUTIS_END_MOST], n;
+    uint32_t tail = p->count > 1 ? assign_fish(p) : 0;
+    n = limbs_of(p, CUTIS_ROLE_CAUDAL, tails);
+    double stem = n ? fish_stem(p, tail) : 0;
     vec3 points[5];
     for (int i = 0; i < 5; i++) points[i] = p->lines->nodes[0].point;
     add_part(p, "", "body", "");

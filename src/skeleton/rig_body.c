@@ -13,7 +13,7 @@
 
 static const uint32_t CELLS = 80000;   // enough for fingers and toes of a whole body
 static const double LEAST_END = 0.015; // of the diagonal: what an end stands out by
-static const double DOUBTFUL = 4.5;    // deviation from a kind beyond which it is not trusted
+static const double DOUBTFUL = 6.5;    // deviation from a kind beyond which it is not trusted
 
 typedef struct {
     const cutis_model *model;
@@ -324,7 +324,8 @@ static cutis_result rig(rigger *r, cutis_device *device, const cutis_rig_options
                         cutis_model **out)
 {
     const cutis_handles_options how = { .influences = options->influences,
-                                        .reduce = !options->largest };
+                                        .reduce = !options->largest,
+                                        .every_joint = true };
     cutis_model *bare = NULL;
     TRY(find_plan(r, options));
     TRY(cutis_progress(r->context, "rigging", 0.5));

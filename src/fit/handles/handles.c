@@ -147,6 +147,7 @@ static cutis_result place_bones(const skeleton *s, cutis_handles_bones *bones,
 {
     // Bones that meet keep 8 voxels (virtual: 12) between their sites, or half of what they have.
     const double gap = s->options.weighting == CUTIS_WEIGHTING_FIELD ? 8 : 12;
+    bones->every = s->options.every_joint;
     solution->joint_count = bones->joint_count;
     solution->joint_site = cutis_arena_alloc(solution->arena, bones->joint_count, sizeof(uint32_t));
     if (!solution->joint_site ||

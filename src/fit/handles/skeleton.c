@@ -371,9 +371,9 @@ bool cutis_handles_bones_sites(cutis_handles_bones *bones, const cutis_handles_g
         const double *origin = bones->origin + 3 * (size_t)j;
         bool leaf = true, good = true;
         *made = (cutis_handles_site){ .bar = true };
-        const bool carrier = bones->control[j] || only_carries(bones, grid, j);
+        const bool carrier = !bones->every && (bones->control[j] || only_carries(bones, grid, j));
         for (uint32_t k = 0; k < bones->joint_count && good; k++) {
-            if (bones->parent[k] != (int32_t)j || bones->control[k]) continue;
+            if (bones->parent[k] != (int32_t)j || (bones->control[k] && !bones->every)) continue;
             leaf = false;
             if (carrier) continue;
             const double *end = bones->origin + 3 * (size_t)k;

@@ -13,6 +13,7 @@ typedef struct cutis_handles_bones {
     double *origin;  ///< 3 per joint, mesh space at bind
     int32_t *parent; ///< per joint: joint above it (nodes between are skipped), or CUTIS_NONE
     bool *control;   ///< per joint: it moves others and has no weight
+    bool every;      ///< no joint only carries
     uint32_t
         *node; ///< per joint: where it is in a grid with sheets, from cutis_handles_bones_sites
 } cutis_handles_bones;
