@@ -15,17 +15,14 @@
 #define LOAD(p)     (*(p))
 #define STORE(p, x) (*(p) = (x))
 #endif
-// The scratch of an item: a CPU's task does its items one after the other.
 #if KERNEL_LANES > 1
-#define MOMENTS_OWN(item) ((item) / MOMENTS_TASK)
 FN REAL moments_root(REAL x)
 {
     for (int l = 0; l < KERNEL_LANES; l++) x[l] = ROOT(x[l]);
     return x;
 }
 #else
-#define MOMENTS_OWN(item) (item)
-#define moments_root(x)   ROOT(x)
+#define moments_root(x) ROOT(x)
 #endif
 
 // The angle whose sine (>= 0) and cosine these are, up to a common factor: halved three times, then
@@ -108,22 +105,6 @@ FN moments_vector moments_image(GLOBAL const double *m, double x, double y, doub
     return v;
 }
 
-// Where the original weights take a unit. palette: the block's matrices.
-FN moments_vector moments_target(GLOBAL const double *positions, GLOBAL const int *first,
-                                 GLOBAL const int *control, GLOBAL const double *weight,
-                                 GLOBAL const double *palette, int unit)
-{
-    const double x = positions[3 * unit], y = positions[3 * unit + 1], z = positions[3 * unit + 2];
-    moments_vector sum;
-    sum.x = sum.y = sum.z = SPLAT(0.0);
-    for (int i = first[unit]; i < first[unit + 1]; i++) {
-        const moments_vector image =
-            moments_image(palette + (INDEX)control[i] * 12 * MOMENTS_BLOCK, x, y, z);
-        sum = moments_sum(sum, moments_scaled(image, SPLAT(weight[i])));
-    }
-    return sum;
-}
-
 // Two unit vectors across n, which is one too or 0, and across each other.
 FN void moments_tangents(moments_vector n, moments_vector *t, moments_vector *u)
 {
@@ -135,65 +116,6 @@ FN void moments_tangents(moments_vector n, moments_vector *t, moments_vector *u)
     u->x = b;
     u->y = side + n.y * n.y * a;
     u->z = -n.y;
-}
-
-// The same, and what candidates `slot` to `end` do alone, which goes to images, three vectors each.
-FN moments_vector moments_target_of(GLOBAL const double *positions, GLOBAL const int *first,
-                                    GLOBAL const int *control, GLOBAL const double *weight,
-                                    GLOBAL const double *palette, int unit, GLOBAL const int *slot,
-                                    GLOBAL const int *end, GLOBAL double *images)
-{
-    const double x = positions[3 * unit], y = positions[3 * unit + 1], z = positions[3 * unit + 2];
-    moments_vector sum;
-    sum.x = sum.y = sum.z = SPLAT(0.0);
-    for (int i = first[unit]; i < first[unit + 1]; i++) {
-        const moments_vector image =
-            moments_image(palette + (INDEX)control[i] * 12 * MOMENTS_BLOCK, x, y, z);
-        sum = moments_sum(sum, moments_scaled(image, SPLAT(weight[i])));
-        if (slot < end && first[unit] + *slot == i) {
-            moments_store(images, image);
-            images += 3 * MOMENTS_BLOCK;
-            slot++;
-        }
-    }
-    return sum;
-}
-
-// Where the weights `start` of its candidates take a free unit.
-FN moments_vector moments_moved(GLOBAL const double *images, GLOBAL const double *start, int count)
-{
-    moments_vector sum;
-    sum.x = sum.y = sum.z = SPLAT(0.0);
-    for (int s = 0; s < count; s++) {
-        if (start[s] == 0) continue;
-        const moments_vector image = moments_load(images + 3 * MOMENTS_BLOCK * s);
-        sum = moments_sum(sum, moments_scaled(image, SPLAT(start[s])));
-    }
-    return sum;
-}
-
-// The sum of a fan's normals; size: of their lengths; d (or NULL): for every place of the ring,
-// what an error there does to it.
-FN moments_vector moments_fan(GLOBAL const int *fan_first, GLOBAL const int *fan, int weld,
-                              GLOBAL const double *x, GLOBAL double *d, int edges, REAL *size)
-{
-    moments_vector normal;
-    normal.x = normal.y = normal.z = SPLAT(0.0);
-    *size = SPLAT(0.0);
-    for (int f = fan_first[weld]; f < fan_first[weld + 1]; f++) {
-        const int i = 3 * MOMENTS_BLOCK * fan[3 * f], j = 3 * MOMENTS_BLOCK * fan[3 * f + 1],
-                  k = 3 * MOMENTS_BLOCK * fan[3 * f + 2];
-        const moments_vector a = moments_load(x + i), b = moments_load(x + j),
-                             c = moments_load(x + k);
-        const moments_vector face = moments_cross(moments_less(b, a), moments_less(c, a));
-        normal = moments_sum(normal, face);
-        *size = *size + moments_root(moments_dot(face, face));
-        if (!edges) continue;
-        moments_store(d + i, moments_sum(moments_load(d + i), moments_less(b, c)));
-        moments_store(d + j, moments_sum(moments_load(d + j), moments_less(c, a)));
-        moments_store(d + k, moments_sum(moments_load(d + k), moments_less(a, b)));
-    }
-    return normal;
 }
 
 // A vector of length 1, or 0.
@@ -212,42 +134,124 @@ FN moments_vector moments_way(moments_vector from, moments_vector to)
                           SELECT_LESS(zero, sine, moments_angle(sine, cosine) / sine, zero));
 }
 
-// Where the original weights take the units of a weld's ring (x), and their candidates alone
-// (images).
-FN void moments_ring(GLOBAL const double *positions, GLOBAL const int *first,
-                     GLOBAL const int *control, GLOBAL const double *weight,
-                     GLOBAL const int *slot_first, GLOBAL const int *slot,
-                     GLOBAL const int *ring_first, GLOBAL const int *ring,
-                     GLOBAL const int *unit_free, int weld, GLOBAL const double *palette,
-                     GLOBAL double *x, GLOBAL double *images)
+// Where its original weights take a unit (x), where the weights `moved` do (y, if second), and how
+// far from there candidates alone do (images, `step` doubles apart).
+FN void moments_images_of(GLOBAL const double *positions, GLOBAL const int *first,
+                          GLOBAL const int *control, GLOBAL const double *weight,
+                          GLOBAL const int *keep, GLOBAL const double *moved,
+                          GLOBAL const double *palette, moments_sizes sizes, int unit,
+                          GLOBAL double *x, GLOBAL double *y, GLOBAL double *images, int step)
 {
-    for (int r = ring_first[weld]; r < ring_first[weld + 1]; r++, x += 3 * MOMENTS_BLOCK) {
-        const int own_free = unit_free[ring[r]];
-        if (own_free < 0) {
-            moments_store(x, moments_target(positions, first, control, weight, palette, ring[r]));
-            continue;
-        }
-        GLOBAL const int *begin = slot + slot_first[own_free],
-                         *end = slot + slot_first[own_free + 1];
-        moments_store(x, moments_target_of(positions, first, control, weight, palette, ring[r],
-                                           begin, end, images));
-        images += 3 * MOMENTS_BLOCK * (end - begin);
+    const double px = positions[3 * unit], py = positions[3 * unit + 1],
+                 pz = positions[3 * unit + 2];
+    GLOBAL double *next = images;
+    moments_vector sum, now;
+    sum.x = sum.y = sum.z = SPLAT(0.0);
+    now = sum;
+    for (int i = first[unit]; i < first[unit + 1]; i++) {
+        const moments_vector image = moments_image(
+            palette + (INDEX)control[i] * sizes.blocks_all * 12 * MOMENTS_BLOCK, px, py, pz);
+        sum = moments_sum(sum, moments_scaled(image, SPLAT(weight[i])));
+        if (sizes.second) now = moments_sum(now, moments_scaled(image, SPLAT(moved[i])));
+        if (!keep[i]) continue;
+        moments_store(next, image);
+        next += step;
     }
+    moments_store(x, sum);
+    if (sizes.second) moments_store(y, now);
+    if (sizes.bent) sum = now;
+    for (; images != next; images += step)
+        moments_store(images, moments_less(moments_load(images), sum));
 }
 
-// Where the weights `start` take the free units of a weld's ring.
-FN void moments_move(GLOBAL const int *slot_first, GLOBAL const int *ring_first,
-                     GLOBAL const int *ring, GLOBAL const int *unit_free,
-                     GLOBAL const double *start, int weld, GLOBAL const double *images,
-                     GLOBAL double *x)
+// A face's normal, as long as twice its area, and that length. corner: places in listed_unit.
+FN void moments_face_of(GLOBAL const int *corner, int unit_base, GLOBAL const double *x, int step,
+                        GLOBAL double *out)
 {
-    for (int r = ring_first[weld]; r < ring_first[weld + 1]; r++, x += 3 * MOMENTS_BLOCK) {
-        const int own_free = unit_free[ring[r]];
-        if (own_free < 0) continue;
-        const int count = slot_first[own_free + 1] - slot_first[own_free];
-        moments_store(x, moments_moved(images, start + slot_first[own_free], count));
-        images += 3 * MOMENTS_BLOCK * count;
+    const moments_vector a = moments_load(x + (INDEX)(corner[0] - unit_base) * step),
+                         b = moments_load(x + (INDEX)(corner[1] - unit_base) * step),
+                         c = moments_load(x + (INDEX)(corner[2] - unit_base) * step);
+    const moments_vector normal = moments_cross(moments_less(b, a), moments_less(c, a));
+    moments_store(out, normal);
+    STORE(out + 3 * MOMENTS_BLOCK, moments_root(moments_dot(normal, normal)));
+}
+
+// The sum of a fan's normals; size: of their lengths.
+FN moments_vector moments_fan(GLOBAL const int *weld_face, GLOBAL const int *fan, int weld,
+                              int face_base, GLOBAL const double *faces, int step, REAL *size)
+{
+    moments_vector normal;
+    normal.x = normal.y = normal.z = SPLAT(0.0);
+    *size = SPLAT(0.0);
+    for (int f = weld_face[weld]; f < weld_face[weld + 1]; f++) {
+        GLOBAL const double *face = faces + (INDEX)(fan[f] - face_base) * step;
+        normal = moments_sum(normal, moments_load(face));
+        *size = *size + LOAD(face + 3 * MOMENTS_BLOCK);
     }
+    return normal;
+}
+
+// What an error of a rim's unit is multiplied with: opposite edges, summed.
+FN moments_vector moments_edge(GLOBAL const int *rim_edge, GLOBAL const int *edge_end, int rim,
+                               int unit_base, GLOBAL const double *x, int step)
+{
+    moments_vector edge;
+    edge.x = edge.y = edge.z = SPLAT(0.0);
+    for (int e = rim_edge[rim]; e < rim_edge[rim + 1]; e++) {
+        const int end = edge_end[e];
+        const int unit = (end < 0 ? -end : end) - 1 - unit_base;
+        const moments_vector place = moments_load(x + (INDEX)unit * step);
+        edge = end < 0 ? moments_less(edge, place) : moments_sum(edge, place);
+    }
+    return edge;
+}
+
+// Where things of a block of poses are kept: x, y: three vectors a unit; images: a row; faces, old
+// (about a bent surface: where the original weights take them): four a face. From one to the next
+// are three (four) times `step` doubles.
+STRUCT(moments_kept)
+{
+    GLOBAL double *x, *y, *images, *faces, *old;
+    int step;
+};
+
+FN moments_kept moments_keep(moments_sizes sizes, GLOBAL double *scratch, int block, int at)
+{
+    moments_kept kept;
+    const INDEX size = (INDEX)MOMENTS_BLOCK * sizes.kept;
+    kept.step = MOMENTS_BLOCK * sizes.kept;
+    kept.x = scratch + 3 * MOMENTS_BLOCK * block + at;
+    kept.y = kept.x + 3 * sizes.units * size;
+    kept.images = kept.y + 3 * sizes.units * size;
+    kept.faces = kept.images + 3 * sizes.slots * size + MOMENTS_BLOCK * block;
+    kept.old = kept.faces + 4 * sizes.faces * size;
+    return kept;
+}
+
+// What a weld's normal comes to: its frame (t: two tangents, times the scale of its rows), and
+// about a bent surface what candidates should come to beyond what they do now (pull).
+FN void moments_frame(GLOBAL const int *weld_face, GLOBAL const int *fan, moments_sizes sizes,
+                      moments_kept kept, int weld, REAL scale, moments_vector *t, REAL *pull)
+{
+    REAL size;
+    moments_vector normal =
+        moments_fan(weld_face, fan, weld, sizes.face_base, kept.faces, 4 * kept.step, &size);
+    const REAL length = moments_root(moments_dot(normal, normal));
+    normal = moments_unit(normal, length);
+    moments_tangents(normal, &t[0], &t[1]);
+    if (sizes.bent) size = size * 0.5;
+    const REAL spread = moments_root(length * length + size * size) + sizes.floor;
+    const REAL factor = scale / spread;
+    if (sizes.bent) {
+        REAL other;
+        const REAL most = SELECT_LESS(length, size * 0.2, size * 0.2, length);
+        moments_vector old =
+            moments_fan(weld_face, fan, weld, sizes.face_base, kept.old, 4 * kept.step, &other);
+        old = moments_unit(old, moments_root(moments_dot(old, old)));
+        const moments_vector way = moments_way(normal, old);
+        for (int k = 0; k < 2; k++) pull[k] = factor * most * moments_dot(way, t[k]);
+    }
+    for (int k = 0; k < 2; k++) t[k] = moments_scaled(t[k], factor);
 }
 
 FN void moments_pair(GLOBAL double *out, REAL along, REAL across)
@@ -257,67 +261,49 @@ FN void moments_pair(GLOBAL double *out, REAL along, REAL across)
 }
 
 // Rows of a weld in a block of poses: the change of its normal along both tangents by a unit of
-// every candidate's weight. Behind them, about a bent surface, a row of what the candidates should
-// come to: what they do now and the rest of the way to the original normal. own: the item's
-// scratch; at: the first lane; keep: else there is one row only, of what `start` does.
-// @return the number of rows
-FN int moments_rows(MOMENTS_FAN_BUFFERS(ITEM_IN, ITEM_OUT) moments_sizes sizes, int weld,
-                    GLOBAL double *own, int block, int at, int keep)
+// every kept candidate's weight. Behind them, about a bent surface, a row of what the candidates
+// should come to. rows: the first one's place for this block.
+FN void moments_rows_of(MOMENTS_WELD_BUFFERS(ITEM_IN, ITEM_OUT) GLOBAL const int *unit_slot,
+                        moments_sizes sizes, moments_kept kept, int weld, REAL scale,
+                        GLOBAL double *rows)
 {
-    const int begin = ring_first[weld], count = ring_first[weld + 1] - begin;
-    const INDEX place = (INDEX)(sizes.block_first + block) * MOMENTS_BLOCK + at;
-    GLOBAL const double *palette =
-        matrices + (INDEX)(sizes.block_first + block) * sizes.controls * 12 * MOMENTS_BLOCK + at;
-    const int stride = MOMENTS_STRIDE(sizes.blocks);
-    GLOBAL double *x = own + at, *d = x + 3 * MOMENTS_BLOCK * sizes.ring_most,
-                  *images =
-                      d + 3 * MOMENTS_BLOCK * sizes.ring_most + (INDEX)stride * sizes.row_most,
-                  *rows = d + 3 * MOMENTS_BLOCK * sizes.ring_most + 2 * MOMENTS_BLOCK * block;
-    const REAL zero = SPLAT(0.0);
-    moments_vector t[2], way;
-    REAL size, pull[2];
-    way.x = way.y = way.z = zero;
-    moments_ring(positions, first, control, weight, slot_first, slot, ring_first, ring, unit_free,
-                 weld, palette, x, images);
-    for (int r = 0; r < count; r++) moments_store(d + 3 * MOMENTS_BLOCK * r, way);
-    moments_vector normal = moments_fan(fan_first, fan, weld, x, d, !sizes.bent, &size);
-    REAL length = moments_root(moments_dot(normal, normal));
-    if (sizes.bent) {
-        const moments_vector original = moments_unit(normal, length);
-        moments_move(slot_first, ring_first, ring, unit_free, start, weld, images, x);
-        normal = moments_fan(fan_first, fan, weld, x, d, 1, &size);
-        length = moments_root(moments_dot(normal, normal));
-        way = moments_way(moments_unit(normal, length), original);
-        size = size * 0.5;
-    }
-    const REAL spread = moments_root(length * length + size * size) + sizes.floor;
-    const REAL scale = LOAD(pose_scales + place) * copies[weld];
-    moments_tangents(moments_unit(normal, length), &t[0], &t[1]);
-    pull[0] = pull[1] = zero;
-    int row = 0;
-    for (int r = 0; r < count; r++) {
-        const int own_free = unit_free[ring[begin + r]];
-        if (own_free < 0) continue;
-        const moments_vector place_now = moments_load(x + 3 * MOMENTS_BLOCK * r),
-                             edge = moments_load(d + 3 * MOMENTS_BLOCK * r);
-        const moments_vector along = moments_scaled(moments_cross(edge, t[0]), scale / spread),
-                             across = moments_scaled(moments_cross(edge, t[1]), scale / spread);
-        for (int s = slot_first[own_free]; s < slot_first[own_free + 1]; s++, row++) {
+    moments_vector t[2];
+    REAL pull[2];
+    const int step = 3 * kept.step;
+    moments_frame(weld_face, fan, sizes, kept, weld, scale * copies[weld], t, pull);
+    for (int r = weld_rim[weld]; r < weld_rim[weld + 1]; r++) {
+        const moments_vector edge = moments_edge(rim_edge, edge_end, r, sizes.unit_base,
+                                                 sizes.bent ? kept.y : kept.x, step);
+        const moments_vector along = moments_cross(edge, t[0]), across = moments_cross(edge, t[1]);
+        for (int s = unit_slot[rim[r]]; s < unit_slot[rim[r] + 1]; s++, rows += sizes.stride) {
             const moments_vector offset =
-                moments_less(moments_load(images + 3 * MOMENTS_BLOCK * row), place_now);
-            const REAL one = moments_dot(offset, along), other = moments_dot(offset, across);
-            pull[0] = pull[0] + one * start[s];
-            pull[1] = pull[1] + other * start[s];
-            if (keep) moments_pair(rows + (INDEX)row * stride, one, other);
+                moments_load(kept.images + (INDEX)(s - sizes.slot_base) * step);
+            moments_pair(rows, moments_dot(offset, along), moments_dot(offset, across));
         }
     }
-    if (keep && !sizes.bent) return row;
-    if (!keep) row = 0;
-    const REAL most = SELECT_LESS(length, size * 0.2, size * 0.2, length) / spread;
-    for (int k = 0; k < 2 && sizes.bent; k++)
-        pull[k] = pull[k] + scale * most * moments_dot(way, t[k]);
-    moments_pair(rows + (INDEX)row * stride, pull[0], pull[1]);
-    return row + 1;
+    if (sizes.bent) moments_pair(rows, pull[0], pull[1]);
+}
+
+// The square of how far the errors of the weights `moved` turn a weld's normal.
+FN REAL moments_turn(MOMENTS_WELD_BUFFERS(ITEM_IN, ITEM_OUT) moments_sizes sizes, moments_kept kept,
+                     int weld, REAL scale)
+{
+    moments_vector t[2], turn;
+    REAL pull[2];
+    const int step = 3 * kept.step;
+    moments_frame(weld_face, fan, sizes, kept, weld, scale * copies[weld], t, pull);
+    turn.x = turn.y = turn.z = SPLAT(0.0);
+    for (int r = weld_rim[weld]; r < weld_rim[weld + 1]; r++) {
+        const INDEX unit = (INDEX)(rim[r] - sizes.unit_base) * step;
+        const moments_vector edge =
+            moments_edge(rim_edge, edge_end, r, sizes.unit_base, kept.x, step);
+        const moments_vector error =
+            moments_less(moments_load(kept.y + unit), moments_load(kept.x + unit));
+        turn = moments_sum(turn, moments_cross(error, edge));
+    }
+    pull[0] = moments_dot(turn, t[0]);
+    pull[1] = moments_dot(turn, t[1]);
+    return pull[0] * pull[0] + pull[1] * pull[1];
 }
 
 // Sums of products of rows of `length` doubles, in the order of the invariant.
@@ -388,40 +374,96 @@ FN void moments_products(GLOBAL const double *rows, int stride, int count, int l
 }
 #endif
 
+// A clump's units and faces in a block of poses. own: the task's scratch.
+FN moments_kept moments_clump(MOMENTS_UNIT_BUFFERS(ITEM_IN, ITEM_OUT) GLOBAL const int *face,
+                              moments_sizes sizes, int unit_end, int face_end, int block, int at,
+                              GLOBAL double *own)
+{
+    const moments_kept kept = moments_keep(sizes, own, 0, at);
+    const INDEX step = kept.step;
+    GLOBAL const double *palette = matrices + (INDEX)block * 12 * MOMENTS_BLOCK + at;
+    for (int u = sizes.unit_base; u < unit_end; u++)
+        moments_images_of(positions, first, control, weight, keep, moved, palette, sizes,
+                          listed_unit[u], kept.x + 3 * step * (u - sizes.unit_base),
+                          kept.y + 3 * step * (u - sizes.unit_base),
+                          kept.images + 3 * step * (unit_slot[u] - sizes.slot_base), 3 * kept.step);
+    for (int f = sizes.face_base; f < face_end; f++) {
+        const INDEX to = 4 * step * (f - sizes.face_base);
+        moments_face_of(face + 3 * (INDEX)f, sizes.unit_base, sizes.bent ? kept.y : kept.x,
+                        3 * kept.step, kept.faces + to);
+        if (sizes.bent)
+            moments_face_of(face + 3 * (INDEX)f, sizes.unit_base, kept.x, 3 * kept.step,
+                            kept.old + to);
+    }
+    return kept;
+}
+
 ITEM_KERNEL(moments_gram, MOMENTS_GRAM_BUFFERS)
 {
     ITEM_BEGIN
-    const moments_sizes sizes = given.sizes;
-    const int weld = sizes.item + item;
+    moments_sizes sizes = given.sizes;
+    const int clump = sizes.item + item, weld_first = clump_weld[clump],
+              weld_end = clump_weld[clump + 1], end = sizes.block_first + sizes.blocks;
     GLOBAL double *own =
-        scratch +
-        (INDEX)MOMENTS_OWN(item) * MOMENTS_SCRATCH(sizes.ring_most, sizes.row_most, sizes.blocks);
-    int rows = 0;
-    for (int block = 0; block < sizes.blocks; block++)
-        for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES)
-            rows = moments_rows(MOMENTS_FAN_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) sizes, weld, own,
-                                block, at, 1);
-    moments_products(own + 6 * MOMENTS_BLOCK * sizes.ring_most, MOMENTS_STRIDE(sizes.blocks), rows,
-                     2 * MOMENTS_BLOCK * sizes.blocks, gram + gram_first[item]);
+        scratch + (INDEX)(item / MOMENTS_CLUMPS) *
+                      (MOMENTS_KEPT((INDEX)sizes.units, sizes.slots, sizes.faces, sizes.kept) +
+                       (INDEX)sizes.rows * sizes.stride);
+    GLOBAL double *rows =
+        own + MOMENTS_KEPT((INDEX)sizes.units, sizes.slots, sizes.faces, sizes.kept);
+    sizes.unit_base = clump_unit[clump];
+    sizes.slot_base = unit_slot[sizes.unit_base];
+    sizes.face_base = clump_face[clump];
+    for (int begin = sizes.block_first; begin < end; begin += MOMENTS_CHUNK) {
+        const int blocks = end - begin < MOMENTS_CHUNK ? end - begin : MOMENTS_CHUNK;
+        for (int block = begin; block < begin + blocks; block++)
+            for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES) {
+                const moments_kept kept =
+                    moments_clump(MOMENTS_UNIT_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) face, sizes,
+                                  clump_unit[clump + 1], clump_face[clump + 1], block, at, own);
+                const REAL scale = LOAD(pose_scales + (INDEX)block * MOMENTS_BLOCK + at);
+                for (int weld = weld_first; weld < weld_end; weld++)
+                    moments_rows_of(
+                        MOMENTS_WELD_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) unit_slot, sizes, kept,
+                        weld, scale,
+                        rows + (INDEX)(row_first[weld] - row_first[weld_first]) * sizes.stride +
+                            2 * MOMENTS_BLOCK * (block - begin) + at);
+            }
+        for (int weld = weld_first; weld < weld_end; weld++)
+            moments_products(rows + (INDEX)(row_first[weld] - row_first[weld_first]) * sizes.stride,
+                             sizes.stride, row_first[weld + 1] - row_first[weld],
+                             2 * MOMENTS_BLOCK * blocks, gram + gram_first[weld]);
+    }
     ITEM_END
 }
 
 ITEM_KERNEL(moments_energy, MOMENTS_ENERGY_BUFFERS)
 {
     ITEM_BEGIN
-    const moments_sizes sizes = given.sizes;
-    const int weld = sizes.item + item, length = 2 * MOMENTS_BLOCK * sizes.blocks;
+    moments_sizes sizes = given.sizes;
+    const int clump = sizes.item + item, weld_first = clump_weld[clump],
+              weld_end = clump_weld[clump + 1], begin = clump_weld[sizes.item];
     GLOBAL double *own =
-        scratch +
-        (INDEX)MOMENTS_OWN(item) * MOMENTS_SCRATCH(sizes.ring_most, sizes.row_most, sizes.blocks);
-    GLOBAL const double *rows = own + 6 * MOMENTS_BLOCK * sizes.ring_most;
-    for (int block = 0; block < sizes.blocks; block++)
-        for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES)
-            moments_rows(MOMENTS_FAN_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) sizes, weld, own, block,
-                         at, 0);
-    double all = 0;
-    for (int i = 0; i < length; i++) all += rows[i] * rows[i];
-    part[item] = all;
+        scratch + (INDEX)(item / MOMENTS_CLUMPS) *
+                      (MOMENTS_KEPT((INDEX)sizes.units, sizes.slots, sizes.faces, sizes.kept) +
+                       (INDEX)sizes.rows * sizes.stride);
+    sizes.unit_base = clump_unit[clump];
+    sizes.slot_base = unit_slot[sizes.unit_base];
+    sizes.face_base = clump_face[clump];
+    for (int i = MOMENTS_BLOCK * (weld_first - begin); i < MOMENTS_BLOCK * (weld_end - begin); i++)
+        part[i] = 0;
+    for (int block = sizes.block_first; block < sizes.block_first + sizes.blocks; block++)
+        for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES) {
+            const moments_kept kept =
+                moments_clump(MOMENTS_UNIT_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) face, sizes,
+                              clump_unit[clump + 1], clump_face[clump + 1], block, at, own);
+            const REAL scale = LOAD(pose_scales + (INDEX)block * MOMENTS_BLOCK + at);
+            for (int weld = weld_first; weld < weld_end; weld++) {
+                GLOBAL double *sum = part + MOMENTS_BLOCK * (weld - begin) + at;
+                STORE(sum, LOAD(sum) + moments_turn(MOMENTS_WELD_BUFFERS(MOMENTS_PASS, MOMENTS_PASS)
+                                                        sizes,
+                                                    kept, weld, scale));
+            }
+        }
     ITEM_END
 }
 
@@ -430,26 +472,27 @@ ITEM_KERNEL(moments_place, MOMENTS_PLACE_BUFFERS)
     ITEM_BEGIN
     const moments_sizes sizes = given.sizes;
     const int own_free = sizes.item + item, unit = free_unit[own_free],
-              count = slot_first[own_free + 1] - slot_first[own_free],
-              length = 3 * MOMENTS_BLOCK * sizes.blocks;
-    GLOBAL double *own = scratch + (INDEX)MOMENTS_OWN(item) * sizes.row_most * length;
-    for (int block = 0; block < sizes.blocks; block++)
-        for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES) {
-            const INDEX b = sizes.block_first + block;
-            GLOBAL const double *palette = matrices + b * sizes.controls * 12 * MOMENTS_BLOCK + at;
-            const REAL scale = LOAD(pose_scales + b * MOMENTS_BLOCK + at);
-            const moments_vector target =
-                moments_target(positions, first, control, weight, palette, unit);
-            for (int s = 0; s < count; s++) {
-                const int i = control[first[unit] + slot[slot_first[own_free] + s]];
-                const moments_vector image =
-                    moments_image(palette + (INDEX)i * 12 * MOMENTS_BLOCK, positions[3 * unit],
-                                  positions[3 * unit + 1], positions[3 * unit + 2]);
-                moments_store(own + (INDEX)s * length + 3 * MOMENTS_BLOCK * block + at,
-                              moments_scaled(moments_less(image, target), scale));
+              end = sizes.block_first + sizes.blocks;
+    GLOBAL double *own = scratch + (INDEX)(item / MOMENTS_UNITS) * sizes.rows * sizes.stride;
+    int count = 0;
+    for (int i = first[unit]; i < first[unit + 1]; i++) count += keep[i];
+    for (int begin = sizes.block_first; begin < end; begin += MOMENTS_CHUNK) {
+        const int blocks = end - begin < MOMENTS_CHUNK ? end - begin : MOMENTS_CHUNK;
+        for (int block = begin; block < begin + blocks; block++)
+            for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES) {
+                // Behind the rows there is room for one more: where the unit is.
+                GLOBAL double *to = own + 3 * MOMENTS_BLOCK * (block - begin) + at,
+                              *x = to + (INDEX)(sizes.rows - 1) * sizes.stride;
+                const REAL scale = LOAD(pose_scales + (INDEX)block * MOMENTS_BLOCK + at);
+                moments_images_of(positions, first, control, weight, keep, moved,
+                                  matrices + (INDEX)block * 12 * MOMENTS_BLOCK + at, sizes, unit, x,
+                                  x, to, sizes.stride);
+                for (int s = 0; s < count; s++, to += sizes.stride)
+                    moments_store(to, moments_scaled(moments_load(to), scale));
             }
-        }
-    moments_products(own, length, count, length, place + place_first[own_free]);
+        moments_products(own, sizes.stride, count, 3 * MOMENTS_BLOCK * blocks,
+                         place + place_first[own_free]);
+    }
     ITEM_END
 }
 

@@ -4,57 +4,80 @@
 
 /// Poses of a block: number l of block b of an array stands at MOMENTS_BLOCK * b + l.
 #define MOMENTS_BLOCK 8
-/// Items of one task on a CPU, which share its scratch; and of one launch.
-#define MOMENTS_TASK  8
-#define MOMENTS_BATCH 1024
+/// Blocks whose products are summed before they are added to a form.
+#define MOMENTS_CHUNK 4
+/// Clumps and free units of one task on a CPU, which share its scratch.
+#define MOMENTS_CLUMPS 8
+#define MOMENTS_UNITS  64
+/// Rows of a tile of products on a GPU.
+#define MOMENTS_SIDE 4
 
-/// positions: 3 a unit; first: of its original influences; control, weight: theirs; matrices: 12
-/// per block of poses and control; pose_scales: per pose, 0 where a block is filled up.
-/// slot_first: of a free unit's candidates; slot: of a candidate, its place among the original
-/// influences.
+/// positions: 3 a unit; first: of its original influences; control, weight: theirs; keep: 1 where
+/// an influence has a row; moved: weights of the surface that errors are about or of; matrices: 12
+/// per control and block of poses; pose_scales: per pose, 0 where a block is filled up.
 #define MOMENTS_SKIN_BUFFERS(IN, OUT)                                                              \
     IN(double, positions)                                                                          \
     IN(int, first)                                                                                 \
     IN(int, control)                                                                               \
-    IN(double, weight)                                                                             \
-    IN(double, matrices) IN(double, pose_scales) IN(int, slot_first) IN(int, slot)
-/// Welds: units of their fans (ring), triangles of them as three places in the ring (fan), the root
-/// of the number of vertices. unit_free: the number of a unit among the free ones, or -1. start:
-/// weights of candidates.
-#define MOMENTS_FAN_BUFFERS(IN, OUT)                                                               \
+    IN(double, weight) IN(int, keep) IN(double, moved) IN(double, matrices) IN(double, pose_scales)
+/// Units, clump after clump (listed_unit), and the first row of each among all (unit_slot); faces
+/// of clumps, three places in listed_unit each.
+#define MOMENTS_UNIT_BUFFERS(IN, OUT)                                                              \
     MOMENTS_SKIN_BUFFERS(IN, OUT)                                                                  \
-    IN(int, ring_first)                                                                            \
-    IN(int, ring)                                                                                  \
-    IN(int, fan_first) IN(int, fan) IN(double, copies) IN(int, unit_free) IN(double, start)
+    IN(int, listed_unit) IN(int, unit_slot)
+/// Of a weld: faces (weld_face, fan), units that turn its normal (weld_rim, rim: places in
+/// listed_unit), the ends of what their errors are multiplied with (rim_edge, edge_end: place + 1
+/// or its negative), its first row among all (row_first), the root of its number of vertices.
+#define MOMENTS_WELD_BUFFERS(IN, OUT)                                                              \
+    IN(int, weld_face)                                                                             \
+    IN(int, fan)                                                                                   \
+    IN(int, weld_rim) IN(int, rim) IN(int, rim_edge) IN(int, edge_end) IN(double, copies)
 
 STRUCT(moments_sizes)
 {
-    int controls;
-    int block_first, blocks; // of poses
-    int item;                // weld or free unit that the first item is
-    int ring_most, row_most; // of a weld; one row more than candidates
-    int bent;                // about the surface that `start` makes, else about the original one
-    double floor;            // of the scale of normals
+    int block_first, blocks, blocks_all; // of poses
+    int item;                            // clump, weld or unit that the first item is
+    int bent;   // about the surface that `moved` makes, else about the original one
+    int second; // where `moved` takes units is needed
+    int unit_base, slot_base, face_base, row_base; // the first of the launch, on a GPU
+    int units, slots, faces, rows;                 // of a clump at most, on a GPU of the launch
+    int kept;                                      // blocks that units and faces are kept of
+    int stride;                                    // from one row to the next
+    int length;                                    // of a row
+    double floor;                                  // of the scale of normals
 };
 /// From one row to the next, in doubles: two vectors more than a row has, so that rows do not stand
 /// a power of two apart, where a cache would have few places for them all.
 #define MOMENTS_STRIDE(blocks) ((2 * (blocks) + 2) * MOMENTS_BLOCK)
-/// Doubles of scratch that a task (on a GPU an item) needs: places and edges of a ring, rows,
-/// images.
-#define MOMENTS_SCRATCH(rings, rows, blocks)                                                       \
-    ((6 * (rings) + 3 * (rows)) * MOMENTS_BLOCK + MOMENTS_STRIDE(blocks) * (rows))
+/// Doubles for places of units (twice), images and faces (twice), of `blocks` blocks.
+#define MOMENTS_KEPT(units, slots, faces, blocks)                                                  \
+    ((6 * (units) + 3 * (slots) + 8 * (faces)) * MOMENTS_BLOCK * (blocks))
 
-/// The form of a weld: gram: from gram_first on, the lower triangle of its rows, added to.
+/// CPU: the form of a clump's welds: gram: from gram_first on, the lower triangle of a weld's rows,
+/// added to.
 #define MOMENTS_GRAM_BUFFERS(IN, OUT)                                                              \
-    MOMENTS_FAN_BUFFERS(IN, OUT) IN(INDEX, gram_first) OUT(double, scratch) OUT(double, gram)
+    MOMENTS_UNIT_BUFFERS(IN, OUT)                                                                  \
+    IN(int, clump_weld)                                                                            \
+    IN(int, clump_unit)                                                                            \
+    IN(int, clump_face)                                                                            \
+    IN(int, face)                                                                                  \
+    MOMENTS_WELD_BUFFERS(IN, OUT)                                                                  \
+    IN(int, row_first) IN(INDEX, gram_first) OUT(double, scratch) OUT(double, gram)
 KERNEL_TAKES(moments_gram, moments_sizes sizes)
 
-/// The energy of a weld under the weights `start`; part: a weld's, of this launch.
+/// CPU: the energy of a clump's welds under the weights `moved`; part: MOMENTS_BLOCK a weld, of
+/// this launch.
 #define MOMENTS_ENERGY_BUFFERS(IN, OUT)                                                            \
-    MOMENTS_FAN_BUFFERS(IN, OUT) OUT(double, scratch) OUT(double, part)
+    MOMENTS_UNIT_BUFFERS(IN, OUT)                                                                  \
+    IN(int, clump_weld)                                                                            \
+    IN(int, clump_unit)                                                                            \
+    IN(int, clump_face)                                                                            \
+    IN(int, face)                                                                                  \
+    MOMENTS_WELD_BUFFERS(IN, OUT)                                                                  \
+    OUT(double, scratch) OUT(double, part)
 KERNEL_TAKES(moments_energy, moments_sizes sizes)
 
-/// The form of a free unit's positions: place_first: its n * n entries, added to.
+/// CPU: the form of a free unit's positions: place_first: its n * n entries, added to.
 #define MOMENTS_PLACE_BUFFERS(IN, OUT)                                                             \
     MOMENTS_SKIN_BUFFERS(IN, OUT)                                                                  \
     IN(int, free_unit) IN(INDEX, place_first) OUT(double, scratch) OUT(double, place)

@@ -4,8 +4,9 @@
 
 static const char *const TEXTS[] = { "moments_arguments.h", "moments.h", NULL };
 
-#define KERNEL(kernel, BUFFERS)                                                                    \
+#define KERNEL(kernel, BUFFERS, items)                                                             \
     CUTIS_COMPUTE_WIDE_KERNEL(kernel, BUFFERS, .texts = TEXTS,                                     \
-                              .defines = "#define KERNEL_DOUBLE\n", .task_items = MOMENTS_TASK,    \
-                              .group_size = 32);
-CUTIS_MOMENTS_KERNELS(KERNEL)
+                              .defines = "#define KERNEL_DOUBLE\n", .task_items = items);
+KERNEL(moments_gram, MOMENTS_GRAM_BUFFERS, MOMENTS_CLUMPS)
+KERNEL(moments_energy, MOMENTS_ENERGY_BUFFERS, MOMENTS_CLUMPS)
+KERNEL(moments_place, MOMENTS_PLACE_BUFFERS, MOMENTS_UNITS)
