@@ -42,10 +42,25 @@ FN REAL moments_angle(REAL sine, REAL cosine)
 }
 #define MOMENTS_PASS(type, name) name,
 
+// Blocks that are done together on a CPU, so that lists are walked once for all of them.
+#if KERNEL_LANES > 1
+#define MOMENTS_FN static inline __attribute__((always_inline, unused))
+#else
+#undef MOMENTS_TOGETHER
+#define MOMENTS_TOGETHER 1
+#define MOMENTS_FN       FN
+#endif
+
 STRUCT(moments_vector)
 {
     REAL x, y, z;
 };
+FN moments_vector moments_zero(void)
+{
+    moments_vector v;
+    v.x = v.y = v.z = SPLAT(0.0);
+    return v;
+}
 
 FN moments_vector moments_load(GLOBAL const double *p)
 {
@@ -135,78 +150,97 @@ FN moments_vector moments_way(moments_vector from, moments_vector to)
 }
 
 // Where its original weights take a unit (x), where the weights `moved` do (y, if second), and how
-// far from there candidates alone do (images, `step` doubles apart).
-FN void moments_images_of(GLOBAL const double *positions, GLOBAL const int *first,
-                          GLOBAL const int *control, GLOBAL const double *weight,
-                          GLOBAL const int *keep, GLOBAL const double *moved,
-                          GLOBAL const double *palette, moments_sizes sizes, int unit,
-                          GLOBAL double *x, GLOBAL double *y, GLOBAL double *images, int step)
+// far from there candidates alone do (images, `step` doubles apart), in `count` blocks.
+MOMENTS_FN void moments_images_of(GLOBAL const double *positions, GLOBAL const int *first,
+                                  GLOBAL const int *control, GLOBAL const double *weight,
+                                  GLOBAL const int *keep, GLOBAL const double *moved,
+                                  GLOBAL const double *palette, moments_sizes sizes, int unit,
+                                  int count, GLOBAL double *x, GLOBAL double *y,
+                                  GLOBAL double *images, int step)
 {
     const double px = positions[3 * unit], py = positions[3 * unit + 1],
                  pz = positions[3 * unit + 2];
     GLOBAL double *next = images;
-    moments_vector sum, now;
-    sum.x = sum.y = sum.z = SPLAT(0.0);
-    now = sum;
+    moments_vector sum[MOMENTS_TOGETHER], now[MOMENTS_TOGETHER];
+    for (int g = 0; g < count; g++) sum[g] = now[g] = moments_zero();
     for (int i = first[unit]; i < first[unit + 1]; i++) {
-        const moments_vector image = moments_image(
-            palette + (INDEX)control[i] * sizes.blocks_all * 12 * MOMENTS_BLOCK, px, py, pz);
-        sum = moments_sum(sum, moments_scaled(image, SPLAT(weight[i])));
-        if (sizes.second) now = moments_sum(now, moments_scaled(image, SPLAT(moved[i])));
-        if (!keep[i]) continue;
-        moments_store(next, image);
-        next += step;
+        GLOBAL const double *m =
+            palette + (INDEX)control[i] * sizes.blocks_all * 12 * MOMENTS_BLOCK;
+        for (int g = 0; g < count; g++) {
+            const moments_vector image = moments_image(m + 12 * MOMENTS_BLOCK * g, px, py, pz);
+            sum[g] = moments_sum(sum[g], moments_scaled(image, SPLAT(weight[i])));
+            if (sizes.second) now[g] = moments_sum(now[g], moments_scaled(image, SPLAT(moved[i])));
+            moments_store(next + 3 * MOMENTS_BLOCK * g, image);
+        }
+        if (keep[i]) next += step; // else the next one goes to the same place
     }
-    moments_store(x, sum);
-    if (sizes.second) moments_store(y, now);
-    if (sizes.bent) sum = now;
+    for (int g = 0; g < count; g++) {
+        moments_store(x + 3 * MOMENTS_BLOCK * g, sum[g]);
+        if (sizes.second) moments_store(y + 3 * MOMENTS_BLOCK * g, now[g]);
+        if (sizes.bent) sum[g] = now[g];
+    }
     for (; images != next; images += step)
-        moments_store(images, moments_less(moments_load(images), sum));
+        for (int g = 0; g < count; g++) {
+            GLOBAL double *image = images + 3 * MOMENTS_BLOCK * g;
+            moments_store(image, moments_less(moments_load(image), sum[g]));
+        }
 }
 
-// A face's normal, as long as twice its area, and that length. corner: places in listed_unit.
-FN void moments_face_of(GLOBAL const int *corner, int unit_base, GLOBAL const double *x, int step,
-                        GLOBAL double *out)
+// A face's normal, as long as twice its area, and that length, in `count` blocks. corner: places in
+// listed_unit.
+MOMENTS_FN void moments_face_of(GLOBAL const int *corner, int unit_base, int count,
+                                GLOBAL const double *x, int step, GLOBAL double *out)
 {
-    const moments_vector a = moments_load(x + (INDEX)(corner[0] - unit_base) * step),
-                         b = moments_load(x + (INDEX)(corner[1] - unit_base) * step),
-                         c = moments_load(x + (INDEX)(corner[2] - unit_base) * step);
-    const moments_vector normal = moments_cross(moments_less(b, a), moments_less(c, a));
-    moments_store(out, normal);
-    STORE(out + 3 * MOMENTS_BLOCK, moments_root(moments_dot(normal, normal)));
+    GLOBAL const double *p = x + (INDEX)(corner[0] - unit_base) * step,
+                        *q = x + (INDEX)(corner[1] - unit_base) * step,
+                        *r = x + (INDEX)(corner[2] - unit_base) * step;
+    for (int g = 0; g < count; g++) {
+        const int at = 3 * MOMENTS_BLOCK * g;
+        const moments_vector a = moments_load(p + at), b = moments_load(q + at),
+                             c = moments_load(r + at);
+        const moments_vector normal = moments_cross(moments_less(b, a), moments_less(c, a));
+        moments_store(out + 4 * MOMENTS_BLOCK * g, normal);
+        STORE(out + 4 * MOMENTS_BLOCK * g + 3 * MOMENTS_BLOCK,
+              moments_root(moments_dot(normal, normal)));
+    }
 }
 
-// The sum of a fan's normals; size: of their lengths.
-FN moments_vector moments_fan(GLOBAL const int *weld_face, GLOBAL const int *fan, int weld,
-                              int face_base, GLOBAL const double *faces, int step, REAL *size)
+// Sums of a fan's normals; size: of their lengths.
+MOMENTS_FN void moments_fan(GLOBAL const int *weld_face, GLOBAL const int *fan, int weld,
+                            int face_base, int count, GLOBAL const double *faces, int step,
+                            moments_vector *normal, REAL *size)
 {
-    moments_vector normal;
-    normal.x = normal.y = normal.z = SPLAT(0.0);
-    *size = SPLAT(0.0);
+    for (int g = 0; g < count; g++) {
+        normal[g] = moments_zero();
+        size[g] = SPLAT(0.0);
+    }
     for (int f = weld_face[weld]; f < weld_face[weld + 1]; f++) {
         GLOBAL const double *face = faces + (INDEX)(fan[f] - face_base) * step;
-        normal = moments_sum(normal, moments_load(face));
-        *size = *size + LOAD(face + 3 * MOMENTS_BLOCK);
+        for (int g = 0; g < count; g++, face += 4 * MOMENTS_BLOCK) {
+            normal[g] = moments_sum(normal[g], moments_load(face));
+            size[g] = size[g] + LOAD(face + 3 * MOMENTS_BLOCK);
+        }
     }
-    return normal;
 }
 
 // What an error of a rim's unit is multiplied with: opposite edges, summed.
-FN moments_vector moments_edge(GLOBAL const int *rim_edge, GLOBAL const int *edge_end, int rim,
-                               int unit_base, GLOBAL const double *x, int step)
+MOMENTS_FN void moments_edge(GLOBAL const int *rim_edge, GLOBAL const int *edge, int rim,
+                             int unit_base, int count, GLOBAL const double *x, int step,
+                             moments_vector *out)
 {
-    moments_vector edge;
-    edge.x = edge.y = edge.z = SPLAT(0.0);
+    for (int g = 0; g < count; g++) out[g] = moments_zero();
     for (int e = rim_edge[rim]; e < rim_edge[rim + 1]; e++) {
-        const int end = edge_end[e];
-        const int unit = (end < 0 ? -end : end) - 1 - unit_base;
-        const moments_vector place = moments_load(x + (INDEX)unit * step);
-        edge = end < 0 ? moments_less(edge, place) : moments_sum(edge, place);
+        GLOBAL const double *to = x + (INDEX)(edge[2 * e] - unit_base) * step,
+                            *from = x + (INDEX)(edge[2 * e + 1] - unit_base) * step;
+        for (int g = 0; g < count; g++) {
+            const int at = 3 * MOMENTS_BLOCK * g;
+            const moments_vector way = moments_less(moments_load(to + at), moments_load(from + at));
+            out[g] = moments_sum(out[g], way);
+        }
     }
-    return edge;
 }
 
-// Where things of a block of poses are kept: x, y: three vectors a unit; images: a row; faces, old
+// Where things of blocks of poses are kept: x, y: three vectors a unit; images: a row; faces, old
 // (about a bent surface: where the original weights take them): four a face. From one to the next
 // are three (four) times `step` doubles.
 STRUCT(moments_kept)
@@ -223,35 +257,43 @@ FN moments_kept moments_keep(moments_sizes sizes, GLOBAL double *scratch, int bl
     kept.x = scratch + 3 * MOMENTS_BLOCK * block + at;
     kept.y = kept.x + 3 * sizes.units * size;
     kept.images = kept.y + 3 * sizes.units * size;
-    kept.faces = kept.images + 3 * sizes.slots * size + MOMENTS_BLOCK * block;
+    // A row more: what is not kept is stored too.
+    kept.faces = kept.images + 3 * (sizes.slots + 1) * size + MOMENTS_BLOCK * block;
     kept.old = kept.faces + 4 * sizes.faces * size;
     return kept;
 }
 
-// What a weld's normal comes to: its frame (t: two tangents, times the scale of its rows), and
-// about a bent surface what candidates should come to beyond what they do now (pull).
-FN void moments_frame(GLOBAL const int *weld_face, GLOBAL const int *fan, moments_sizes sizes,
-                      moments_kept kept, int weld, REAL scale, moments_vector *t, REAL *pull)
+// What a weld's normal comes to: its frame (t: tangents along and across, times the scale of its
+// rows), and about a bent surface what candidates should come to beyond what they do now (pull).
+MOMENTS_FN void moments_frame(GLOBAL const int *weld_face, GLOBAL const int *fan,
+                              moments_sizes sizes, moments_kept kept, int weld, int count,
+                              GLOBAL const double *scales, double copies, moments_vector *along,
+                              moments_vector *across, REAL *pull)
 {
-    REAL size;
-    moments_vector normal =
-        moments_fan(weld_face, fan, weld, sizes.face_base, kept.faces, 4 * kept.step, &size);
-    const REAL length = moments_root(moments_dot(normal, normal));
-    normal = moments_unit(normal, length);
-    moments_tangents(normal, &t[0], &t[1]);
-    if (sizes.bent) size = size * 0.5;
-    const REAL spread = moments_root(length * length + size * size) + sizes.floor;
-    const REAL factor = scale / spread;
-    if (sizes.bent) {
-        REAL other;
-        const REAL most = SELECT_LESS(length, size * 0.2, size * 0.2, length);
-        moments_vector old =
-            moments_fan(weld_face, fan, weld, sizes.face_base, kept.old, 4 * kept.step, &other);
-        old = moments_unit(old, moments_root(moments_dot(old, old)));
-        const moments_vector way = moments_way(normal, old);
-        for (int k = 0; k < 2; k++) pull[k] = factor * most * moments_dot(way, t[k]);
+    REAL size[MOMENTS_TOGETHER], other[MOMENTS_TOGETHER];
+    moments_vector normal[MOMENTS_TOGETHER], old[MOMENTS_TOGETHER];
+    moments_fan(weld_face, fan, weld, sizes.face_base, count, kept.faces, 4 * kept.step, normal,
+                size);
+    if (sizes.bent)
+        moments_fan(weld_face, fan, weld, sizes.face_base, count, kept.old, 4 * kept.step, old,
+                    other);
+    for (int g = 0; g < count; g++) {
+        const REAL length = moments_root(moments_dot(normal[g], normal[g]));
+        const moments_vector n = moments_unit(normal[g], length);
+        moments_tangents(n, &along[g], &across[g]);
+        if (sizes.bent) size[g] = size[g] * 0.5;
+        const REAL spread = moments_root(length * length + size[g] * size[g]) + SPLAT(sizes.floor);
+        const REAL factor = LOAD(scales + MOMENTS_BLOCK * g) * copies / spread;
+        if (sizes.bent) {
+            const REAL most = SELECT_LESS(length, size[g] * 0.2, size[g] * 0.2, length);
+            const moments_vector way =
+                moments_way(n, moments_unit(old[g], moments_root(moments_dot(old[g], old[g]))));
+            pull[2 * g] = factor * most * moments_dot(way, along[g]);
+            pull[2 * g + 1] = factor * most * moments_dot(way, across[g]);
+        }
+        along[g] = moments_scaled(along[g], factor);
+        across[g] = moments_scaled(across[g], factor);
     }
-    for (int k = 0; k < 2; k++) t[k] = moments_scaled(t[k], factor);
 }
 
 FN void moments_pair(GLOBAL double *out, REAL along, REAL across)
@@ -260,50 +302,37 @@ FN void moments_pair(GLOBAL double *out, REAL along, REAL across)
     STORE(out + MOMENTS_BLOCK, across);
 }
 
-// Rows of a weld in a block of poses: the change of its normal along both tangents by a unit of
-// every kept candidate's weight. Behind them, about a bent surface, a row of what the candidates
-// should come to. rows: the first one's place for this block.
-FN void moments_rows_of(MOMENTS_WELD_BUFFERS(ITEM_IN, ITEM_OUT) GLOBAL const int *unit_slot,
-                        moments_sizes sizes, moments_kept kept, int weld, REAL scale,
-                        GLOBAL double *rows)
+// Rows of a weld in `count` blocks of poses: the change of its normal along both tangents by a unit
+// of every kept candidate's weight. Behind them, about a bent surface, a row of what the candidates
+// should come to. scales: of the poses; rows: the first one's place for the first block.
+MOMENTS_FN void moments_rows_of(MOMENTS_WELD_BUFFERS(ITEM_IN, ITEM_OUT) GLOBAL const int *unit_slot,
+                                moments_sizes sizes, moments_kept kept, int weld, int count,
+                                GLOBAL const double *scales, GLOBAL double *rows)
 {
-    moments_vector t[2];
-    REAL pull[2];
+    moments_vector along[MOMENTS_TOGETHER], across[MOMENTS_TOGETHER], side[MOMENTS_TOGETHER],
+        way[MOMENTS_TOGETHER];
+    REAL pull[2 * MOMENTS_TOGETHER];
     const int step = 3 * kept.step;
-    moments_frame(weld_face, fan, sizes, kept, weld, scale * copies[weld], t, pull);
+    moments_frame(weld_face, fan, sizes, kept, weld, count, scales, copies[weld], along, across,
+                  pull);
     for (int r = weld_rim[weld]; r < weld_rim[weld + 1]; r++) {
-        const moments_vector edge = moments_edge(rim_edge, edge_end, r, sizes.unit_base,
-                                                 sizes.bent ? kept.y : kept.x, step);
-        const moments_vector along = moments_cross(edge, t[0]), across = moments_cross(edge, t[1]);
+        moments_edge(rim_edge, edge, r, sizes.unit_base, count, sizes.bent ? kept.y : kept.x, step,
+                     way);
+        for (int g = 0; g < count; g++) {
+            side[g] = moments_cross(way[g], across[g]);
+            way[g] = moments_cross(way[g], along[g]);
+        }
         for (int s = unit_slot[rim[r]]; s < unit_slot[rim[r] + 1]; s++, rows += sizes.stride) {
-            const moments_vector offset =
-                moments_load(kept.images + (INDEX)(s - sizes.slot_base) * step);
-            moments_pair(rows, moments_dot(offset, along), moments_dot(offset, across));
+            GLOBAL const double *image = kept.images + (INDEX)(s - sizes.slot_base) * step;
+            for (int g = 0; g < count; g++) {
+                const moments_vector offset = moments_load(image + 3 * MOMENTS_BLOCK * g);
+                moments_pair(rows + 2 * MOMENTS_BLOCK * g, moments_dot(offset, way[g]),
+                             moments_dot(offset, side[g]));
+            }
         }
     }
-    if (sizes.bent) moments_pair(rows, pull[0], pull[1]);
-}
-
-// The square of how far the errors of the weights `moved` turn a weld's normal.
-FN REAL moments_turn(MOMENTS_WELD_BUFFERS(ITEM_IN, ITEM_OUT) moments_sizes sizes, moments_kept kept,
-                     int weld, REAL scale)
-{
-    moments_vector t[2], turn;
-    REAL pull[2];
-    const int step = 3 * kept.step;
-    moments_frame(weld_face, fan, sizes, kept, weld, scale * copies[weld], t, pull);
-    turn.x = turn.y = turn.z = SPLAT(0.0);
-    for (int r = weld_rim[weld]; r < weld_rim[weld + 1]; r++) {
-        const INDEX unit = (INDEX)(rim[r] - sizes.unit_base) * step;
-        const moments_vector edge =
-            moments_edge(rim_edge, edge_end, r, sizes.unit_base, kept.x, step);
-        const moments_vector error =
-            moments_less(moments_load(kept.y + unit), moments_load(kept.x + unit));
-        turn = moments_sum(turn, moments_cross(error, edge));
-    }
-    pull[0] = moments_dot(turn, t[0]);
-    pull[1] = moments_dot(turn, t[1]);
-    return pull[0] * pull[0] + pull[1] * pull[1];
+    for (int g = 0; g < count && sizes.bent; g++)
+        moments_pair(rows + 2 * MOMENTS_BLOCK * g, pull[2 * g], pull[2 * g + 1]);
 }
 
 // Sums of products of rows of `length` doubles, in the order of the invariant.
@@ -323,7 +352,7 @@ static inline __attribute__((always_inline)) void moments_tile(const double *row
     REAL sum[MOMENTS_TILE][MOMENTS_TILE];
     const double *p[MOMENTS_TILE], *q[MOMENTS_TILE];
     for (int i = 0; i < MOMENTS_TILE; i++) {
-        p[i] = rows + (INDEX)(a + i) * stride;
+        p[i] = rows + (INDEX)(a + (i < height ? i : 0)) * stride;
         q[i] = rows + (INDEX)(b + i < count ? b + i : count - 1) * stride;
         for (int j = 0; j < MOMENTS_TILE; j++) sum[i][j] = SPLAT(0.0);
     }
@@ -353,9 +382,13 @@ FN void moments_products(const double *rows, int stride, int count, int length, 
     for (; a + MOMENTS_TILE <= count; a += MOMENTS_TILE)
         for (int b = 0; b <= a; b += MOMENTS_TILE)
             moments_tile(rows, stride, a, b, MOMENTS_TILE, count, length, out);
-    for (; a < count; a++)
-        for (int b = 0; b <= a; b += MOMENTS_TILE)
-            moments_tile(rows, stride, a, b, 1, count, length, out);
+    for (int b = 0; b < count && a < count; b += MOMENTS_TILE) {
+        if (count - a == 1) moments_tile(rows, stride, a, b, 1, count, length, out);
+#if MOMENTS_TILE > 2
+        if (count - a == 2) moments_tile(rows, stride, a, b, 2, count, length, out);
+        if (count - a == 3) moments_tile(rows, stride, a, b, 3, count, length, out);
+#endif
+    }
 }
 #else
 FN void moments_products(GLOBAL const double *rows, int stride, int count, int length,
@@ -374,126 +407,127 @@ FN void moments_products(GLOBAL const double *rows, int stride, int count, int l
 }
 #endif
 
-// A clump's units and faces in a block of poses. own: the task's scratch.
-FN moments_kept moments_clump(MOMENTS_UNIT_BUFFERS(ITEM_IN, ITEM_OUT) GLOBAL const int *face,
-                              moments_sizes sizes, int unit_end, int face_end, int block, int at,
-                              GLOBAL double *own)
+// Rows of positions of a unit in `count` blocks: its images, scaled. rows: the first one's place.
+MOMENTS_FN void moments_place_rows(moments_sizes sizes, moments_kept kept, int slot, int end,
+                                   int count, GLOBAL const double *scales, GLOBAL double *rows)
 {
-    const moments_kept kept = moments_keep(sizes, own, 0, at);
+    for (; slot < end; slot++, rows += sizes.place_stride)
+        for (int g = 0; g < count; g++) {
+            const int at = 3 * MOMENTS_BLOCK * g;
+            const moments_vector image =
+                moments_load(kept.images + (INDEX)slot * 3 * kept.step + at);
+            moments_store(rows + at, moments_scaled(image, LOAD(scales + MOMENTS_BLOCK * g)));
+        }
+}
+
+#if KERNEL_LANES > 1
+// A clump at work: its lists, where they end, its rows and those of positions.
+#define MOMENTS_FIELD_IN(type, name)  const type *name;
+#define MOMENTS_FIELD_OUT(type, name) type *name;
+#define MOMENTS_SET(type, name)       c.name = name;
+#define MOMENTS_OF(type, name)        c->name,
+typedef struct moments_clump {
+    MOMENTS_GRAM_BUFFERS(MOMENTS_FIELD_IN, MOMENTS_FIELD_OUT)
+    moments_sizes sizes;
+    moments_kept kept;
+    int unit_end, face_end, weld_first, weld_end;
+    double *rows, *place_rows;
+} moments_clump;
+
+// Its units and faces in `count` blocks of poses.
+MOMENTS_FN void moments_clump_units(const moments_clump *c, int block, int count)
+{
+    const moments_sizes sizes = c->sizes;
+    const moments_kept kept = c->kept;
     const INDEX step = kept.step;
-    GLOBAL const double *palette = matrices + (INDEX)block * 12 * MOMENTS_BLOCK + at;
-    for (int u = sizes.unit_base; u < unit_end; u++)
-        moments_images_of(positions, first, control, weight, keep, moved, palette, sizes,
-                          listed_unit[u], kept.x + 3 * step * (u - sizes.unit_base),
-                          kept.y + 3 * step * (u - sizes.unit_base),
-                          kept.images + 3 * step * (unit_slot[u] - sizes.slot_base), 3 * kept.step);
-    for (int f = sizes.face_base; f < face_end; f++) {
+    for (int u = sizes.unit_base; u < c->unit_end; u++)
+        moments_images_of(
+            c->positions, c->first, c->control, c->weight, c->keep, c->moved,
+            c->matrices + (INDEX)block * 12 * MOMENTS_BLOCK, sizes, c->listed_unit[u], count,
+            kept.x + 3 * step * (u - sizes.unit_base), kept.y + 3 * step * (u - sizes.unit_base),
+            kept.images + 3 * step * (c->unit_slot[u] - sizes.slot_base), 3 * kept.step);
+    for (int f = sizes.face_base; f < c->face_end; f++) {
         const INDEX to = 4 * step * (f - sizes.face_base);
-        moments_face_of(face + 3 * (INDEX)f, sizes.unit_base, sizes.bent ? kept.y : kept.x,
-                        3 * kept.step, kept.faces + to);
+        moments_face_of(c->face + 3 * (INDEX)f, sizes.unit_base, count,
+                        sizes.bent ? kept.y : kept.x, 3 * kept.step, kept.faces + to);
         if (sizes.bent)
-            moments_face_of(face + 3 * (INDEX)f, sizes.unit_base, kept.x, 3 * kept.step,
+            moments_face_of(c->face + 3 * (INDEX)f, sizes.unit_base, count, kept.x, 3 * kept.step,
                             kept.old + to);
     }
-    return kept;
+}
+
+// All its rows in `count` blocks from `block` on, which is number `at` of the chunk.
+MOMENTS_FN void moments_clump_rows(const moments_clump *c, int block, int count, int at)
+{
+    const moments_sizes sizes = c->sizes;
+    const double *scales = c->pose_scales + (INDEX)block * MOMENTS_BLOCK;
+    moments_clump_units(c, block, count);
+    for (int weld = c->weld_first; weld < c->weld_end; weld++)
+        moments_rows_of(
+            MOMENTS_WELD_BUFFERS(MOMENTS_OF, MOMENTS_OF) c->unit_slot, sizes, c->kept, weld, count,
+            scales,
+            c->rows + (INDEX)(c->row_first[weld] - c->row_first[c->weld_first]) * sizes.stride +
+                2 * MOMENTS_BLOCK * at);
+    double *to = c->place_rows + 3 * MOMENTS_BLOCK * at;
+    for (int u = sizes.unit_base; u < c->unit_end && sizes.places; u++) {
+        if (c->listed_place[u] < 0) continue;
+        moments_place_rows(sizes, c->kept, c->unit_slot[u] - sizes.slot_base,
+                           c->unit_slot[u + 1] - sizes.slot_base, count, scales, to);
+        to += (INDEX)(c->unit_slot[u + 1] - c->unit_slot[u]) * sizes.place_stride;
+    }
+}
+
+// Products of its rows in a chunk of blocks.
+MOMENTS_FN void moments_clump_products(const moments_clump *c, int blocks)
+{
+    const moments_sizes sizes = c->sizes;
+    const double *from = c->place_rows;
+    for (int weld = c->weld_first; weld < c->weld_end; weld++)
+        moments_products(c->rows + (INDEX)(c->row_first[weld] - c->row_first[c->weld_first]) *
+                                       sizes.stride,
+                         sizes.stride, c->row_first[weld + 1] - c->row_first[weld],
+                         2 * MOMENTS_BLOCK * blocks, c->gram + c->gram_first[weld]);
+    for (int u = sizes.unit_base; u < c->unit_end && sizes.places; u++) {
+        const int count = c->unit_slot[u + 1] - c->unit_slot[u];
+        if (c->listed_place[u] < 0) continue;
+        moments_products(from, sizes.place_stride, count, 3 * MOMENTS_BLOCK * blocks,
+                         c->place + c->place_first[c->listed_place[u]]);
+        from += (INDEX)count * sizes.place_stride;
+    }
 }
 
 ITEM_KERNEL(moments_gram, MOMENTS_GRAM_BUFFERS)
 {
     ITEM_BEGIN
-    moments_sizes sizes = given.sizes;
-    const int clump = sizes.item + item, weld_first = clump_weld[clump],
-              weld_end = clump_weld[clump + 1], end = sizes.block_first + sizes.blocks;
-    GLOBAL double *own =
-        scratch + (INDEX)(item / MOMENTS_CLUMPS) *
-                      (MOMENTS_KEPT((INDEX)sizes.units, sizes.slots, sizes.faces, sizes.kept) +
-                       (INDEX)sizes.rows * sizes.stride);
-    GLOBAL double *rows =
-        own + MOMENTS_KEPT((INDEX)sizes.units, sizes.slots, sizes.faces, sizes.kept);
-    sizes.unit_base = clump_unit[clump];
-    sizes.slot_base = unit_slot[sizes.unit_base];
-    sizes.face_base = clump_face[clump];
-    for (int begin = sizes.block_first; begin < end; begin += MOMENTS_CHUNK) {
-        const int blocks = end - begin < MOMENTS_CHUNK ? end - begin : MOMENTS_CHUNK;
-        for (int block = begin; block < begin + blocks; block++)
-            for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES) {
-                const moments_kept kept =
-                    moments_clump(MOMENTS_UNIT_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) face, sizes,
-                                  clump_unit[clump + 1], clump_face[clump + 1], block, at, own);
-                const REAL scale = LOAD(pose_scales + (INDEX)block * MOMENTS_BLOCK + at);
-                for (int weld = weld_first; weld < weld_end; weld++)
-                    moments_rows_of(
-                        MOMENTS_WELD_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) unit_slot, sizes, kept,
-                        weld, scale,
-                        rows + (INDEX)(row_first[weld] - row_first[weld_first]) * sizes.stride +
-                            2 * MOMENTS_BLOCK * (block - begin) + at);
-            }
-        for (int weld = weld_first; weld < weld_end; weld++)
-            moments_products(rows + (INDEX)(row_first[weld] - row_first[weld_first]) * sizes.stride,
-                             sizes.stride, row_first[weld + 1] - row_first[weld],
-                             2 * MOMENTS_BLOCK * blocks, gram + gram_first[weld]);
-    }
-    ITEM_END
-}
-
-ITEM_KERNEL(moments_energy, MOMENTS_ENERGY_BUFFERS)
-{
-    ITEM_BEGIN
-    moments_sizes sizes = given.sizes;
-    const int clump = sizes.item + item, weld_first = clump_weld[clump],
-              weld_end = clump_weld[clump + 1], begin = clump_weld[sizes.item];
-    GLOBAL double *own =
-        scratch + (INDEX)(item / MOMENTS_CLUMPS) *
-                      (MOMENTS_KEPT((INDEX)sizes.units, sizes.slots, sizes.faces, sizes.kept) +
-                       (INDEX)sizes.rows * sizes.stride);
-    sizes.unit_base = clump_unit[clump];
-    sizes.slot_base = unit_slot[sizes.unit_base];
-    sizes.face_base = clump_face[clump];
-    for (int i = MOMENTS_BLOCK * (weld_first - begin); i < MOMENTS_BLOCK * (weld_end - begin); i++)
-        part[i] = 0;
-    for (int block = sizes.block_first; block < sizes.block_first + sizes.blocks; block++)
-        for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES) {
-            const moments_kept kept =
-                moments_clump(MOMENTS_UNIT_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) face, sizes,
-                              clump_unit[clump + 1], clump_face[clump + 1], block, at, own);
-            const REAL scale = LOAD(pose_scales + (INDEX)block * MOMENTS_BLOCK + at);
-            for (int weld = weld_first; weld < weld_end; weld++) {
-                GLOBAL double *sum = part + MOMENTS_BLOCK * (weld - begin) + at;
-                STORE(sum, LOAD(sum) + moments_turn(MOMENTS_WELD_BUFFERS(MOMENTS_PASS, MOMENTS_PASS)
-                                                        sizes,
-                                                    kept, weld, scale));
-            }
-        }
-    ITEM_END
-}
-
-ITEM_KERNEL(moments_place, MOMENTS_PLACE_BUFFERS)
-{
-    ITEM_BEGIN
+    moments_clump c;
     const moments_sizes sizes = given.sizes;
-    const int own_free = sizes.item + item, unit = free_unit[own_free],
-              end = sizes.block_first + sizes.blocks;
-    GLOBAL double *own = scratch + (INDEX)(item / MOMENTS_UNITS) * sizes.rows * sizes.stride;
-    int count = 0;
-    for (int i = first[unit]; i < first[unit + 1]; i++) count += keep[i];
+    const int clump = sizes.item + item, end = sizes.block_first + sizes.blocks;
+    const INDEX size = MOMENTS_KEPT((INDEX)sizes.units, sizes.slots, sizes.faces, sizes.kept),
+                row_size = (INDEX)sizes.rows * sizes.stride;
+    double *own =
+        scratch + item / sizes.task * (size + row_size + (INDEX)sizes.slots * sizes.place_stride);
+    MOMENTS_GRAM_BUFFERS(MOMENTS_SET, MOMENTS_SET)
+    c.sizes = sizes;
+    c.kept = moments_keep(sizes, own, 0, 0);
+    c.unit_end = clump_unit[clump + 1];
+    c.face_end = clump_face[clump + 1];
+    c.weld_first = clump_weld[clump];
+    c.weld_end = clump_weld[clump + 1];
+    c.rows = own + size;
+    c.place_rows = c.rows + row_size;
+    c.sizes.unit_base = clump_unit[clump];
+    c.sizes.slot_base = unit_slot[clump_unit[clump]];
+    c.sizes.face_base = clump_face[clump];
     for (int begin = sizes.block_first; begin < end; begin += MOMENTS_CHUNK) {
         const int blocks = end - begin < MOMENTS_CHUNK ? end - begin : MOMENTS_CHUNK;
-        for (int block = begin; block < begin + blocks; block++)
-            for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES) {
-                // Behind the rows there is room for one more: where the unit is.
-                GLOBAL double *to = own + 3 * MOMENTS_BLOCK * (block - begin) + at,
-                              *x = to + (INDEX)(sizes.rows - 1) * sizes.stride;
-                const REAL scale = LOAD(pose_scales + (INDEX)block * MOMENTS_BLOCK + at);
-                moments_images_of(positions, first, control, weight, keep, moved,
-                                  matrices + (INDEX)block * 12 * MOMENTS_BLOCK + at, sizes, unit, x,
-                                  x, to, sizes.stride);
-                for (int s = 0; s < count; s++, to += sizes.stride)
-                    moments_store(to, moments_scaled(moments_load(to), scale));
-            }
-        moments_products(own, sizes.stride, count, 3 * MOMENTS_BLOCK * blocks,
-                         place + place_first[own_free]);
+        int at = 0;
+        for (; at + MOMENTS_TOGETHER <= blocks; at += MOMENTS_TOGETHER)
+            moments_clump_rows(&c, begin + at, MOMENTS_TOGETHER, at);
+        for (; at < blocks; at++) moments_clump_rows(&c, begin + at, 1, at);
+        moments_clump_products(&c, blocks);
     }
     ITEM_END
 }
+#endif
 
 #endif

@@ -5,10 +5,9 @@
 /// Poses of a block: number l of block b of an array stands at MOMENTS_BLOCK * b + l.
 #define MOMENTS_BLOCK 8
 /// Blocks whose products are summed before they are added to a form.
-#define MOMENTS_CHUNK 4
-/// Clumps and free units of one task on a CPU, which share its scratch.
-#define MOMENTS_CLUMPS 8
-#define MOMENTS_UNITS  64
+#define MOMENTS_CHUNK 16
+/// Blocks that a CPU does together.
+#define MOMENTS_TOGETHER 1
 /// Rows of a tile of products on a GPU.
 #define MOMENTS_SIDE 4
 
@@ -26,24 +25,25 @@
     MOMENTS_SKIN_BUFFERS(IN, OUT)                                                                  \
     IN(int, listed_unit) IN(int, unit_slot)
 /// Of a weld: faces (weld_face, fan), units that turn its normal (weld_rim, rim: places in
-/// listed_unit), the ends of what their errors are multiplied with (rim_edge, edge_end: place + 1
-/// or its negative), its first row among all (row_first), the root of its number of vertices.
+/// listed_unit), the edges that their errors are multiplied with (rim_edge, edge: to, from), its
+/// first row among all (row_first), the root of its number of vertices.
 #define MOMENTS_WELD_BUFFERS(IN, OUT)                                                              \
     IN(int, weld_face)                                                                             \
     IN(int, fan)                                                                                   \
-    IN(int, weld_rim) IN(int, rim) IN(int, rim_edge) IN(int, edge_end) IN(double, copies)
+    IN(int, weld_rim) IN(int, rim) IN(int, rim_edge) IN(int, edge) IN(double, copies)
 
 STRUCT(moments_sizes)
 {
     int block_first, blocks, blocks_all; // of poses
     int item;                            // clump, weld or unit that the first item is
+    int task;                            // items that share a scratch, on a CPU
     int bent;   // about the surface that `moved` makes, else about the original one
     int second; // where `moved` takes units is needed
+    int places; // positions are wanted too
     int unit_base, slot_base, face_base, row_base; // the first of the launch, on a GPU
     int units, slots, faces, rows;                 // of a clump at most, on a GPU of the launch
     int kept;                                      // blocks that units and faces are kept of
-    int stride;                                    // from one row to the next
-    int length;                                    // of a row
+    int stride, place_stride;                      // from one row to the next
     double floor;                                  // of the scale of normals
 };
 /// From one row to the next, in doubles: two vectors more than a row has, so that rows do not stand
@@ -51,10 +51,11 @@ STRUCT(moments_sizes)
 #define MOMENTS_STRIDE(blocks) ((2 * (blocks) + 2) * MOMENTS_BLOCK)
 /// Doubles for places of units (twice), images and faces (twice), of `blocks` blocks.
 #define MOMENTS_KEPT(units, slots, faces, blocks)                                                  \
-    ((6 * (units) + 3 * (slots) + 8 * (faces)) * MOMENTS_BLOCK * (blocks))
+    ((6 * (units) + 3 * (slots) + 3 + 8 * (faces)) * MOMENTS_BLOCK * (blocks))
 
 /// CPU: the form of a clump's welds: gram: from gram_first on, the lower triangle of a weld's rows,
-/// added to.
+/// added to; where sizes.places is set, also that of the positions of its own free units
+/// (listed_place: their numbers, -1 where another clump has it): place, from place_first on.
 #define MOMENTS_GRAM_BUFFERS(IN, OUT)                                                              \
     MOMENTS_UNIT_BUFFERS(IN, OUT)                                                                  \
     IN(int, clump_weld)                                                                            \
@@ -62,25 +63,10 @@ STRUCT(moments_sizes)
     IN(int, clump_face)                                                                            \
     IN(int, face)                                                                                  \
     MOMENTS_WELD_BUFFERS(IN, OUT)                                                                  \
-    IN(int, row_first) IN(INDEX, gram_first) OUT(double, scratch) OUT(double, gram)
+    IN(int, row_first)                                                                             \
+    IN(int, listed_place)                                                                          \
+    IN(INDEX, gram_first)                                                                          \
+    IN(INDEX, place_first) OUT(double, scratch) OUT(double, gram) OUT(double, place)
 KERNEL_TAKES(moments_gram, moments_sizes sizes)
-
-/// CPU: the energy of a clump's welds under the weights `moved`; part: MOMENTS_BLOCK a weld, of
-/// this launch.
-#define MOMENTS_ENERGY_BUFFERS(IN, OUT)                                                            \
-    MOMENTS_UNIT_BUFFERS(IN, OUT)                                                                  \
-    IN(int, clump_weld)                                                                            \
-    IN(int, clump_unit)                                                                            \
-    IN(int, clump_face)                                                                            \
-    IN(int, face)                                                                                  \
-    MOMENTS_WELD_BUFFERS(IN, OUT)                                                                  \
-    OUT(double, scratch) OUT(double, part)
-KERNEL_TAKES(moments_energy, moments_sizes sizes)
-
-/// CPU: the form of a free unit's positions: place_first: its n * n entries, added to.
-#define MOMENTS_PLACE_BUFFERS(IN, OUT)                                                             \
-    MOMENTS_SKIN_BUFFERS(IN, OUT)                                                                  \
-    IN(int, free_unit) IN(INDEX, place_first) OUT(double, scratch) OUT(double, place)
-KERNEL_TAKES(moments_place, moments_sizes sizes)
 
 #endif

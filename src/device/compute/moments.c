@@ -4,9 +4,7 @@
 
 static const char *const TEXTS[] = { "moments_arguments.h", "moments.h", NULL };
 
-#define KERNEL(kernel, BUFFERS, items)                                                             \
+#define KERNEL(kernel, BUFFERS)                                                                    \
     CUTIS_COMPUTE_WIDE_KERNEL(kernel, BUFFERS, .texts = TEXTS,                                     \
-                              .defines = "#define KERNEL_DOUBLE\n", .task_items = items);
-KERNEL(moments_gram, MOMENTS_GRAM_BUFFERS, MOMENTS_CLUMPS)
-KERNEL(moments_energy, MOMENTS_ENERGY_BUFFERS, MOMENTS_CLUMPS)
-KERNEL(moments_place, MOMENTS_PLACE_BUFFERS, MOMENTS_UNITS)
+                              .defines = "#define KERNEL_DOUBLE\n", .task_items = 1);
+CUTIS_MOMENTS_KERNELS(KERNEL)

@@ -6,10 +6,7 @@
 
 #include "kernel/moments_arguments.h"
 
-#define CUTIS_MOMENTS_KERNELS(X)                                                                   \
-    X(moments_gram, MOMENTS_GRAM_BUFFERS)                                                          \
-    X(moments_energy, MOMENTS_ENERGY_BUFFERS)                                                      \
-    X(moments_place, MOMENTS_PLACE_BUFFERS)
+#define CUTIS_MOMENTS_KERNELS(X) X(moments_gram, MOMENTS_GRAM_BUFFERS)
 
 CUTIS_MOMENTS_KERNELS(CUTIS_COMPUTE_DECLARE)
 

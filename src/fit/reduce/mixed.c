@@ -106,6 +106,7 @@ cutis_result cutis_mixed_open(cutis_mixed *x, bool *fits)
     }
     *fits = x->size <= budget;
     if (!*fits) return CUTIS_OK;
+    for (uint32_t g = 0; g < groups; g++) x->forms[g].roomy = 3 * x->size <= budget;
     const cutis_reduce_poses *poses = x->poses;
     bool good = make_matrices(x, poses->clip_learned, poses->clip_count, CUTIS_MIXED_CLIPS) &&
                 make_matrices(x, poses->random_learned, poses->random_count, CUTIS_MIXED_RANDOM);

@@ -48,18 +48,19 @@ typedef struct cutis_moments {
     /// are listed once: first weld, place in listed_unit and place in face of every clump (and
     /// their ends).
     uint32_t clump_count, *clump_weld, *clump_unit, *clump_face;
-    uint32_t *listed_unit;     ///< units, clump after clump
-    uint32_t *face;            ///< three places in listed_unit each
-    uint32_t *weld_face, *fan; ///< weld_count + 1: faces of a weld's fan
-    uint32_t *weld_rim, *rim;  ///< weld_count + 1: free units whose errors turn its normal
-    uint32_t *rim_free;        ///< the same as numbers of free units
-    uint32_t *rim_edge;        ///< rims + 1: what an error there is multiplied with
-    int32_t *edge_end;         ///< place p in listed_unit: p + 1, or its negative
-    uint32_t *weld_candidates; ///< per weld: of all free units of its faces
-    double *copies;            ///< per weld: root of its number of vertices
-    double *unit_copies;       ///< per unit: its number of vertices
-    uint32_t *in_first;        ///< free_count + 1: welds that a free unit is in the rim of
-    uint32_t *in, *in_rim;     ///< the weld, ascending; the place in rim
+    uint32_t *listed_unit; ///< units, clump after clump
+    int32_t *listed_place; ///< its number among the free ones if this is the first time, else -1
+    uint32_t *face;        ///< three places in listed_unit each
+    uint32_t *weld_face, *fan;  ///< weld_count + 1: faces of a weld's fan
+    uint32_t *weld_rim, *rim;   ///< weld_count + 1: free units whose errors turn its normal
+    uint32_t *rim_free;         ///< the same as numbers of free units
+    uint32_t *rim_edge, *edges; ///< rims + 1: edges that an error there is multiplied with: places
+                                ///< in listed_unit, to and from
+    uint32_t *weld_candidates;  ///< per weld: of all free units of its faces
+    double *copies;             ///< per weld: root of its number of vertices
+    double *unit_copies;        ///< per unit: its number of vertices
+    uint32_t *in_first;         ///< free_count + 1: welds that a free unit is in the rim of
+    uint32_t *in, *in_rim;      ///< the weld, ascending; the place in rim
     size_t *near_first; ///< free_count + 1: free units that share a weld, ascending, itself too
     uint32_t *near;
     size_t *entry;               ///< per near: its block in `value`
@@ -69,6 +70,11 @@ typedef struct cutis_moments {
     size_t *place_first; ///< free_count + 1
     double *place;       ///< of positions: n * n
     double unit[CUTIS_MOMENTS_KINDS]; ///< what k-largest does to normals, by kind
+    /// Forms of each kind of poses by themselves, kept so that they can be mixed again: normals
+    /// (NULL: there is no room), positions, what k-largest does to these.
+    double *kind_value[CUTIS_MOMENTS_KINDS], *kind_place[CUTIS_MOMENTS_KINDS];
+    double place_unit[CUTIS_MOMENTS_KINDS];
+    bool roomy; ///< they may be kept: three times the form's memory
     /// About a bent surface the form's value is a^T H a - 2 linear^T a + constant; else these are
     /// NULL and 0.
     const double *linear;

@@ -9,7 +9,7 @@
 
 // A clump's welds and rows (candidates of its welds' rings) at most: rows of sixteen blocks of
 // poses stay in a core's second cache.
-enum { WELDS = 16, ROWS = 512 };
+enum { WELDS = 16, ROWS = 384 };
 
 typedef struct clumper {
     cutis_moments *m;
@@ -18,11 +18,12 @@ typedef struct clumper {
     uint32_t *queue;      ///< of a clump
     uint32_t *border;     ///< welds beside clumps, where others may begin
     uint32_t *seen;       ///< per weld: the last clump that had it in its queue, and 1
-    uint8_t *taken;       ///< per weld: it is in a clump
+    uint8_t *taken;       ///< per weld: 1 it is in a clump, 2 in the border
+    uint8_t *owned;       ///< per free unit: a clump has it
     uint32_t *place;      ///< per unit: in listed_unit, of the present clump
     uint32_t *face_place; ///< per triangle: in face, of the present clump
     double *copies;
-    uint32_t units, faces, fan_count, rims, ends;
+    uint32_t units, faces, fan_count, rims, edges;
 } clumper;
 
 static uint32_t weld_rows(const clumper *c, uint32_t w)
@@ -82,11 +83,11 @@ static void order_welds(clumper *c)
     m->clump_weld[m->clump_count] = m->weld_count;
 }
 
-// The edges that an error at place `own` of a weld's ring is multiplied with: the next corner less
-// the one before it, over its triangles; what cancels is left out. @return ends of edges
-static uint32_t list_ends(const clumper *c, uint32_t w, uint32_t own, int32_t *out)
+// The edges that an error at place `own` of a weld's ring is multiplied with: to the next corner
+// from the one before it, over its triangles; ends that cancel are left out. @return their number
+static uint32_t list_edges(const clumper *c, uint32_t w, uint32_t own, uint32_t *out)
 {
-    uint32_t count = 0;
+    uint32_t count[2] = { 0 }; // ends to and from
     for (uint32_t t = c->fans->first[w]; t < c->fans->first[w + 1]; t++)
         for (int k = 0; k < 3; k++) {
             const uint32_t *corner = c->fans->corner + 3 * (size_t)t;
@@ -94,16 +95,28 @@ static uint32_t list_ends(const clumper *c, uint32_t w, uint32_t own, int32_t *o
             for (int side = 0; side < 2; side++) {
                 const uint32_t unit =
                     c->fans->ring[c->fans->ring_first[w] + corner[(k + 1 + side) % 3]];
-                const int32_t end = (int32_t)(c->place[unit] + 1) * (side ? -1 : 1);
+                const uint32_t place = c->place[unit];
                 uint32_t i = 0;
-                while (i < count && out[i] != -end) i++;
-                if (i == count)
-                    out[count++] = end;
-                else
-                    memmove(out + i, out + i + 1, (--count - i) * sizeof *out);
+                while (i < count[!side] && out[2 * i + !side] != place) i++;
+                if (i == count[!side]) {
+                    out[2 * count[side]++ + side] = place;
+                    continue;
+                }
+                for (count[!side]--; i < count[!side]; i++)
+                    out[2 * i + !side] = out[2 * i + 2 + !side];
             }
         }
-    return count;
+    return count[0]; // as many as count[1]: triangles bring one of each
+}
+
+// A free unit's positions belong to the first clump that has it.
+static void list_unit(clumper *c, uint32_t unit)
+{
+    const int32_t f = c->m->unit_free[unit];
+    c->place[unit] = c->units;
+    c->m->listed_place[c->units] = f >= 0 && !c->owned[f] ? f : -1;
+    if (f >= 0) c->owned[f] = 1;
+    c->m->listed_unit[c->units++] = unit;
 }
 
 // Units, faces and rims of a weld (its old number), of which clump-mates may have listed some.
@@ -116,8 +129,7 @@ static void list_weld(clumper *c, uint32_t w, uint32_t unit_begin, uint32_t face
     for (uint32_t r = 0; r < count; r++) {
         const uint32_t at = c->place[ring[r]];
         if (at >= unit_begin && at < c->units && m->listed_unit[at] == ring[r]) continue;
-        c->place[ring[r]] = c->units;
-        m->listed_unit[c->units++] = ring[r];
+        list_unit(c, ring[r]);
     }
     for (uint32_t t = fans->first[w]; t < fans->first[w + 1]; t++) {
         uint32_t *at = &c->face_place[fans->triangle[t]];
@@ -130,12 +142,12 @@ static void list_weld(clumper *c, uint32_t w, uint32_t unit_begin, uint32_t face
     }
     for (uint32_t r = 0; r < count; r++) {
         const int32_t f = m->unit_free[ring[r]];
-        const uint32_t ends = f < 0 ? 0 : list_ends(c, w, r, m->edge_end + c->ends);
-        if (ends == 0) continue;
+        const uint32_t edges = f < 0 ? 0 : list_edges(c, w, r, m->edges + 2 * (size_t)c->edges);
+        if (edges == 0) continue;
         m->rim[c->rims] = c->place[ring[r]];
         m->rim_free[c->rims] = (uint32_t)f;
-        c->ends += ends;
-        m->rim_edge[++c->rims] = c->ends;
+        c->edges += edges;
+        m->rim_edge[++c->rims] = c->edges;
     }
 }
 
@@ -151,6 +163,14 @@ static void list_clumps(clumper *c)
             list_weld(c, c->order[w], m->clump_unit[i], m->clump_face[i]);
         }
     }
+    for (uint32_t f = 0, count = 0; f < m->free_count; f++) { // those without faces
+        if (c->owned[f]) continue;
+        if (count++ % WELDS == 0) {
+            m->clump_unit[m->clump_count] = c->units, m->clump_face[m->clump_count] = c->faces;
+            m->clump_weld[++m->clump_count] = m->weld_count;
+        }
+        list_unit(c, m->free_unit[f]);
+    }
     m->clump_unit[m->clump_count] = c->units, m->clump_face[m->clump_count] = c->faces;
     m->weld_face[m->weld_count] = c->fan_count, m->weld_rim[m->weld_count] = c->rims;
     memcpy(c->copies, m->copies, m->weld_count * sizeof *c->copies);
@@ -161,19 +181,22 @@ bool cutis_moments_clump(cutis_moments *m, const cutis_moments_fans *fans, cutis
                          cutis_arena *own)
 {
     clumper c = { .m = m, .fans = fans };
-    const size_t welds = m->weld_count, rings = fans->ring_first[welds], faces = fans->first[welds];
+    const size_t welds = m->weld_count, rings = fans->ring_first[welds], faces = fans->first[welds],
+                 clumps = welds + m->free_count + 1, units = rings + m->free_count;
     c.order = cutis_arena_alloc(own, welds, sizeof *c.order);
     c.queue = cutis_arena_alloc(own, welds, sizeof *c.queue);
     c.border = cutis_arena_alloc(own, welds, sizeof *c.border);
     c.seen = cutis_arena_zero(own, welds, sizeof *c.seen);
     c.taken = cutis_arena_zero(own, welds, 1);
+    c.owned = cutis_arena_zero(own, m->free_count, 1);
     c.copies = cutis_arena_alloc(own, welds, sizeof *c.copies);
     c.place = cutis_arena_zero(own, m->group->unit_count, sizeof *c.place);
     c.face_place = cutis_arena_alloc(own, m->group->triangle_count, sizeof *c.face_place);
-    m->clump_weld = cutis_arena_alloc(arena, welds + 1, sizeof *m->clump_weld);
-    m->clump_unit = cutis_arena_alloc(arena, welds + 1, sizeof *m->clump_unit);
-    m->clump_face = cutis_arena_alloc(arena, welds + 1, sizeof *m->clump_face);
-    m->listed_unit = cutis_arena_alloc(arena, rings, sizeof *m->listed_unit);
+    m->clump_weld = cutis_arena_alloc(arena, clumps, sizeof *m->clump_weld);
+    m->clump_unit = cutis_arena_alloc(arena, clumps, sizeof *m->clump_unit);
+    m->clump_face = cutis_arena_alloc(arena, clumps, sizeof *m->clump_face);
+    m->listed_unit = cutis_arena_alloc(arena, units, sizeof *m->listed_unit);
+    m->listed_place = cutis_arena_alloc(arena, units, sizeof *m->listed_place);
     m->face = cutis_arena_alloc(arena, 3 * faces, sizeof *m->face);
     m->weld_face = cutis_arena_alloc(arena, welds + 1, sizeof *m->weld_face);
     m->fan = cutis_arena_alloc(arena, faces, sizeof *m->fan);
@@ -182,11 +205,11 @@ bool cutis_moments_clump(cutis_moments *m, const cutis_moments_fans *fans, cutis
     m->weld_candidates = cutis_arena_alloc(arena, welds, sizeof *m->weld_candidates);
     m->rim_free = cutis_arena_alloc(arena, rings, sizeof *m->rim_free);
     m->rim_edge = cutis_arena_alloc(arena, rings + 1, sizeof *m->rim_edge);
-    m->edge_end = cutis_arena_alloc(arena, 6 * faces, sizeof *m->edge_end);
-    if (!c.order || !c.queue || !c.border || !c.seen || !c.taken || !c.copies || !c.place ||
-        !c.face_place || !m->clump_weld || !m->clump_unit || !m->clump_face || !m->listed_unit ||
-        !m->face || !m->weld_face || !m->fan || !m->weld_rim || !m->rim || !m->rim_free ||
-        !m->rim_edge || !m->edge_end || !m->weld_candidates)
+    m->edges = cutis_arena_alloc(arena, 6 * faces, sizeof *m->edges);
+    if (!c.order || !c.queue || !c.border || !c.seen || !c.taken || !c.owned || !c.copies ||
+        !c.place || !c.face_place || !m->clump_weld || !m->clump_unit || !m->clump_face ||
+        !m->listed_unit || !m->listed_place || !m->face || !m->weld_face || !m->fan ||
+        !m->weld_rim || !m->rim || !m->rim_free || !m->rim_edge || !m->edges || !m->weld_candidates)
         return false;
     for (uint32_t t = 0; t < m->group->triangle_count; t++) c.face_place[t] = UINT32_MAX;
     order_welds(&c);

@@ -22,8 +22,8 @@ static const double SUM = 1e-12;
 #define BUFFERS(X)                                                                                 \
     X(positions) X(first) X(control) X(weight) X(keep) X(moved) X(matrices) X(pose_scales)         \
     X(listed_unit) X(unit_slot) X(clump_weld) X(clump_unit) X(clump_face) X(face) X(weld_face)     \
-    X(fan) X(weld_rim) X(rim) X(rim_edge) X(edge_end) X(copies) X(row_first) X(free_unit)          \
-    X(place_first) X(scratch) X(gram_first) X(gram) X(part) X(place)
+    X(fan) X(weld_rim) X(rim) X(rim_edge) X(edge) X(copies) X(row_first) X(listed_place)          \
+    X(place_first) X(scratch) X(gram_first) X(gram) X(place)
 // clang-format on
 
 typedef struct former {
@@ -34,7 +34,7 @@ typedef struct former {
     uint32_t kind_block[KINDS + 1]; ///< blocks of a kind's poses
     const double *start;
     double *linear; ///< per candidate, of a form about a bent surface; else NULL
-    double *matrices, *scales, *scratch, *gram, *part, *place;
+    double *matrices, *scales, *scratch, *gram, *place;
     long long *gram_first, *place_first;
     int *keep;                ///< per influence: it has a row
     double *moved;            ///< per influence: `start`, or what a unit has that is not free
@@ -46,7 +46,7 @@ typedef struct former {
     uint32_t *taker, taker_count; ///< free units in a fan of the batch, in the order of welds
     uint32_t *taken;              ///< per free unit: the last batch that had it, and 1
     double *part_energy;          ///< per free unit
-    double scale;                 ///< that the form is multiplied with
+    double *value;                ///< the form that is made
     moments_sizes sizes;
 #define BUFFER(name) cutis_buffer *name;
     struct {
@@ -233,13 +233,12 @@ static cutis_result make_buffers(former *f)
         { m->weld_rim, 4 * (welds + 1), &f->buffers.weld_rim },
         { m->rim, 4 * rims, &f->buffers.rim },
         { m->rim_edge, 4 * (rims + 1), &f->buffers.rim_edge },
-        { m->edge_end, 4 * (size_t)m->rim_edge[rims], &f->buffers.edge_end },
+        { m->edges, 8 * (size_t)m->rim_edge[rims], &f->buffers.edge },
         { m->copies, 8 * welds, &f->buffers.copies },
         { f->row_first, 4 * (welds + 1), &f->buffers.row_first },
-        { m->free_unit, 4 * (size_t)m->free_count, &f->buffers.free_unit },
+        { m->listed_place, 4 * listed, &f->buffers.listed_place },
         { f->place_first, 8 * ((size_t)m->free_count + 1), &f->buffers.place_first },
         { f->gram_first, 8 * (welds + 1), &f->buffers.gram_first },
-        { f->part, 8, &f->buffers.part },
         { f->place, 8 * m->place_first[m->free_count], &f->buffers.place },
         { f->scratch, 8, &f->buffers.scratch },
         { f->gram, 8, &f->buffers.gram },
@@ -289,17 +288,20 @@ static size_t measure_batches(former *f)
     return largest;
 }
 
-// Doubles of all tasks' scratch: for clumps or, with rows of three, for positions.
-static size_t scratch_size(const former *f)
+// Tasks of a batch have a scratch each: four times as many as threads, so that none waits long for
+// the last one. @return doubles of all
+static size_t set_tasks(former *f)
 {
-    const moments_sizes *s = &f->sizes;
-    const size_t clump = MOMENTS_KEPT((size_t)s->units, s->slots, s->faces, 1) +
-                         (size_t)s->rows * MOMENTS_STRIDE(MOMENTS_CHUNK),
-                 place = (CUTIS_MOMENTS_WIDE + 1) * (size_t)MOMENTS_STRIDE(2 * MOMENTS_CHUNK);
-    const size_t units = f->m->free_count < BATCH ? f->m->free_count : BATCH;
-    const size_t clumps = clump * (f->clump_most / MOMENTS_CLUMPS + 1),
-                 places = place * (units / MOMENTS_UNITS + 1);
-    return clumps > places ? clumps : places;
+    moments_sizes *s = &f->sizes;
+    const uint32_t threads = f->m->device ? f->m->device->task_threads : 1,
+                   tasks = 4 * (threads ? threads : 1);
+    s->task = (int)((f->clump_most + tasks - 1) / tasks);
+    if (s->task < 1) s->task = 1;
+    s->stride = MOMENTS_STRIDE(MOMENTS_CHUNK);
+    s->place_stride = MOMENTS_STRIDE(2 * MOMENTS_CHUNK);
+    const size_t own = MOMENTS_KEPT((size_t)s->units, s->slots, s->faces, s->kept) +
+                       (size_t)s->rows * s->stride + (size_t)s->slots * s->place_stride;
+    return own * (f->clump_most / s->task + 1);
 }
 
 // Memory, matrices; scratch and forms of the largest batch.
@@ -313,23 +315,21 @@ static cutis_result open_former(former *f)
     }
     f->gram_first = cutis_arena_alloc(&f->arena, (size_t)m->weld_count + 1, sizeof *f->gram_first);
     if (!f->gram_first || !choose_rows(f)) return cutis_alloc_result(m->context);
-    f->sizes = (moments_sizes){ .blocks_all = (int)blocks, .kept = 1, .rows = 1 };
+    f->sizes = (moments_sizes){ .blocks_all = (int)blocks, .kept = MOMENTS_TOGETHER, .rows = 1 };
     const size_t largest = measure_batches(f);
     f->matrices = cutis_arena_alloc(&f->arena, (size_t)blocks * m->control_count,
                                     12 * MOMENTS_BLOCK * sizeof(double));
     f->scales = cutis_arena_alloc(&f->arena, blocks, MOMENTS_BLOCK * sizeof(double));
-    f->scratch = cutis_arena_alloc(&f->arena, scratch_size(f), sizeof *f->scratch);
+    f->scratch = cutis_arena_alloc(&f->arena, set_tasks(f), sizeof *f->scratch);
     f->gram = cutis_arena_alloc(&f->arena, largest, sizeof *f->gram);
-    f->part = cutis_arena_alloc(&f->arena, m->weld_count < BATCH ? m->weld_count : BATCH,
-                                MOMENTS_BLOCK * sizeof *f->part);
     f->place = cutis_arena_alloc(&f->arena, m->place_first[m->free_count], sizeof *f->place);
     f->place_first =
         cutis_arena_alloc(&f->arena, (size_t)m->free_count + 1, sizeof *f->place_first);
     f->taker = cutis_arena_alloc(&f->arena, m->free_count, sizeof *f->taker);
     f->taken = cutis_arena_zero(&f->arena, m->free_count, sizeof *f->taken);
     f->part_energy = cutis_arena_alloc(&f->arena, m->free_count, sizeof *f->part_energy);
-    if (!f->matrices || !f->scales || !f->scratch || !f->gram || !f->part || !f->place ||
-        !f->place_first || !f->taker || !f->taken || !f->part_energy)
+    if (!f->matrices || !f->scales || !f->scratch || !f->gram || !f->place || !f->place_first ||
+        !f->taker || !f->taken || !f->part_energy)
         return cutis_alloc_result(m->context);
     for (uint32_t i = 0; i <= m->free_count; i++) f->place_first[i] = (long long)m->place_first[i];
     cutis_device_run(m->device, pack_task, f, blocks);
@@ -349,35 +349,6 @@ static void close_former(former *f)
 
 #define PASS(type, name) .name = f->buffers.name,
 
-// Blocks of poses that the next launches are about.
-static moments_sizes sizes_of(const former *f, uint32_t begin, uint32_t end)
-{
-    moments_sizes sizes = f->sizes;
-    sizes.block_first = (int)begin, sizes.blocks = (int)(end - begin);
-    sizes.stride = MOMENTS_STRIDE(MOMENTS_CHUNK);
-    return sizes;
-}
-
-// What k-largest does to the normals of a kind's poses.
-static cutis_result find_normals(former *f, uint32_t kind, double *energy)
-{
-    const cutis_moments *m = f->m;
-    moments_sizes sizes = sizes_of(f, f->kind_block[kind], f->kind_block[kind + 1]);
-    *energy = 0;
-    sizes.second = 1;
-    set_scales(f, kind, 1);
-    for (uint32_t c = 0, end; c < m->clump_count; c = end) {
-        end = batch_end(m, c);
-        sizes.item = (int)c;
-        TRY(moments_energy_run(m->device, end - c,
-                               (moments_energy_buffers){ MOMENTS_ENERGY_BUFFERS(PASS, PASS) },
-                               (moments_energy_arguments){ .sizes = sizes }));
-        const size_t parts = MOMENTS_BLOCK * (size_t)(m->clump_weld[end] - m->clump_weld[c]);
-        for (size_t i = 0; i < parts; i++) *energy += f->part[i];
-    }
-    return CUTIS_OK;
-}
-
 // Entry (r, c) of a symmetric form of which the lower triangle is kept.
 static double entry_of(const double *triangle, size_t r, size_t c)
 {
@@ -385,7 +356,7 @@ static double entry_of(const double *triangle, size_t r, size_t c)
 }
 
 // Fill in the row and the column of a block (g's candidates by f's) that follow from the others.
-static void complete(const former *f, uint32_t g, uint32_t own, double scale, double *block)
+static void complete(const former *f, uint32_t g, uint32_t own, double *block)
 {
     const cutis_moments *m = f->m;
     const uint32_t n = slots(m, own), rows = slots(m, g);
@@ -393,7 +364,7 @@ static void complete(const former *f, uint32_t g, uint32_t own, double scale, do
     double base[CUTIS_MOMENTS_WIDE] = { 0 };
     for (uint32_t j = 0; j < rows; j++) {
         double *row = block + (size_t)j * n, sum = 0;
-        for (uint32_t k = 0; k < n; k++) row[k] *= scale, sum -= ratio[k] * row[k];
+        for (uint32_t k = 0; k < n; k++) sum -= ratio[k] * row[k];
         if (f->base[own] != NONE) row[f->base[own]] = sum;
         for (uint32_t k = 0; k < n; k++) base[k] -= other[j] * row[k];
     }
@@ -419,49 +390,46 @@ static double product(const former *f, uint32_t g, uint32_t own, const double *b
     return all;
 }
 
-// Add the positions' form of a kind to the whole one, in units of what k-largest does.
-static cutis_result add_places(former *f, uint32_t kind)
+// The positions' form of a kind, and what k-largest does to it.
+static void take_places(former *f, uint32_t kind)
 {
     cutis_moments *m = f->m;
-    moments_sizes sizes = sizes_of(f, f->kind_block[kind], f->kind_block[kind + 1]);
-    double energy = 0;
-    sizes.rows = CUTIS_MOMENTS_WIDE + 1;
-    sizes.stride = MOMENTS_STRIDE(2 * MOMENTS_CHUNK);
-    memset(f->place, 0, m->place_first[m->free_count] * sizeof *f->place);
-    set_scales(f, kind, 1);
-    for (uint32_t unit = 0; unit < m->free_count; unit += BATCH) {
-        const uint32_t left = m->free_count - unit;
-        sizes.item = (int)unit;
-        TRY(moments_place_run(m->device, left < BATCH ? left : BATCH,
-                              (moments_place_buffers){ MOMENTS_PLACE_BUFFERS(PASS, PASS) },
-                              (moments_place_arguments){ .sizes = sizes }));
+    m->place_unit[kind] = 0;
+    for (uint32_t i = 0; i < m->free_count; i++) {
+        const uint32_t n = slots(m, i), rows = kept(f, i);
+        const double copies = m->unit_copies[m->free_unit[i]];
+        double *block = m->kind_place[kind] + m->place_first[i];
+        memset(block, 0, (size_t)n * n * sizeof *block);
+        for (uint32_t r = 0; r < rows; r++)
+            for (uint32_t c = 0; c < rows; c++)
+                block[slot_of(f, i, r) * n + slot_of(f, i, c)] =
+                    copies * entry_of(f->place + m->place_first[i], r, c);
+        m->place_unit[kind] += product(f, i, i, block);
+        complete(f, i, i, block);
     }
-    for (int pass = 0; pass < 2; pass++) {
-        const double scale = energy > 0 ? f->kinds[kind].position / energy : 0;
-        for (uint32_t i = 0; i < m->free_count; i++) {
-            const uint32_t n = slots(m, i), rows = kept(f, i);
-            const double copies = m->unit_copies[m->free_unit[i]];
-            double block[CUTIS_MOMENTS_WIDE * CUTIS_MOMENTS_WIDE] = { 0 };
-            for (uint32_t r = 0; r < rows; r++)
-                for (uint32_t c = 0; c < rows; c++)
-                    block[slot_of(f, i, r) * n + slot_of(f, i, c)] =
-                        copies * entry_of(f->place + m->place_first[i], r, c);
-            if (pass == 0) {
-                energy += product(f, i, i, block);
-                continue;
-            }
-            complete(f, i, i, scale, block);
-            for (uint32_t k = 0; k < n * n; k++) m->place[m->place_first[i] + k] += block[k];
+}
+
+// Add rows `own_row` on by `row` on of a weld's form to a block of own's and g's candidates.
+static void take_block(const former *f, uint32_t own, uint32_t g, const double *gram,
+                       size_t own_row, size_t row, double *block)
+{
+    const uint32_t n = slots(f->m, own), own_rows = kept(f, own), count = kept(f, g);
+    for (uint32_t k = 0; k < own_rows; k++) {
+        const size_t a = own_row + k;
+        double *to = block + slot_of(f, own, k);
+        const double *line = gram + a * (a + 1) / 2;
+        for (uint32_t j = 0; j < count; j++) {
+            const size_t b = row + j;
+            to[(size_t)slot_of(f, g, j) * n] += a >= b ? line[b] : gram[b * (b + 1) / 2 + a];
         }
     }
-    return CUTIS_OK;
 }
 
 // A free unit's part of the batch's forms.
 static void take_unit(const former *f, uint32_t own)
 {
     const cutis_moments *m = f->m;
-    const uint32_t n = slots(m, own), own_rows = kept(f, own), begin = m->clump_weld[f->clump],
+    const uint32_t own_rows = kept(f, own), begin = m->clump_weld[f->clump],
                    end = m->clump_weld[f->clump_end];
     for (uint32_t i = m->in_first[own]; i < m->in_first[own + 1]; i++) {
         const uint32_t weld = m->in[i], own_row = (uint32_t)f->rim_row[m->in_rim[i]];
@@ -472,16 +440,10 @@ static void take_unit(const former *f, uint32_t own)
             f->linear[m->slot_first[own] + slot_of(f, own, k)] +=
                 gram[last * (last + 1) / 2 + own_row + k];
         for (uint32_t r = m->weld_rim[weld]; r < m->weld_rim[weld + 1]; r++) {
-            const uint32_t g = m->rim_free[r], count = kept(f, g);
             size_t at = m->near_first[own];
-            while (m->near[at] != g) at++;
-            double *block = m->value + m->entry[at];
-            for (uint32_t j = 0; j < count; j++) {
-                double *row = block + (size_t)slot_of(f, g, j) * n;
-                for (uint32_t k = 0; k < own_rows; k++)
-                    row[slot_of(f, own, k)] +=
-                        entry_of(gram, own_row + k, (uint32_t)f->rim_row[r] + j);
-            }
+            while (m->near[at] != m->rim_free[r]) at++;
+            take_block(f, own, m->rim_free[r], gram, own_row, (size_t)f->rim_row[r],
+                       f->value + m->entry[at]);
         }
     }
 }
@@ -509,31 +471,59 @@ static void take_task(void *data, uint32_t index)
         take_unit(f, f->taker[i]);
 }
 
-// Rows of the poses' blocks, streamed into the form as they are.
-static cutis_result stream(former *f, uint32_t begin, uint32_t end)
+// Multiply-adds of a form by its definition: two tangents, half a square of rows, one a candidate.
+static double count_products(const former *f, uint32_t begin, uint32_t end)
 {
-    cutis_moments *m = f->m;
-    moments_sizes sizes = sizes_of(f, begin, end);
-    sizes.bent = sizes.second = f->linear != NULL;
-    memset(f->taken, 0, m->free_count * sizeof *f->taken);
-    for (f->clump = 0; f->clump < m->clump_count; f->clump = f->clump_end) {
-        TRY(cutis_progress(m->context, "forming moments", (double)f->clump / m->clump_count));
-        f->clump_end = batch_end(m, f->clump);
-        const uint32_t weld = m->clump_weld[f->clump], weld_end = m->clump_weld[f->clump_end];
+    const cutis_moments *m = f->m;
+    double sum = 0, poses = 0;
+    for (uint32_t k = 0; k < f->kind_count; k++)
+        if (begin <= f->kind_block[k] && f->kind_block[k] < end) poses += f->kinds[k].count;
+    for (uint32_t w = 0; w < m->weld_count; w++)
+        sum += (double)m->weld_candidates[w] * m->weld_candidates[w];
+    return poses * sum;
+}
+
+// Forms of a batch of clumps.
+static cutis_result run_batch(former *f, moments_sizes sizes)
+{
+    const cutis_moments *m = f->m;
+    const uint32_t weld = m->clump_weld[f->clump], weld_end = m->clump_weld[f->clump_end];
+    cutis_compute_kernel kernel = cutis_compute_moments_gram;
+    kernel.task_items = (uint32_t)sizes.task;
+    if (weld < weld_end) {
         const size_t last = (size_t)(f->row_first[weld_end] - f->row_first[weld_end - 1]),
                      entries = (size_t)f->gram_first[weld_end - 1] + last * (last + 1) / 2;
         memset(f->gram, 0, entries * sizeof *f->gram);
-        sizes.item = (int)f->clump;
-        TRY(moments_gram_run(m->device, f->clump_end - f->clump,
-                             (moments_gram_buffers){ MOMENTS_GRAM_BUFFERS(PASS, PASS) },
-                             (moments_gram_arguments){ .sizes = sizes }));
+    }
+    sizes.item = (int)f->clump;
+    const moments_gram_buffers buffers = { MOMENTS_GRAM_BUFFERS(PASS, PASS) };
+    const moments_gram_arguments arguments = { .sizes = sizes };
+    return cutis_compute_run(m->device, &kernel, f->clump_end - f->clump, &buffers, &arguments);
+}
+
+// Rows of the poses' blocks, streamed into the form as they are. @param places positions too
+static cutis_result stream(former *f, uint32_t begin, uint32_t end, bool places)
+{
+    cutis_moments *m = f->m;
+    moments_sizes sizes = f->sizes;
+    sizes.block_first = (int)begin, sizes.blocks = (int)(end - begin);
+    sizes.places = places;
+    sizes.bent = sizes.second = f->linear != NULL;
+    memset(f->taken, 0, m->free_count * sizeof *f->taken);
+    if (places) memset(f->place, 0, m->place_first[m->free_count] * sizeof *f->place);
+    for (f->clump = 0; f->clump < m->clump_count; f->clump = f->clump_end) {
+        TRY(cutis_progress(m->context, "forming moments", (double)f->clump / m->clump_count));
+        f->clump_end = batch_end(m, f->clump);
+        TRY(run_batch(f, sizes));
         list_takers(f);
         cutis_device_run_items(m->device, take_task, f, f->taker_count, TAKE_TASK);
-        for (uint32_t w = weld; w < weld_end && f->linear; w++) {
+        for (uint32_t w = m->clump_weld[f->clump]; w < m->clump_weld[f->clump_end] && f->linear;
+             w++) {
             const size_t rows = (size_t)(f->row_first[w + 1] - f->row_first[w]);
             m->constant += f->gram[(size_t)f->gram_first[w] + rows * (rows + 1) / 2 - 1];
         }
     }
+    m->form_products += count_products(f, begin, end);
     return CUTIS_OK;
 }
 
@@ -546,26 +536,25 @@ static void energy_task(void *data, uint32_t index)
     for (uint32_t i = index * UNIT_TASK; i < (index + 1) * UNIT_TASK && i < m->free_count; i++) {
         f->part_energy[i] = 0;
         for (size_t b = m->near_first[i]; b < m->near_first[i + 1]; b++)
-            f->part_energy[i] += product(f, m->near[b], i, m->value + m->entry[b]);
+            f->part_energy[i] += product(f, m->near[b], i, f->value + m->entry[b]);
     }
 }
 
-static void scale_task(void *data, uint32_t index)
-{
-    former *f = data;
-    const cutis_moments *m = f->m;
-    const size_t part = (m->value_count + m->free_count - 1) / m->free_count * UNIT_TASK,
-                 begin = part * index;
-    for (size_t i = begin; i < begin + part && i < m->value_count; i++) m->value[i] *= f->scale;
-}
-
-static void complete_task(void *data, uint32_t index)
+// Normals of the kinds mixed (where they are kept), and what follows from them.
+static void finish_task(void *data, uint32_t index)
 {
     former *f = data;
     cutis_moments *m = f->m;
     for (uint32_t i = index * UNIT_TASK; i < (index + 1) * UNIT_TASK && i < m->free_count; i++) {
+        const size_t begin = m->entry[m->near_first[i]],
+                     end = i + 1 < m->free_count ? m->entry[m->near_first[i + 1]] : m->value_count;
+        for (uint32_t k = 0; k < f->kind_count && !f->linear && m->kind_value[k]; k++) {
+            const double scale = m->unit[k] > 0 ? f->kinds[k].normal / m->unit[k] : 0;
+            for (size_t e = begin; e < end; e++)
+                m->value[e] = (k ? m->value[e] : 0) + scale * m->kind_value[k][e];
+        }
         for (size_t b = m->near_first[i]; b < m->near_first[i + 1]; b++)
-            complete(f, m->near[b], i, 1, m->value + m->entry[b]);
+            complete(f, m->near[b], i, m->value + m->entry[b]);
         double sum = 0;
         for (uint32_t s = m->slot_first[i]; s < m->slot_first[i + 1] && f->linear; s++)
             sum -= f->ratio[s] * f->linear[s];
@@ -573,64 +562,47 @@ static void complete_task(void *data, uint32_t index)
     }
 }
 
-static void set_unit_scales(former *f, uint32_t kind)
-{
-    const double unit = f->m->unit[kind];
-    set_scales(f, kind, unit > 0 ? f->kinds[kind].normal / unit : 0);
-}
-
-// The kind with the most poses goes first, as it is: what k-largest does to its normals is then
-// read from the form.
-static cutis_result stream_first(former *f, uint32_t kind)
+// A kind by itself: its form, if it is kept, and what k-largest does to its normals and positions.
+static cutis_result stream_kind(former *f, uint32_t kind)
 {
     cutis_moments *m = f->m;
+    f->value = m->kind_value[kind] ? m->kind_value[kind] : m->value;
+    memset(f->value, 0, m->value_count * sizeof *f->value);
     set_scales(f, kind, 1);
-    TRY(stream(f, f->kind_block[kind], f->kind_block[kind + 1]));
+    TRY(stream(f, f->kind_block[kind], f->kind_block[kind + 1], true));
+    take_places(f, kind);
     cutis_device_run_items(m->device, energy_task, f, m->free_count, UNIT_TASK);
+    m->unit[kind] = 0;
     for (uint32_t i = 0; i < m->free_count; i++) m->unit[kind] += f->part_energy[i];
-    f->scale = m->unit[kind] > 0 ? f->kinds[kind].normal / m->unit[kind] : 0;
-    cutis_device_run_items(m->device, scale_task, f, m->free_count, UNIT_TASK);
     return CUTIS_OK;
+}
+
+static void add_places(former *f, uint32_t kind)
+{
+    cutis_moments *m = f->m;
+    const double scale =
+        m->place_unit[kind] > 0 ? f->kinds[kind].position / m->place_unit[kind] : 0;
+    for (size_t i = 0; i < m->place_first[m->free_count]; i++)
+        m->place[i] += scale * m->kind_place[kind][i];
 }
 
 static cutis_result form_all(former *f)
 {
     cutis_moments *m = f->m;
-    uint32_t largest = 0;
-    for (uint32_t k = 0; k < f->kind_count; k++)
-        if (f->kinds[k].count > f->kinds[largest].count) largest = k;
-    const bool unknown = !f->linear && !(m->unit[largest] > 0); // else as it was
+    const bool known = m->unit[0] > 0 || m->place_unit[0] > 0; // else this is the first form
     for (uint32_t k = 0; k < f->kind_count && !f->linear; k++) {
-        TRY(cutis_progress(m->context, "reading poses", 0.5 * k / f->kind_count));
-        TRY(add_places(f, k));
-        if (k != largest && !(m->unit[k] > 0)) TRY(find_normals(f, k, &m->unit[k]));
+        if (!known) TRY(stream_kind(f, k));
+        add_places(f, k);
     }
-    if (unknown) {
-        m->unit[largest] = 0;
-        TRY(stream_first(f, largest));
-    }
-    for (uint32_t k = 0; k < f->kind_count; k++) set_unit_scales(f, k);
-    if (!unknown) {
-        TRY(stream(f, 0, f->kind_block[f->kind_count]));
-    } else {
+    if (f->linear || !m->kind_value[0]) { // all again, mixed
+        f->value = m->value;
+        memset(m->value, 0, m->value_count * sizeof *m->value);
         for (uint32_t k = 0; k < f->kind_count; k++)
-            if (k != largest) TRY(stream(f, f->kind_block[k], f->kind_block[k + 1]));
+            set_scales(f, k, m->unit[k] > 0 ? f->kinds[k].normal / m->unit[k] : 0);
+        TRY(stream(f, 0, f->kind_block[f->kind_count], false));
     }
-    cutis_device_run_items(m->device, complete_task, f, m->free_count, UNIT_TASK);
+    cutis_device_run_items(m->device, finish_task, f, m->free_count, UNIT_TASK);
     return CUTIS_OK;
-}
-
-// Multiply-adds of a form by its definition: two tangents, half a square of rows, one a candidate.
-static double count_products(const former *f)
-{
-    const cutis_moments *m = f->m;
-    double sum = 0, poses = 0;
-    for (uint32_t k = 0; k < f->kind_count; k++) poses += f->kinds[k].count;
-    for (uint32_t w = 0; w < m->weld_count; w++) {
-        const double rows = m->weld_candidates[w];
-        sum += rows * rows;
-    }
-    return poses * sum;
 }
 
 static cutis_result run_former(former *f)
@@ -638,10 +610,27 @@ static cutis_result run_former(former *f)
     const double start = cutis_os_processor_seconds();
     cutis_result result = open_former(f);
     if (result == CUTIS_OK) result = form_all(f);
-    f->m->form_products += count_products(f);
     close_former(f);
     f->m->form_seconds += cutis_os_processor_seconds() - start;
     return result;
+}
+
+// Memory of the forms, once.
+static bool make_forms(cutis_moments *m, cutis_arena *arena, uint32_t kind_count)
+{
+    const size_t places = m->place_first[m->free_count];
+    if (m->value) return true;
+    m->value = cutis_arena_alloc(arena, m->value_count, sizeof *m->value);
+    m->place = cutis_arena_alloc(arena, places, sizeof *m->place);
+    bool good = m->value && m->place;
+    for (uint32_t k = 0; k < kind_count && good; k++) {
+        m->kind_place[k] = cutis_arena_alloc(arena, places, sizeof *m->kind_place[k]);
+        good = m->kind_place[k] != NULL;
+        if (!m->roomy || !good) continue;
+        m->kind_value[k] = cutis_arena_alloc(arena, m->value_count, sizeof *m->kind_value[k]);
+        good = m->kind_value[k] != NULL;
+    }
+    return good;
 }
 
 cutis_result cutis_moments_form(cutis_moments *m, cutis_arena *arena,
@@ -653,12 +642,7 @@ cutis_result cutis_moments_form(cutis_moments *m, cutis_arena *arena,
                  .kinds = poses,
                  .kind_count = kind_count,
                  .start = start };
-    if (!m->value) { // else its memory is used again
-        m->value = cutis_arena_alloc(arena, m->value_count, sizeof *m->value);
-        m->place = cutis_arena_alloc(arena, m->place_first[m->free_count], sizeof *m->place);
-    }
-    if (!m->value || !m->place) return cutis_alloc_result(m->context);
-    memset(m->value, 0, m->value_count * sizeof *m->value);
+    if (!make_forms(m, arena, kind_count)) return cutis_alloc_result(m->context);
     memset(m->place, 0, m->place_first[m->free_count] * sizeof *m->place);
     m->linear = NULL;
     m->constant = 0;
@@ -683,7 +667,6 @@ cutis_result cutis_moments_bend(cutis_moments *m, cutis_arena *arena,
             const size_t at = (size_t)i * m->influences + k;
             weights[m->slot_first[i] + state->index[at]] = state->weight[at];
         }
-    memset(m->value, 0, m->value_count * sizeof *m->value);
     m->constant = 0;
     m->linear = f.linear;
     return run_former(&f);
