@@ -274,6 +274,7 @@ MOMENTS_FN void moments_frame(GLOBAL const int *weld_face, GLOBAL const int *fan
     moments_vector normal[MOMENTS_TOGETHER], old[MOMENTS_TOGETHER];
     moments_fan(weld_face, fan, weld, sizes.face_base, count, kept.faces, 4 * kept.step, normal,
                 size);
+    for (int g = 0; g < count; g++) old[g] = normal[g];
     if (sizes.bent)
         moments_fan(weld_face, fan, weld, sizes.face_base, count, kept.old, 4 * kept.step, old,
                     other);

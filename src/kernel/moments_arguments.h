@@ -7,7 +7,7 @@
 /// Blocks whose products are summed before they are added to a form.
 #define MOMENTS_CHUNK 16
 /// Blocks that a CPU does together.
-#define MOMENTS_TOGETHER 1
+#define MOMENTS_TOGETHER 2
 /// Rows of a tile of products on a GPU.
 #define MOMENTS_SIDE 4
 
