@@ -170,9 +170,9 @@ MOMENTS_FN void moments_images_of(GLOBAL const double *positions, GLOBAL const i
             const moments_vector image = moments_image(m + 12 * MOMENTS_BLOCK * g, px, py, pz);
             sum[g] = moments_sum(sum[g], moments_scaled(image, SPLAT(weight[i])));
             if (sizes.second) now[g] = moments_sum(now[g], moments_scaled(image, SPLAT(moved[i])));
-            moments_store(next + 3 * MOMENTS_BLOCK * g, image);
+            if (keep[i]) moments_store(next + 3 * MOMENTS_BLOCK * g, image);
         }
-        if (keep[i]) next += step; // else the next one goes to the same place
+        if (keep[i]) next += step;
     }
     for (int g = 0; g < count; g++) {
         moments_store(x + 3 * MOMENTS_BLOCK * g, sum[g]);
@@ -257,8 +257,7 @@ FN moments_kept moments_keep(moments_sizes sizes, GLOBAL double *scratch, int bl
     kept.x = scratch + 3 * MOMENTS_BLOCK * block + at;
     kept.y = kept.x + 3 * sizes.units * size;
     kept.images = kept.y + 3 * sizes.units * size;
-    // A row more: what is not kept is stored too.
-    kept.faces = kept.images + 3 * (sizes.slots + 1) * size + MOMENTS_BLOCK * block;
+    kept.faces = kept.images + 3 * sizes.slots * size + MOMENTS_BLOCK * block;
     kept.old = kept.faces + 4 * sizes.faces * size;
     return kept;
 }
@@ -391,21 +390,6 @@ FN void moments_products(const double *rows, int stride, int count, int length, 
 #endif
     }
 }
-#else
-FN void moments_products(GLOBAL const double *rows, int stride, int count, int length,
-                         GLOBAL double *out)
-{
-    for (int a = 0; a < count; a++)
-        for (int b = 0; b <= a; b++) {
-            GLOBAL const double *p = rows + (INDEX)a * stride, *q = rows + (INDEX)b * stride;
-            double sum[MOMENTS_BLOCK], all = 0;
-            for (int l = 0; l < MOMENTS_BLOCK; l++) sum[l] = 0;
-            for (int at = 0; at < length; at += MOMENTS_BLOCK)
-                for (int l = 0; l < MOMENTS_BLOCK; l++) sum[l] = sum[l] + p[at + l] * q[at + l];
-            for (int l = 0; l < MOMENTS_BLOCK; l++) all += sum[l];
-            out[(INDEX)a * (a + 1) / 2 + b] += all;
-        }
-}
 #endif
 
 // Rows of positions of a unit in `count` blocks: its images, scaled. rows: the first one's place.
@@ -526,6 +510,118 @@ ITEM_KERNEL(moments_gram, MOMENTS_GRAM_BUFFERS)
             moments_clump_rows(&c, begin + at, MOMENTS_TOGETHER, at);
         for (; at < blocks; at++) moments_clump_rows(&c, begin + at, 1, at);
         moments_clump_products(&c, blocks);
+    }
+    ITEM_END
+}
+#else
+
+// A GPU makes units, faces and rows of a batch of clumps in one launch each, a place in a block a
+// work item, then products of tiles of rows, then adds up their parts.
+#define MOMENTS_ITEM(item)     ((item) / MOMENTS_BLOCK / sizes.blocks)
+#define MOMENTS_AT(item)       ((item) % MOMENTS_BLOCK)
+#define MOMENTS_BLOCK_OF(item) ((item) / MOMENTS_BLOCK % sizes.blocks)
+
+ITEM_KERNEL(moments_units, MOMENTS_UNITS_BUFFERS)
+{
+    ITEM_BEGIN
+    const moments_sizes sizes = given.sizes;
+    const int at = MOMENTS_AT(item), block = MOMENTS_BLOCK_OF(item), unit = MOMENTS_ITEM(item);
+    const moments_kept kept = moments_keep(sizes, scratch, block, at);
+    const INDEX step = 3 * (INDEX)kept.step;
+    moments_images_of(
+        positions, first, control, weight, keep, moved,
+        matrices + (INDEX)(sizes.block_first + block) * 12 * MOMENTS_BLOCK + at, sizes,
+        listed_unit[sizes.unit_base + unit], 1, kept.x + step * unit, kept.y + step * unit,
+        kept.images + step * (unit_slot[sizes.unit_base + unit] - sizes.slot_base), 3 * kept.step);
+    ITEM_END
+}
+
+ITEM_KERNEL(moments_faces, MOMENTS_FACES_BUFFERS)
+{
+    ITEM_BEGIN
+    const moments_sizes sizes = given.sizes;
+    const int at = MOMENTS_AT(item), block = MOMENTS_BLOCK_OF(item), own = MOMENTS_ITEM(item);
+    const moments_kept kept = moments_keep(sizes, scratch, block, at);
+    const INDEX to = 4 * (INDEX)kept.step * own;
+    GLOBAL const int *corner = face + 3 * (INDEX)(sizes.face_base + own);
+    moments_face_of(corner, sizes.unit_base, 1, sizes.bent ? kept.y : kept.x, 3 * kept.step,
+                    kept.faces + to);
+    if (sizes.bent)
+        moments_face_of(corner, sizes.unit_base, 1, kept.x, 3 * kept.step, kept.old + to);
+    ITEM_END
+}
+
+ITEM_KERNEL(moments_rows, MOMENTS_ROWS_BUFFERS)
+{
+    ITEM_BEGIN
+    const moments_sizes sizes = given.sizes;
+    const int at = MOMENTS_AT(item), block = MOMENTS_BLOCK_OF(item),
+              weld = sizes.item + MOMENTS_ITEM(item);
+    const moments_kept kept = moments_keep(sizes, scratch, block, at);
+    moments_rows_of(MOMENTS_WELD_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) unit_slot, sizes, kept, weld,
+                    1, pose_scales + (INDEX)(sizes.block_first + block) * MOMENTS_BLOCK + at,
+                    rows + (INDEX)(row_first[weld] - sizes.row_base) * sizes.stride +
+                        2 * MOMENTS_BLOCK * block + at);
+    ITEM_END
+}
+
+ITEM_KERNEL(moments_places, MOMENTS_PLACES_BUFFERS)
+{
+    ITEM_BEGIN
+    const moments_sizes sizes = given.sizes;
+    const int at = MOMENTS_AT(item), block = MOMENTS_BLOCK_OF(item),
+              unit = sizes.unit_base + MOMENTS_ITEM(item), slot = unit_slot[unit] - sizes.slot_base;
+    const moments_kept kept = moments_keep(sizes, scratch, block, at);
+    if (listed_place[unit] >= 0)
+        moments_place_rows(sizes, kept, slot, unit_slot[unit + 1] - sizes.slot_base, 1,
+                           pose_scales + (INDEX)(sizes.block_first + block) * MOMENTS_BLOCK + at,
+                           rows + (INDEX)slot * sizes.place_stride + 3 * MOMENTS_BLOCK * block +
+                               at);
+    ITEM_END
+}
+
+ITEM_KERNEL(moments_tiles, MOMENTS_TILES_BUFFERS)
+{
+    ITEM_BEGIN
+    const int at = MOMENTS_AT(item), own = item / MOMENTS_BLOCK;
+    GLOBAL const int *t =
+        tile + 4 * (INDEX)(given.tile_begin + own); // its first row, rows from there, row, column
+    double sum[MOMENTS_SIDE][MOMENTS_SIDE];
+    GLOBAL const double *p[MOMENTS_SIDE], *q[MOMENTS_SIDE];
+    for (int i = 0; i < MOMENTS_SIDE; i++) {
+        const int a = t[2] + i < t[1] ? t[2] + i : t[1] - 1,
+                  b = t[3] + i < t[1] ? t[3] + i : t[1] - 1;
+        p[i] = rows + (INDEX)(t[0] + a) * given.stride + at;
+        q[i] = rows + (INDEX)(t[0] + b) * given.stride + at;
+        for (int j = 0; j < MOMENTS_SIDE; j++) sum[i][j] = 0;
+    }
+    for (int k = 0; k < given.length; k += MOMENTS_BLOCK) {
+        double u[MOMENTS_SIDE], v[MOMENTS_SIDE];
+        for (int i = 0; i < MOMENTS_SIDE; i++) {
+            u[i] = p[i][k];
+            v[i] = q[i][k];
+        }
+        for (int i = 0; i < MOMENTS_SIDE; i++)
+            for (int j = 0; j < MOMENTS_SIDE; j++) sum[i][j] = sum[i][j] + u[i] * v[j];
+    }
+    for (int i = 0; i < MOMENTS_SIDE; i++)
+        for (int j = 0; j < MOMENTS_SIDE; j++)
+            part[((INDEX)own * MOMENTS_SIDE * MOMENTS_SIDE + i * MOMENTS_SIDE + j) * MOMENTS_BLOCK +
+                 at] = sum[i][j];
+    ITEM_END
+}
+
+ITEM_KERNEL(moments_sums, MOMENTS_SUMS_BUFFERS)
+{
+    ITEM_BEGIN
+    const int own = item / (MOMENTS_SIDE * MOMENTS_SIDE),
+              entry = item % (MOMENTS_SIDE * MOMENTS_SIDE);
+    GLOBAL const int *t = tile + 4 * (INDEX)(given.tile_begin + own);
+    const int a = t[2] + entry / MOMENTS_SIDE, b = t[3] + entry % MOMENTS_SIDE;
+    if (a < t[1] && b <= a) {
+        double all = 0;
+        for (int l = 0; l < MOMENTS_BLOCK; l++) all = all + part[(INDEX)item * MOMENTS_BLOCK + l];
+        gram[tile_first[given.tile_begin + own] + (INDEX)a * (a + 1) / 2 + b] += all;
     }
     ITEM_END
 }

@@ -51,7 +51,7 @@ STRUCT(moments_sizes)
 #define MOMENTS_STRIDE(blocks) ((2 * (blocks) + 2) * MOMENTS_BLOCK)
 /// Doubles for places of units (twice), images and faces (twice), of `blocks` blocks.
 #define MOMENTS_KEPT(units, slots, faces, blocks)                                                  \
-    ((6 * (units) + 3 * (slots) + 3 + 8 * (faces)) * MOMENTS_BLOCK * (blocks))
+    ((6 * (units) + 3 * (slots) + 8 * (faces)) * MOMENTS_BLOCK * (blocks))
 
 /// CPU: the form of a clump's welds: gram: from gram_first on, the lower triangle of a weld's rows,
 /// added to; where sizes.places is set, also that of the positions of its own free units
@@ -68,5 +68,30 @@ STRUCT(moments_sizes)
     IN(INDEX, gram_first)                                                                          \
     IN(INDEX, place_first) OUT(double, scratch) OUT(double, gram) OUT(double, place)
 KERNEL_TAKES(moments_gram, moments_sizes sizes)
+
+/// GPU: the same in steps, for a batch of clumps and blocks of poses: units and their images, faces
+/// (scratch), rows of welds, rows of positions (rows). An item is a place in a block of one of
+/// them.
+#define MOMENTS_UNITS_BUFFERS(IN, OUT) MOMENTS_UNIT_BUFFERS(IN, OUT) OUT(double, scratch)
+#define MOMENTS_FACES_BUFFERS(IN, OUT) IN(int, face) OUT(double, scratch)
+#define MOMENTS_ROWS_BUFFERS(IN, OUT)                                                              \
+    MOMENTS_WELD_BUFFERS(IN, OUT)                                                                  \
+    IN(int, unit_slot)                                                                             \
+    IN(int, row_first) IN(double, pose_scales) OUT(double, scratch) OUT(double, rows)
+#define MOMENTS_PLACES_BUFFERS(IN, OUT)                                                            \
+    IN(int, unit_slot)                                                                             \
+    IN(int, listed_place) IN(double, pose_scales) OUT(double, scratch) OUT(double, rows)
+KERNEL_TAKES(moments_units, moments_sizes sizes)
+KERNEL_TAKES(moments_faces, moments_sizes sizes)
+KERNEL_TAKES(moments_rows, moments_sizes sizes)
+KERNEL_TAKES(moments_places, moments_sizes sizes)
+/// Products of a tile of rows (tile: the form's first row, its number of rows, the tile's first row
+/// and column) at a place in a block; part: of every product and place. Then their sums: to gram,
+/// from tile_first on, which is where the form begins. tile_begin: the launch's first tile.
+#define MOMENTS_TILES_BUFFERS(IN, OUT) IN(double, rows) IN(int, tile) OUT(double, part)
+#define MOMENTS_SUMS_BUFFERS(IN, OUT)                                                              \
+    IN(int, tile) IN(INDEX, tile_first) IN(double, part) OUT(double, gram)
+KERNEL_TAKES(moments_tiles, int tile_begin; int stride; int length)
+KERNEL_TAKES(moments_sums, int tile_begin)
 
 #endif

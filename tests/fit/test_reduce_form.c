@@ -16,7 +16,7 @@ typedef struct body {
     cutis_context *context;
     cutis_arena arena;
     cutis_model *model;
-    cutis_device *device;
+    cutis_device *device, *host;
     cutis_reduce_groups groups;
     cutis_moments m;
     cutis_moments_poses kinds[2];
@@ -73,6 +73,12 @@ static body make_body(cutis_device_options options, uint32_t limit)
         .limit = limit,
         .roomy = true,
     };
+    if (options.kind != CUTIS_DEVICE_CPU) { // its threads are a CPU device's
+        const cutis_device_options host = { .thread_count = 2 };
+        b.m.gpu = b.device;
+        assert_ok(b.context, cutis_device_create(b.context, &host, &b.host));
+        b.m.device = b.host;
+    }
     assert_ok(b.context, cutis_moments_open(&b.m, &b.arena));
     make_poses(&b, 0, FEW);
     make_poses(&b, 1, POSES);
@@ -95,6 +101,7 @@ static void free_body(body *b)
 {
     cutis_arena_release(&b->arena);
     cutis_device_destroy(b->device);
+    cutis_device_destroy(b->host);
     cutis_model_destroy(b->model);
     cutis_context_destroy(b->context);
 }
@@ -338,12 +345,19 @@ static void threads_and_widths_give_the_same_bits(void **state)
     check_same_bits((cutis_device_options){ .thread_count = 2, .isa = CUTIS_ISA_AVX2 });
 }
 
+static void a_gpu_gives_the_same_bits(void **state)
+{
+    (void)state;
+    check_same_bits((cutis_device_options){ .kind = gpu_kind() });
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_form_is_what_its_definition_says),
         cmocka_unit_test(with_candidates_cut_and_no_room_too),
         cmocka_unit_test(threads_and_widths_give_the_same_bits),
+        cmocka_unit_test(a_gpu_gives_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

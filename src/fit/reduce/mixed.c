@@ -17,6 +17,7 @@ static cutis_result open_device(cutis_mixed *x)
     const cutis_device_options options = { .thread_count =
                                                x->device ? x->device->task_threads : 1 };
     cutis_result result = cutis_device_create(x->context, &options, &x->own);
+    x->gpu = x->device;
     x->device = x->own;
     return result;
 }
@@ -29,6 +30,7 @@ static cutis_result open_forms(cutis_mixed *x, uint32_t limit)
         x->forms[g] = (cutis_moments){
             .context = x->context,
             .device = x->device,
+            .gpu = x->gpu,
             .group = group,
             .control_count = cutis_model_get(x->model)->skins[group->skin].joint_count,
             .influences = x->options->influences,

@@ -31,6 +31,7 @@ typedef struct cutis_moments_poses {
 typedef struct cutis_moments {
     cutis_context *context;
     cutis_device *device; ///< a CPU device
+    cutis_device *gpu;    ///< that makes forms; NULL: the CPU device does
     const cutis_reduce_group *group;
     uint32_t control_count;
     uint32_t influences;   ///< kept at most

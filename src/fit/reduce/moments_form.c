@@ -11,48 +11,14 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
-#include "fit/reduce/moments.h"
+#include "fit/reduce/moments_former.h"
 
-enum { KINDS = CUTIS_MOMENTS_KINDS, BATCH = 4096, NONE = -1 };
+enum { BATCH = 4096, BATCH_ROWS = 1 << 17, NONE = -1 };
 static const double FLOOR = 1e-3; // of the mean size of fans: the floor of a normal's
 // Weights whose sum is further from 1 than this have rows of their own.
 static const double SUM = 1e-12;
 
-// clang-format off
-#define BUFFERS(X)                                                                                 \
-    X(positions) X(first) X(control) X(weight) X(keep) X(moved) X(matrices) X(pose_scales)         \
-    X(listed_unit) X(unit_slot) X(clump_weld) X(clump_unit) X(clump_face) X(face) X(weld_face)     \
-    X(fan) X(weld_rim) X(rim) X(rim_edge) X(edge) X(copies) X(row_first) X(listed_place)          \
-    X(place_first) X(scratch) X(gram_first) X(gram) X(place)
-// clang-format on
-
-typedef struct former {
-    cutis_moments *m;
-    cutis_arena arena;
-    const cutis_moments_poses *kinds;
-    uint32_t kind_count;
-    uint32_t kind_block[KINDS + 1]; ///< blocks of a kind's poses
-    const double *start;
-    double *linear; ///< per candidate, of a form about a bent surface; else NULL
-    double *matrices, *scales, *scratch, *gram, *place;
-    long long *gram_first, *place_first;
-    int *keep;                ///< per influence: it has a row
-    double *moved;            ///< per influence: `start`, or what a unit has that is not free
-    int *base;                ///< per free unit: the candidate without a row, or NONE
-    double *ratio;            ///< per candidate: its part in that row, with the sign changed
-    int *unit_slot;           ///< per listed unit, and 1: rows before its own
-    int *row_first, *rim_row; ///< per weld, and 1; per rim, of its weld
-    uint32_t clump, clump_end, clump_most; ///< the batch; of one at most
-    uint32_t *taker, taker_count; ///< free units in a fan of the batch, in the order of welds
-    uint32_t *taken;              ///< per free unit: the last batch that had it, and 1
-    double *part_energy;          ///< per free unit
-    double *value;                ///< the form that is made
-    moments_sizes sizes;
-#define BUFFER(name) cutis_buffer *name;
-    struct {
-        BUFFERS(BUFFER)
-    } buffers;
-} former;
+typedef cutis_former former;
 
 static uint32_t slots(const cutis_moments *m, uint32_t f)
 {
@@ -197,9 +163,13 @@ static bool choose_rows(former *f)
 // Memory
 // -------------------------------------------------------------------------------------------
 
-static cutis_result wrap(former *f, const void *data, size_t size, cutis_buffer **out)
+// A buffer of what the host has: a CPU works in its memory.
+static cutis_result share(former *f, const void *data, size_t size, cutis_buffer **out)
 {
-    return cutis_buffer_wrap(f->m->device, (uint64_t)(uintptr_t)data, size ? size : 8, out);
+    if (!f->gpu)
+        return cutis_buffer_wrap(f->m->device, (uint64_t)(uintptr_t)data, size ? size : 8, out);
+    TRY(cutis_buffer_create(f->gpu, size ? size : 8, out));
+    return size ? cutis_buffer_write(*out, 0, data, size) : CUTIS_OK;
 }
 
 static cutis_result make_buffers(former *f)
@@ -240,18 +210,22 @@ static cutis_result make_buffers(former *f)
         { f->place_first, 8 * ((size_t)m->free_count + 1), &f->buffers.place_first },
         { f->gram_first, 8 * (welds + 1), &f->buffers.gram_first },
         { f->place, 8 * m->place_first[m->free_count], &f->buffers.place },
-        { f->scratch, 8, &f->buffers.scratch },
+        { f->scratch, 8, &f->buffers.scratch }, // the last two: a GPU has its own
         { f->gram, 8, &f->buffers.gram },
     };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        TRY(wrap(f, all[i].data, all[i].size, all[i].out));
+    for (size_t i = 0; i < sizeof all / sizeof *all - (f->gpu ? 2 : 0); i++)
+        TRY(share(f, all[i].data, all[i].size, all[i].out));
     return CUTIS_OK;
 }
 
-static uint32_t batch_end(const cutis_moments *m, uint32_t clump)
+static uint32_t batch_end(const former *f, uint32_t clump)
 {
+    const cutis_moments *m = f->m;
+    const uint32_t weld = m->clump_weld[clump];
     uint32_t end = clump + 1;
-    while (end < m->clump_count && m->clump_weld[end + 1] - m->clump_weld[clump] <= BATCH) end++;
+    while (end < m->clump_count && m->clump_weld[end + 1] - weld <= BATCH &&
+           f->row_first[m->clump_weld[end + 1]] - f->row_first[weld] <= BATCH_ROWS)
+        end++;
     return end;
 }
 
@@ -276,7 +250,7 @@ static size_t measure_batches(former *f)
     }
     for (uint32_t c = 0, end; c < m->clump_count; c = end) {
         size_t sum = 0;
-        end = batch_end(m, c);
+        end = batch_end(f, c);
         for (uint32_t w = m->clump_weld[c]; w < m->clump_weld[end]; w++) {
             const size_t rows = (size_t)(f->row_first[w + 1] - f->row_first[w]);
             f->gram_first[w] = (long long)sum;
@@ -320,7 +294,8 @@ static cutis_result open_former(former *f)
     f->matrices = cutis_arena_alloc(&f->arena, (size_t)blocks * m->control_count,
                                     12 * MOMENTS_BLOCK * sizeof(double));
     f->scales = cutis_arena_alloc(&f->arena, blocks, MOMENTS_BLOCK * sizeof(double));
-    f->scratch = cutis_arena_alloc(&f->arena, set_tasks(f), sizeof *f->scratch);
+    const size_t scratch = set_tasks(f);
+    f->scratch = cutis_arena_alloc(&f->arena, f->gpu ? 1 : scratch, sizeof *f->scratch);
     f->gram = cutis_arena_alloc(&f->arena, largest, sizeof *f->gram);
     f->place = cutis_arena_alloc(&f->arena, m->place_first[m->free_count], sizeof *f->place);
     f->place_first =
@@ -340,7 +315,7 @@ static cutis_result open_former(former *f)
 static void close_former(former *f)
 {
 #define DESTROY(name) cutis_buffer_destroy(f->buffers.name);
-    BUFFERS(DESTROY)
+    CUTIS_FORMER_BUFFERS(DESTROY)
     cutis_arena_release(&f->arena);
 }
 
@@ -488,13 +463,16 @@ static cutis_result run_batch(former *f, moments_sizes sizes)
 {
     const cutis_moments *m = f->m;
     const uint32_t weld = m->clump_weld[f->clump], weld_end = m->clump_weld[f->clump_end];
+    const size_t last = weld < weld_end
+                            ? (size_t)(f->row_first[weld_end] - f->row_first[weld_end - 1])
+                            : 0,
+                 entries = weld < weld_end
+                               ? (size_t)f->gram_first[weld_end - 1] + last * (last + 1) / 2
+                               : 0;
+    if (f->gpu) return cutis_former_batch(f, sizes, entries);
     cutis_compute_kernel kernel = cutis_compute_moments_gram;
     kernel.task_items = (uint32_t)sizes.task;
-    if (weld < weld_end) {
-        const size_t last = (size_t)(f->row_first[weld_end] - f->row_first[weld_end - 1]),
-                     entries = (size_t)f->gram_first[weld_end - 1] + last * (last + 1) / 2;
-        memset(f->gram, 0, entries * sizeof *f->gram);
-    }
+    memset(f->gram, 0, entries * sizeof *f->gram);
     sizes.item = (int)f->clump;
     const moments_gram_buffers buffers = { MOMENTS_GRAM_BUFFERS(PASS, PASS) };
     const moments_gram_arguments arguments = { .sizes = sizes };
@@ -511,9 +489,10 @@ static cutis_result stream(former *f, uint32_t begin, uint32_t end, bool places)
     sizes.bent = sizes.second = f->linear != NULL;
     memset(f->taken, 0, m->free_count * sizeof *f->taken);
     if (places) memset(f->place, 0, m->place_first[m->free_count] * sizeof *f->place);
+    if (f->gpu) TRY(cutis_former_begin(f, places));
     for (f->clump = 0; f->clump < m->clump_count; f->clump = f->clump_end) {
         TRY(cutis_progress(m->context, "forming moments", (double)f->clump / m->clump_count));
-        f->clump_end = batch_end(m, f->clump);
+        f->clump_end = batch_end(f, f->clump);
         TRY(run_batch(f, sizes));
         list_takers(f);
         cutis_device_run_items(m->device, take_task, f, f->taker_count, TAKE_TASK);
@@ -524,7 +503,7 @@ static cutis_result stream(former *f, uint32_t begin, uint32_t end, bool places)
         }
     }
     m->form_products += count_products(f, begin, end);
-    return CUTIS_OK;
+    return f->gpu && places ? cutis_former_end(f) : CUTIS_OK;
 }
 
 enum { UNIT_TASK = 64 };
@@ -638,6 +617,7 @@ cutis_result cutis_moments_form(cutis_moments *m, cutis_arena *arena,
                                 const double *start)
 {
     former f = { .m = m,
+                 .gpu = m->gpu,
                  .arena.context = m->context,
                  .kinds = poses,
                  .kind_count = kind_count,
@@ -656,6 +636,7 @@ cutis_result cutis_moments_bend(cutis_moments *m, cutis_arena *arena,
     const uint32_t slots = m->slot_first[m->free_count];
     double *weights = cutis_arena_zero(arena, slots, sizeof *weights);
     former f = { .m = m,
+                 .gpu = m->gpu,
                  .arena.context = m->context,
                  .kinds = poses,
                  .kind_count = kind_count,
