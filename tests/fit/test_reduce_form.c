@@ -106,8 +106,7 @@ static void free_body(body *b)
     cutis_context_destroy(b->context);
 }
 
-// The definition
-// -----------------------------------------------------------------------------------
+// The definition ----------------------------------------------------------------------------------
 
 static void cross(const double *a, const double *b, double *out)
 {

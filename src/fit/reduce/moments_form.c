@@ -55,35 +55,45 @@ static void set_scales(former *f, uint32_t kind, double weight)
     for (size_t i = 0; i < places; i++) scales[i] = i < count ? sqrt(weight / count) : 0;
 }
 
+// Where the first pose puts a unit.
+static void pose_unit(const former *f, uint32_t unit, double *out)
+{
+    const cutis_reduce_group *group = f->m->group;
+    const double *p = group->positions + 3 * (size_t)unit;
+    out[0] = out[1] = out[2] = 0;
+    for (uint32_t k = group->first[unit]; k < group->first[unit + 1]; k++) {
+        const double *a = f->kinds[0].matrices + 12 * (size_t)group->control[k];
+        for (int l = 0; l < 3; l++)
+            out[l] += group->weight[k] *
+                      (a[4 * l] * p[0] + a[4 * l + 1] * p[1] + a[4 * l + 2] * p[2] + a[4 * l + 3]);
+    }
+}
+
 // A small part of the mean size of fans where the first pose puts them: the floor of their scale.
-static double fan_floor(const former *f)
+static bool find_floor(former *f)
 {
     const cutis_moments *m = f->m;
-    const cutis_reduce_group *group = m->group;
-    double sum = 0;
-    for (uint32_t i = 0; i < m->weld_face[m->weld_count]; i++) {
-        double x[3][3] = { { 0 } }, cross[3];
-        for (int c = 0; c < 3; c++) {
-            const uint32_t unit = m->listed_unit[m->face[3 * (size_t)m->fan[i] + c]];
-            const double *p = group->positions + 3 * (size_t)unit;
-            for (uint32_t k = group->first[unit]; k < group->first[unit + 1]; k++) {
-                const double *a = f->kinds[0].matrices + 12 * (size_t)group->control[k];
-                for (int l = 0; l < 3; l++)
-                    x[c][l] += group->weight[k] * (a[4 * l] * p[0] + a[4 * l + 1] * p[1] +
-                                                   a[4 * l + 2] * p[2] + a[4 * l + 3]);
-            }
-        }
+    const size_t listed = m->clump_unit[m->clump_count], faces = m->clump_face[m->clump_count];
+    double *place = cutis_arena_alloc(&f->arena, listed, 3 * sizeof *place);
+    double *size = cutis_arena_alloc(&f->arena, faces, sizeof *size), sum = 0;
+    if (!place || !size) return false;
+    for (size_t u = 0; u < listed; u++) pose_unit(f, m->listed_unit[u], place + 3 * u);
+    for (size_t i = 0; i < faces; i++) {
+        double x[3][3], cross[3];
+        for (int c = 0; c < 3; c++)
+            memcpy(x[c], place + 3 * (size_t)m->face[3 * i + c], sizeof x[c]);
         for (int k = 0; k < 3; k++) x[1][k] -= x[0][k], x[2][k] -= x[0][k];
         for (int k = 0; k < 3; k++)
             cross[k] =
                 x[1][(k + 1) % 3] * x[2][(k + 2) % 3] - x[1][(k + 2) % 3] * x[2][(k + 1) % 3];
-        sum += sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]);
+        size[i] = sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]);
     }
-    return m->weld_count ? FLOOR * sum / m->weld_count : 0;
+    for (uint32_t i = 0; i < m->weld_face[m->weld_count]; i++) sum += size[m->fan[i]];
+    f->sizes.floor = m->weld_count ? FLOOR * sum / m->weld_count : 0;
+    return true;
 }
 
-// Rows
-// ---------------------------------------------------------------------------------------------
+// Rows --------------------------------------------------------------------------------------------
 
 // The candidate of a free unit that needs no row, and what it follows from: where all influences
 // are candidates the surface's weights are theirs.
@@ -104,7 +114,8 @@ static void choose_base(former *f, uint32_t own)
     }
     if ((!f->linear && !all) || !(fabs(sum - 1) < SUM)) base = NONE;
     f->base[own] = base;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0, row = 0; i < n; i++) {
+        if ((int)i != base) f->row_slot[begin + row++] = i;
         f->ratio[begin + i] = base == NONE || (int)i == base ? 0 : f->ratio[begin + i] / most;
         f->keep[influence + m->slot[begin + i]] = (int)i != base;
     }
@@ -118,7 +129,7 @@ static uint32_t kept(const former *f, uint32_t own)
 // The candidate of a free unit's row.
 static uint32_t slot_of(const former *f, uint32_t own, uint32_t row)
 {
-    return row + (f->base[own] != NONE && row >= (uint32_t)f->base[own]);
+    return f->row_slot[f->m->slot_first[own] + row];
 }
 
 static bool choose_rows(former *f)
@@ -130,11 +141,12 @@ static bool choose_rows(former *f)
     f->moved = cutis_arena_zero(&f->arena, influences, sizeof *f->moved);
     f->base = cutis_arena_alloc(&f->arena, m->free_count, sizeof *f->base);
     f->ratio = cutis_arena_alloc(&f->arena, m->slot_first[m->free_count], sizeof *f->ratio);
+    f->row_slot = cutis_arena_alloc(&f->arena, m->slot_first[m->free_count], sizeof *f->row_slot);
     f->unit_slot = cutis_arena_alloc(&f->arena, listed + 1, sizeof *f->unit_slot);
     f->row_first = cutis_arena_alloc(&f->arena, (size_t)m->weld_count + 1, sizeof *f->row_first);
     f->rim_row = cutis_arena_alloc(&f->arena, m->weld_rim[m->weld_count], sizeof *f->rim_row);
-    if (!f->keep || !f->moved || !f->base || !f->ratio || !f->unit_slot || !f->row_first ||
-        !f->rim_row)
+    if (!f->keep || !f->moved || !f->base || !f->ratio || !f->row_slot || !f->unit_slot ||
+        !f->row_first || !f->rim_row)
         return false;
     for (uint32_t u = 0; u < g->unit_count; u++)
         for (uint32_t i = g->first[u]; i < g->first[u + 1] && m->unit_free[u] < 0; i++)
@@ -160,8 +172,7 @@ static bool choose_rows(former *f)
     return true;
 }
 
-// Memory
-// -------------------------------------------------------------------------------------------
+// Memory ------------------------------------------------------------------------------------------
 
 // A buffer of what the host has: a CPU works in its memory.
 static cutis_result share(former *f, const void *data, size_t size, cutis_buffer **out)
@@ -308,8 +319,7 @@ static cutis_result open_former(former *f)
         return cutis_alloc_result(m->context);
     for (uint32_t i = 0; i <= m->free_count; i++) f->place_first[i] = (long long)m->place_first[i];
     cutis_device_run(m->device, pack_task, f, blocks);
-    f->sizes.floor = fan_floor(f);
-    return make_buffers(f);
+    return find_floor(f) ? make_buffers(f) : cutis_alloc_result(m->context);
 }
 
 static void close_former(former *f)
@@ -319,8 +329,7 @@ static void close_former(former *f)
     cutis_arena_release(&f->arena);
 }
 
-// Forms
-// --------------------------------------------------------------------------------------------
+// Forms -------------------------------------------------------------------------------------------
 
 #define PASS(type, name) .name = f->buffers.name,
 
@@ -384,18 +393,25 @@ static void take_places(former *f, uint32_t kind)
     }
 }
 
-// Add rows `own_row` on by `row` on of a weld's form to a block of own's and g's candidates.
+// Add rows `own_row` on by `row` on of a weld's form, a lower triangle, to a block of own's and g's
+// candidates.
 static void take_block(const former *f, uint32_t own, uint32_t g, const double *gram,
                        size_t own_row, size_t row, double *block)
 {
     const uint32_t n = slots(f->m, own), own_rows = kept(f, own), count = kept(f, g);
-    for (uint32_t k = 0; k < own_rows; k++) {
-        const size_t a = own_row + k;
-        double *to = block + slot_of(f, own, k);
-        const double *line = gram + a * (a + 1) / 2;
-        for (uint32_t j = 0; j < count; j++) {
-            const size_t b = row + j;
-            to[(size_t)slot_of(f, g, j) * n] += a >= b ? line[b] : gram[b * (b + 1) / 2 + a];
+    const uint32_t *own_slot = f->row_slot + f->m->slot_first[own],
+                   *slot = f->row_slot + f->m->slot_first[g];
+    for (uint32_t j = 0; j < count; j++) {
+        const size_t b = row + j;
+        double *to = block + (size_t)slot[j] * n;
+        const double *line = gram + b * (b + 1) / 2 + own_row;
+        if (own_row < row) {
+            for (uint32_t k = 0; k < own_rows; k++) to[own_slot[k]] += line[k];
+            continue;
+        }
+        for (uint32_t k = 0; k < own_rows; k++) {
+            const size_t a = own_row + k;
+            to[own_slot[k]] += a > b ? gram[a * (a + 1) / 2 + b] : line[k];
         }
     }
 }

@@ -28,6 +28,7 @@ typedef struct cutis_former {
     double *moved;            ///< per influence: `start`, or what a unit has that is not free
     int *base;                ///< per free unit: the candidate without a row, or NONE
     double *ratio;            ///< per candidate: its part in that row, with the sign changed
+    uint32_t *row_slot;       ///< from slot_first on: the candidates of the rows there are
     int *unit_slot;           ///< per listed unit, and 1: rows before its own
     int *row_first, *rim_row; ///< per weld, and 1; per rim, of its weld
     uint32_t clump, clump_end, clump_most; ///< the batch; of one at most
