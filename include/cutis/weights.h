@@ -197,7 +197,7 @@ typedef struct cutis_reduce_report {
     bool too_large; ///< MOMENTS did not fit its memory: POISSON ran
     double form_bytes;
     double form_seconds;  ///< MOMENTS: processor time of all threads while poses went into forms
-    double form_products; ///< multiply-adds of that: poses times the squared rows of every weld
+    double form_products; ///< by definition: poses times squared candidates of every weld
     uint32_t automatic_count;          ///< automatic poses among or beside the examples
     const cutis_reduce_pose *poses;    ///< examples, then held out
     const cutis_transform *transforms; ///< node_count per pose

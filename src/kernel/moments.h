@@ -15,17 +15,14 @@
 #define LOAD(p)     (*(p))
 #define STORE(p, x) (*(p) = (x))
 #endif
-// The scratch of an item: a CPU's task does its items one after the other.
 #if KERNEL_LANES > 1
-#define MOMENTS_OWN(item) ((item) / MOMENTS_TASK)
 FN REAL moments_root(REAL x)
 {
     for (int l = 0; l < KERNEL_LANES; l++) x[l] = ROOT(x[l]);
     return x;
 }
 #else
-#define MOMENTS_OWN(item) (item)
-#define moments_root(x)   ROOT(x)
+#define moments_root(x) ROOT(x)
 #endif
 
 // The angle whose sine (>= 0) and cosine these are, up to a common factor: halved three times, then
@@ -45,10 +42,25 @@ FN REAL moments_angle(REAL sine, REAL cosine)
 }
 #define MOMENTS_PASS(type, name) name,
 
+// Blocks that are done together on a CPU, so that lists are walked once for all of them.
+#if KERNEL_LANES > 1
+#define MOMENTS_FN static inline __attribute__((always_inline, unused))
+#else
+#undef MOMENTS_TOGETHER
+#define MOMENTS_TOGETHER 1
+#define MOMENTS_FN       FN
+#endif
+
 STRUCT(moments_vector)
 {
     REAL x, y, z;
 };
+FN moments_vector moments_zero(void)
+{
+    moments_vector v;
+    v.x = v.y = v.z = SPLAT(0.0);
+    return v;
+}
 
 FN moments_vector moments_load(GLOBAL const double *p)
 {
@@ -108,22 +120,6 @@ FN moments_vector moments_image(GLOBAL const double *m, double x, double y, doub
     return v;
 }
 
-// Where the original weights take a unit. palette: the block's matrices.
-FN moments_vector moments_target(GLOBAL const double *positions, GLOBAL const int *first,
-                                 GLOBAL const int *control, GLOBAL const double *weight,
-                                 GLOBAL const double *palette, int unit)
-{
-    const double x = positions[3 * unit], y = positions[3 * unit + 1], z = positions[3 * unit + 2];
-    moments_vector sum;
-    sum.x = sum.y = sum.z = SPLAT(0.0);
-    for (int i = first[unit]; i < first[unit + 1]; i++) {
-        const moments_vector image =
-            moments_image(palette + (INDEX)control[i] * 12 * MOMENTS_BLOCK, x, y, z);
-        sum = moments_sum(sum, moments_scaled(image, SPLAT(weight[i])));
-    }
-    return sum;
-}
-
 // Two unit vectors across n, which is one too or 0, and across each other.
 FN void moments_tangents(moments_vector n, moments_vector *t, moments_vector *u)
 {
@@ -135,65 +131,6 @@ FN void moments_tangents(moments_vector n, moments_vector *t, moments_vector *u)
     u->x = b;
     u->y = side + n.y * n.y * a;
     u->z = -n.y;
-}
-
-// The same, and what candidates `slot` to `end` do alone, which goes to images, three vectors each.
-FN moments_vector moments_target_of(GLOBAL const double *positions, GLOBAL const int *first,
-                                    GLOBAL const int *control, GLOBAL const double *weight,
-                                    GLOBAL const double *palette, int unit, GLOBAL const int *slot,
-                                    GLOBAL const int *end, GLOBAL double *images)
-{
-    const double x = positions[3 * unit], y = positions[3 * unit + 1], z = positions[3 * unit + 2];
-    moments_vector sum;
-    sum.x = sum.y = sum.z = SPLAT(0.0);
-    for (int i = first[unit]; i < first[unit + 1]; i++) {
-        const moments_vector image =
-            moments_image(palette + (INDEX)control[i] * 12 * MOMENTS_BLOCK, x, y, z);
-        sum = moments_sum(sum, moments_scaled(image, SPLAT(weight[i])));
-        if (slot < end && first[unit] + *slot == i) {
-            moments_store(images, image);
-            images += 3 * MOMENTS_BLOCK;
-            slot++;
-        }
-    }
-    return sum;
-}
-
-// Where the weights `start` of its candidates take a free unit.
-FN moments_vector moments_moved(GLOBAL const double *images, GLOBAL const double *start, int count)
-{
-    moments_vector sum;
-    sum.x = sum.y = sum.z = SPLAT(0.0);
-    for (int s = 0; s < count; s++) {
-        if (start[s] == 0) continue;
-        const moments_vector image = moments_load(images + 3 * MOMENTS_BLOCK * s);
-        sum = moments_sum(sum, moments_scaled(image, SPLAT(start[s])));
-    }
-    return sum;
-}
-
-// The sum of a fan's normals; size: of their lengths; d (or NULL): for every place of the ring,
-// what an error there does to it.
-FN moments_vector moments_fan(GLOBAL const int *fan_first, GLOBAL const int *fan, int weld,
-                              GLOBAL const double *x, GLOBAL double *d, int edges, REAL *size)
-{
-    moments_vector normal;
-    normal.x = normal.y = normal.z = SPLAT(0.0);
-    *size = SPLAT(0.0);
-    for (int f = fan_first[weld]; f < fan_first[weld + 1]; f++) {
-        const int i = 3 * MOMENTS_BLOCK * fan[3 * f], j = 3 * MOMENTS_BLOCK * fan[3 * f + 1],
-                  k = 3 * MOMENTS_BLOCK * fan[3 * f + 2];
-        const moments_vector a = moments_load(x + i), b = moments_load(x + j),
-                             c = moments_load(x + k);
-        const moments_vector face = moments_cross(moments_less(b, a), moments_less(c, a));
-        normal = moments_sum(normal, face);
-        *size = *size + moments_root(moments_dot(face, face));
-        if (!edges) continue;
-        moments_store(d + i, moments_sum(moments_load(d + i), moments_less(b, c)));
-        moments_store(d + j, moments_sum(moments_load(d + j), moments_less(c, a)));
-        moments_store(d + k, moments_sum(moments_load(d + k), moments_less(a, b)));
-    }
-    return normal;
 }
 
 // A vector of length 1, or 0.
@@ -212,41 +149,150 @@ FN moments_vector moments_way(moments_vector from, moments_vector to)
                           SELECT_LESS(zero, sine, moments_angle(sine, cosine) / sine, zero));
 }
 
-// Where the original weights take the units of a weld's ring (x), and their candidates alone
-// (images).
-FN void moments_ring(GLOBAL const double *positions, GLOBAL const int *first,
-                     GLOBAL const int *control, GLOBAL const double *weight,
-                     GLOBAL const int *slot_first, GLOBAL const int *slot,
-                     GLOBAL const int *ring_first, GLOBAL const int *ring,
-                     GLOBAL const int *unit_free, int weld, GLOBAL const double *palette,
-                     GLOBAL double *x, GLOBAL double *images)
+// Where its original weights take a unit (x), where the weights `moved` do (y, if second), and how
+// far from there candidates alone do (images, `step` doubles apart), in `count` blocks.
+MOMENTS_FN void moments_images_of(GLOBAL const double *positions, GLOBAL const int *first,
+                                  GLOBAL const int *control, GLOBAL const double *weight,
+                                  GLOBAL const int *keep, GLOBAL const double *moved,
+                                  GLOBAL const double *palette, moments_sizes sizes, int unit,
+                                  int count, GLOBAL double *x, GLOBAL double *y,
+                                  GLOBAL double *images, int step)
 {
-    for (int r = ring_first[weld]; r < ring_first[weld + 1]; r++, x += 3 * MOMENTS_BLOCK) {
-        const int own_free = unit_free[ring[r]];
-        if (own_free < 0) {
-            moments_store(x, moments_target(positions, first, control, weight, palette, ring[r]));
-            continue;
+    const double px = positions[3 * unit], py = positions[3 * unit + 1],
+                 pz = positions[3 * unit + 2];
+    GLOBAL double *next = images;
+    moments_vector sum[MOMENTS_TOGETHER], now[MOMENTS_TOGETHER];
+    for (int g = 0; g < count; g++) sum[g] = now[g] = moments_zero();
+    for (int i = first[unit]; i < first[unit + 1]; i++) {
+        GLOBAL const double *m =
+            palette + (INDEX)control[i] * sizes.blocks_all * 12 * MOMENTS_BLOCK;
+        for (int g = 0; g < count; g++) {
+            const moments_vector image = moments_image(m + 12 * MOMENTS_BLOCK * g, px, py, pz);
+            sum[g] = moments_sum(sum[g], moments_scaled(image, SPLAT(weight[i])));
+            if (sizes.second) now[g] = moments_sum(now[g], moments_scaled(image, SPLAT(moved[i])));
+            if (keep[i]) moments_store(next + 3 * MOMENTS_BLOCK * g, image);
         }
-        GLOBAL const int *begin = slot + slot_first[own_free],
-                         *end = slot + slot_first[own_free + 1];
-        moments_store(x, moments_target_of(positions, first, control, weight, palette, ring[r],
-                                           begin, end, images));
-        images += 3 * MOMENTS_BLOCK * (end - begin);
+        if (keep[i]) next += step;
+    }
+    for (int g = 0; g < count; g++) {
+        moments_store(x + 3 * MOMENTS_BLOCK * g, sum[g]);
+        if (sizes.second) moments_store(y + 3 * MOMENTS_BLOCK * g, now[g]);
+        if (sizes.bent) sum[g] = now[g];
+    }
+    for (; images != next; images += step)
+        for (int g = 0; g < count; g++) {
+            GLOBAL double *image = images + 3 * MOMENTS_BLOCK * g;
+            moments_store(image, moments_less(moments_load(image), sum[g]));
+        }
+}
+
+// A face's normal, as long as twice its area, and that length, in `count` blocks. corner: places in
+// listed_unit.
+MOMENTS_FN void moments_face_of(GLOBAL const int *corner, int unit_base, int count,
+                                GLOBAL const double *x, int step, GLOBAL double *out)
+{
+    GLOBAL const double *p = x + (INDEX)(corner[0] - unit_base) * step,
+                        *q = x + (INDEX)(corner[1] - unit_base) * step,
+                        *r = x + (INDEX)(corner[2] - unit_base) * step;
+    for (int g = 0; g < count; g++) {
+        const int at = 3 * MOMENTS_BLOCK * g;
+        const moments_vector a = moments_load(p + at), b = moments_load(q + at),
+                             c = moments_load(r + at);
+        const moments_vector normal = moments_cross(moments_less(b, a), moments_less(c, a));
+        moments_store(out + 4 * MOMENTS_BLOCK * g, normal);
+        STORE(out + 4 * MOMENTS_BLOCK * g + 3 * MOMENTS_BLOCK,
+              moments_root(moments_dot(normal, normal)));
     }
 }
 
-// Where the weights `start` take the free units of a weld's ring.
-FN void moments_move(GLOBAL const int *slot_first, GLOBAL const int *ring_first,
-                     GLOBAL const int *ring, GLOBAL const int *unit_free,
-                     GLOBAL const double *start, int weld, GLOBAL const double *images,
-                     GLOBAL double *x)
+// Sums of a fan's normals; size: of their lengths.
+MOMENTS_FN void moments_fan(GLOBAL const int *weld_face, GLOBAL const int *fan, int weld,
+                            int face_base, int count, GLOBAL const double *faces, int step,
+                            moments_vector *normal, REAL *size)
 {
-    for (int r = ring_first[weld]; r < ring_first[weld + 1]; r++, x += 3 * MOMENTS_BLOCK) {
-        const int own_free = unit_free[ring[r]];
-        if (own_free < 0) continue;
-        const int count = slot_first[own_free + 1] - slot_first[own_free];
-        moments_store(x, moments_moved(images, start + slot_first[own_free], count));
-        images += 3 * MOMENTS_BLOCK * count;
+    for (int g = 0; g < count; g++) {
+        normal[g] = moments_zero();
+        size[g] = SPLAT(0.0);
+    }
+    for (int f = weld_face[weld]; f < weld_face[weld + 1]; f++) {
+        GLOBAL const double *face = faces + (INDEX)(fan[f] - face_base) * step;
+        for (int g = 0; g < count; g++, face += 4 * MOMENTS_BLOCK) {
+            normal[g] = moments_sum(normal[g], moments_load(face));
+            size[g] = size[g] + LOAD(face + 3 * MOMENTS_BLOCK);
+        }
+    }
+}
+
+// What an error of a rim's unit is multiplied with: opposite edges, summed.
+MOMENTS_FN void moments_edge(GLOBAL const int *rim_edge, GLOBAL const int *edge, int rim,
+                             int unit_base, int count, GLOBAL const double *x, int step,
+                             moments_vector *out)
+{
+    for (int g = 0; g < count; g++) out[g] = moments_zero();
+    for (int e = rim_edge[rim]; e < rim_edge[rim + 1]; e++) {
+        GLOBAL const double *to = x + (INDEX)(edge[2 * e] - unit_base) * step,
+                            *from = x + (INDEX)(edge[2 * e + 1] - unit_base) * step;
+        for (int g = 0; g < count; g++) {
+            const int at = 3 * MOMENTS_BLOCK * g;
+            const moments_vector way = moments_less(moments_load(to + at), moments_load(from + at));
+            out[g] = moments_sum(out[g], way);
+        }
+    }
+}
+
+// Where things of blocks of poses are kept: x, y: three vectors a unit; images: a row; faces, old
+// (about a bent surface: where the original weights take them): four a face. From one to the next
+// are three (four) times `step` doubles.
+STRUCT(moments_kept)
+{
+    GLOBAL double *x, *y, *images, *faces, *old;
+    int step;
+};
+
+FN moments_kept moments_keep(moments_sizes sizes, GLOBAL double *scratch, int block, int at)
+{
+    moments_kept kept;
+    const INDEX size = (INDEX)MOMENTS_BLOCK * sizes.kept;
+    kept.step = MOMENTS_BLOCK * sizes.kept;
+    kept.x = scratch + 3 * MOMENTS_BLOCK * block + at;
+    kept.y = kept.x + 3 * sizes.units * size;
+    kept.images = kept.y + 3 * sizes.units * size;
+    kept.faces = kept.images + 3 * sizes.slots * size + MOMENTS_BLOCK * block;
+    kept.old = kept.faces + 4 * sizes.faces * size;
+    return kept;
+}
+
+// What a weld's normal comes to: its frame (t: tangents along and across, times the scale of its
+// rows), and about a bent surface what candidates should come to beyond what they do now (pull).
+MOMENTS_FN void moments_frame(GLOBAL const int *weld_face, GLOBAL const int *fan,
+                              moments_sizes sizes, moments_kept kept, int weld, int count,
+                              GLOBAL const double *scales, double copies, moments_vector *along,
+                              moments_vector *across, REAL *pull)
+{
+    REAL size[MOMENTS_TOGETHER], other[MOMENTS_TOGETHER];
+    moments_vector normal[MOMENTS_TOGETHER], old[MOMENTS_TOGETHER];
+    moments_fan(weld_face, fan, weld, sizes.face_base, count, kept.faces, 4 * kept.step, normal,
+                size);
+    for (int g = 0; g < count; g++) old[g] = normal[g];
+    if (sizes.bent)
+        moments_fan(weld_face, fan, weld, sizes.face_base, count, kept.old, 4 * kept.step, old,
+                    other);
+    for (int g = 0; g < count; g++) {
+        const REAL length = moments_root(moments_dot(normal[g], normal[g]));
+        const moments_vector n = moments_unit(normal[g], length);
+        moments_tangents(n, &along[g], &across[g]);
+        if (sizes.bent) size[g] = size[g] * 0.5;
+        const REAL spread = moments_root(length * length + size[g] * size[g]) + SPLAT(sizes.floor);
+        const REAL factor = LOAD(scales + MOMENTS_BLOCK * g) * copies / spread;
+        if (sizes.bent) {
+            const REAL most = SELECT_LESS(length, size[g] * 0.2, size[g] * 0.2, length);
+            const moments_vector way =
+                moments_way(n, moments_unit(old[g], moments_root(moments_dot(old[g], old[g]))));
+            pull[2 * g] = factor * most * moments_dot(way, along[g]);
+            pull[2 * g + 1] = factor * most * moments_dot(way, across[g]);
+        }
+        along[g] = moments_scaled(along[g], factor);
+        across[g] = moments_scaled(across[g], factor);
     }
 }
 
@@ -256,68 +302,37 @@ FN void moments_pair(GLOBAL double *out, REAL along, REAL across)
     STORE(out + MOMENTS_BLOCK, across);
 }
 
-// Rows of a weld in a block of poses: the change of its normal along both tangents by a unit of
-// every candidate's weight. Behind them, about a bent surface, a row of what the candidates should
-// come to: what they do now and the rest of the way to the original normal. own: the item's
-// scratch; at: the first lane; keep: else there is one row only, of what `start` does.
-// @return the number of rows
-FN int moments_rows(MOMENTS_FAN_BUFFERS(ITEM_IN, ITEM_OUT) moments_sizes sizes, int weld,
-                    GLOBAL double *own, int block, int at, int keep)
+// Rows of a weld in `count` blocks of poses: the change of its normal along both tangents by a unit
+// of every kept candidate's weight. Behind them, about a bent surface, a row of what the candidates
+// should come to. scales: of the poses; rows: the first one's place for the first block.
+MOMENTS_FN void moments_rows_of(MOMENTS_WELD_BUFFERS(ITEM_IN, ITEM_OUT) GLOBAL const int *unit_slot,
+                                moments_sizes sizes, moments_kept kept, int weld, int count,
+                                GLOBAL const double *scales, GLOBAL double *rows)
 {
-    const int begin = ring_first[weld], count = ring_first[weld + 1] - begin;
-    const INDEX place = (INDEX)(sizes.block_first + block) * MOMENTS_BLOCK + at;
-    GLOBAL const double *palette =
-        matrices + (INDEX)(sizes.block_first + block) * sizes.controls * 12 * MOMENTS_BLOCK + at;
-    const int stride = MOMENTS_STRIDE(sizes.blocks);
-    GLOBAL double *x = own + at, *d = x + 3 * MOMENTS_BLOCK * sizes.ring_most,
-                  *images =
-                      d + 3 * MOMENTS_BLOCK * sizes.ring_most + (INDEX)stride * sizes.row_most,
-                  *rows = d + 3 * MOMENTS_BLOCK * sizes.ring_most + 2 * MOMENTS_BLOCK * block;
-    const REAL zero = SPLAT(0.0);
-    moments_vector t[2], way;
-    REAL size, pull[2];
-    way.x = way.y = way.z = zero;
-    moments_ring(positions, first, control, weight, slot_first, slot, ring_first, ring, unit_free,
-                 weld, palette, x, images);
-    for (int r = 0; r < count; r++) moments_store(d + 3 * MOMENTS_BLOCK * r, way);
-    moments_vector normal = moments_fan(fan_first, fan, weld, x, d, !sizes.bent, &size);
-    REAL length = moments_root(moments_dot(normal, normal));
-    if (sizes.bent) {
-        const moments_vector original = moments_unit(normal, length);
-        moments_move(slot_first, ring_first, ring, unit_free, start, weld, images, x);
-        normal = moments_fan(fan_first, fan, weld, x, d, 1, &size);
-        length = moments_root(moments_dot(normal, normal));
-        way = moments_way(moments_unit(normal, length), original);
-        size = size * 0.5;
-    }
-    const REAL spread = moments_root(length * length + size * size) + sizes.floor;
-    const REAL scale = LOAD(pose_scales + place) * copies[weld];
-    moments_tangents(moments_unit(normal, length), &t[0], &t[1]);
-    pull[0] = pull[1] = zero;
-    int row = 0;
-    for (int r = 0; r < count; r++) {
-        const int own_free = unit_free[ring[begin + r]];
-        if (own_free < 0) continue;
-        const moments_vector place_now = moments_load(x + 3 * MOMENTS_BLOCK * r),
-                             edge = moments_load(d + 3 * MOMENTS_BLOCK * r);
-        const moments_vector along = moments_scaled(moments_cross(edge, t[0]), scale / spread),
-                             across = moments_scaled(moments_cross(edge, t[1]), scale / spread);
-        for (int s = slot_first[own_free]; s < slot_first[own_free + 1]; s++, row++) {
-            const moments_vector offset =
-                moments_less(moments_load(images + 3 * MOMENTS_BLOCK * row), place_now);
-            const REAL one = moments_dot(offset, along), other = moments_dot(offset, across);
-            pull[0] = pull[0] + one * start[s];
-            pull[1] = pull[1] + other * start[s];
-            if (keep) moments_pair(rows + (INDEX)row * stride, one, other);
+    moments_vector along[MOMENTS_TOGETHER], across[MOMENTS_TOGETHER], side[MOMENTS_TOGETHER],
+        way[MOMENTS_TOGETHER];
+    REAL pull[2 * MOMENTS_TOGETHER];
+    const int step = 3 * kept.step;
+    moments_frame(weld_face, fan, sizes, kept, weld, count, scales, copies[weld], along, across,
+                  pull);
+    for (int r = weld_rim[weld]; r < weld_rim[weld + 1]; r++) {
+        moments_edge(rim_edge, edge, r, sizes.unit_base, count, sizes.bent ? kept.y : kept.x, step,
+                     way);
+        for (int g = 0; g < count; g++) {
+            side[g] = moments_cross(way[g], across[g]);
+            way[g] = moments_cross(way[g], along[g]);
+        }
+        for (int s = unit_slot[rim[r]]; s < unit_slot[rim[r] + 1]; s++, rows += sizes.stride) {
+            GLOBAL const double *image = kept.images + (INDEX)(s - sizes.slot_base) * step;
+            for (int g = 0; g < count; g++) {
+                const moments_vector offset = moments_load(image + 3 * MOMENTS_BLOCK * g);
+                moments_pair(rows + 2 * MOMENTS_BLOCK * g, moments_dot(offset, way[g]),
+                             moments_dot(offset, side[g]));
+            }
         }
     }
-    if (keep && !sizes.bent) return row;
-    if (!keep) row = 0;
-    const REAL most = SELECT_LESS(length, size * 0.2, size * 0.2, length) / spread;
-    for (int k = 0; k < 2 && sizes.bent; k++)
-        pull[k] = pull[k] + scale * most * moments_dot(way, t[k]);
-    moments_pair(rows + (INDEX)row * stride, pull[0], pull[1]);
-    return row + 1;
+    for (int g = 0; g < count && sizes.bent; g++)
+        moments_pair(rows + 2 * MOMENTS_BLOCK * g, pull[2 * g], pull[2 * g + 1]);
 }
 
 // Sums of products of rows of `length` doubles, in the order of the invariant.
@@ -337,7 +352,7 @@ static inline __attribute__((always_inline)) void moments_tile(const double *row
     REAL sum[MOMENTS_TILE][MOMENTS_TILE];
     const double *p[MOMENTS_TILE], *q[MOMENTS_TILE];
     for (int i = 0; i < MOMENTS_TILE; i++) {
-        p[i] = rows + (INDEX)(a + i) * stride;
+        p[i] = rows + (INDEX)(a + (i < height ? i : 0)) * stride;
         q[i] = rows + (INDEX)(b + i < count ? b + i : count - 1) * stride;
         for (int j = 0; j < MOMENTS_TILE; j++) sum[i][j] = SPLAT(0.0);
     }
@@ -367,90 +382,249 @@ FN void moments_products(const double *rows, int stride, int count, int length, 
     for (; a + MOMENTS_TILE <= count; a += MOMENTS_TILE)
         for (int b = 0; b <= a; b += MOMENTS_TILE)
             moments_tile(rows, stride, a, b, MOMENTS_TILE, count, length, out);
-    for (; a < count; a++)
-        for (int b = 0; b <= a; b += MOMENTS_TILE)
-            moments_tile(rows, stride, a, b, 1, count, length, out);
-}
-#else
-FN void moments_products(GLOBAL const double *rows, int stride, int count, int length,
-                         GLOBAL double *out)
-{
-    for (int a = 0; a < count; a++)
-        for (int b = 0; b <= a; b++) {
-            GLOBAL const double *p = rows + (INDEX)a * stride, *q = rows + (INDEX)b * stride;
-            double sum[MOMENTS_BLOCK], all = 0;
-            for (int l = 0; l < MOMENTS_BLOCK; l++) sum[l] = 0;
-            for (int at = 0; at < length; at += MOMENTS_BLOCK)
-                for (int l = 0; l < MOMENTS_BLOCK; l++) sum[l] = sum[l] + p[at + l] * q[at + l];
-            for (int l = 0; l < MOMENTS_BLOCK; l++) all += sum[l];
-            out[(INDEX)a * (a + 1) / 2 + b] += all;
-        }
+    for (int b = 0; b < count && a < count; b += MOMENTS_TILE) {
+        if (count - a == 1) moments_tile(rows, stride, a, b, 1, count, length, out);
+#if MOMENTS_TILE > 2
+        if (count - a == 2) moments_tile(rows, stride, a, b, 2, count, length, out);
+        if (count - a == 3) moments_tile(rows, stride, a, b, 3, count, length, out);
+#endif
+    }
 }
 #endif
+
+// Rows of positions of a unit in `count` blocks: its images, scaled. rows: the first one's place.
+MOMENTS_FN void moments_place_rows(moments_sizes sizes, moments_kept kept, int slot, int end,
+                                   int count, GLOBAL const double *scales, GLOBAL double *rows)
+{
+    for (; slot < end; slot++, rows += sizes.place_stride)
+        for (int g = 0; g < count; g++) {
+            const int at = 3 * MOMENTS_BLOCK * g;
+            const moments_vector image =
+                moments_load(kept.images + (INDEX)slot * 3 * kept.step + at);
+            moments_store(rows + at, moments_scaled(image, LOAD(scales + MOMENTS_BLOCK * g)));
+        }
+}
+
+#if KERNEL_LANES > 1
+// A clump at work: its lists, where they end, its rows and those of positions.
+#define MOMENTS_FIELD_IN(type, name)  const type *name;
+#define MOMENTS_FIELD_OUT(type, name) type *name;
+#define MOMENTS_SET(type, name)       c.name = name;
+#define MOMENTS_OF(type, name)        c->name,
+typedef struct moments_clump {
+    MOMENTS_GRAM_BUFFERS(MOMENTS_FIELD_IN, MOMENTS_FIELD_OUT)
+    moments_sizes sizes;
+    moments_kept kept;
+    int unit_end, face_end, weld_first, weld_end;
+    double *rows, *place_rows;
+} moments_clump;
+
+// Its units and faces in `count` blocks of poses.
+MOMENTS_FN void moments_clump_units(const moments_clump *c, int block, int count)
+{
+    const moments_sizes sizes = c->sizes;
+    const moments_kept kept = c->kept;
+    const INDEX step = kept.step;
+    for (int u = sizes.unit_base; u < c->unit_end; u++)
+        moments_images_of(
+            c->positions, c->first, c->control, c->weight, c->keep, c->moved,
+            c->matrices + (INDEX)block * 12 * MOMENTS_BLOCK, sizes, c->listed_unit[u], count,
+            kept.x + 3 * step * (u - sizes.unit_base), kept.y + 3 * step * (u - sizes.unit_base),
+            kept.images + 3 * step * (c->unit_slot[u] - sizes.slot_base), 3 * kept.step);
+    for (int f = sizes.face_base; f < c->face_end; f++) {
+        const INDEX to = 4 * step * (f - sizes.face_base);
+        moments_face_of(c->face + 3 * (INDEX)f, sizes.unit_base, count,
+                        sizes.bent ? kept.y : kept.x, 3 * kept.step, kept.faces + to);
+        if (sizes.bent)
+            moments_face_of(c->face + 3 * (INDEX)f, sizes.unit_base, count, kept.x, 3 * kept.step,
+                            kept.old + to);
+    }
+}
+
+// All its rows in `count` blocks from `block` on, which is number `at` of the chunk.
+MOMENTS_FN void moments_clump_rows(const moments_clump *c, int block, int count, int at)
+{
+    const moments_sizes sizes = c->sizes;
+    const double *scales = c->pose_scales + (INDEX)block * MOMENTS_BLOCK;
+    moments_clump_units(c, block, count);
+    for (int weld = c->weld_first; weld < c->weld_end; weld++)
+        moments_rows_of(
+            MOMENTS_WELD_BUFFERS(MOMENTS_OF, MOMENTS_OF) c->unit_slot, sizes, c->kept, weld, count,
+            scales,
+            c->rows + (INDEX)(c->row_first[weld] - c->row_first[c->weld_first]) * sizes.stride +
+                2 * MOMENTS_BLOCK * at);
+    double *to = c->place_rows + 3 * MOMENTS_BLOCK * at;
+    for (int u = sizes.unit_base; u < c->unit_end && sizes.places; u++) {
+        if (c->listed_place[u] < 0) continue;
+        moments_place_rows(sizes, c->kept, c->unit_slot[u] - sizes.slot_base,
+                           c->unit_slot[u + 1] - sizes.slot_base, count, scales, to);
+        to += (INDEX)(c->unit_slot[u + 1] - c->unit_slot[u]) * sizes.place_stride;
+    }
+}
+
+// Products of its rows in a chunk of blocks.
+MOMENTS_FN void moments_clump_products(const moments_clump *c, int blocks)
+{
+    const moments_sizes sizes = c->sizes;
+    const double *from = c->place_rows;
+    for (int weld = c->weld_first; weld < c->weld_end; weld++)
+        moments_products(c->rows + (INDEX)(c->row_first[weld] - c->row_first[c->weld_first]) *
+                                       sizes.stride,
+                         sizes.stride, c->row_first[weld + 1] - c->row_first[weld],
+                         2 * MOMENTS_BLOCK * blocks, c->gram + c->gram_first[weld]);
+    for (int u = sizes.unit_base; u < c->unit_end && sizes.places; u++) {
+        const int count = c->unit_slot[u + 1] - c->unit_slot[u];
+        if (c->listed_place[u] < 0) continue;
+        moments_products(from, sizes.place_stride, count, 3 * MOMENTS_BLOCK * blocks,
+                         c->place + c->place_first[c->listed_place[u]]);
+        from += (INDEX)count * sizes.place_stride;
+    }
+}
 
 ITEM_KERNEL(moments_gram, MOMENTS_GRAM_BUFFERS)
 {
     ITEM_BEGIN
+    moments_clump c;
     const moments_sizes sizes = given.sizes;
-    const int weld = sizes.item + item;
-    GLOBAL double *own =
-        scratch +
-        (INDEX)MOMENTS_OWN(item) * MOMENTS_SCRATCH(sizes.ring_most, sizes.row_most, sizes.blocks);
-    int rows = 0;
-    for (int block = 0; block < sizes.blocks; block++)
-        for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES)
-            rows = moments_rows(MOMENTS_FAN_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) sizes, weld, own,
-                                block, at, 1);
-    moments_products(own + 6 * MOMENTS_BLOCK * sizes.ring_most, MOMENTS_STRIDE(sizes.blocks), rows,
-                     2 * MOMENTS_BLOCK * sizes.blocks, gram + gram_first[item]);
+    const int clump = sizes.item + item, end = sizes.block_first + sizes.blocks;
+    const INDEX size = MOMENTS_KEPT((INDEX)sizes.units, sizes.slots, sizes.faces, sizes.kept),
+                row_size = (INDEX)sizes.rows * sizes.stride;
+    double *own =
+        scratch + item / sizes.task * (size + row_size + (INDEX)sizes.slots * sizes.place_stride);
+    MOMENTS_GRAM_BUFFERS(MOMENTS_SET, MOMENTS_SET)
+    c.sizes = sizes;
+    c.kept = moments_keep(sizes, own, 0, 0);
+    c.unit_end = clump_unit[clump + 1];
+    c.face_end = clump_face[clump + 1];
+    c.weld_first = clump_weld[clump];
+    c.weld_end = clump_weld[clump + 1];
+    c.rows = own + size;
+    c.place_rows = c.rows + row_size;
+    c.sizes.unit_base = clump_unit[clump];
+    c.sizes.slot_base = unit_slot[clump_unit[clump]];
+    c.sizes.face_base = clump_face[clump];
+    for (int begin = sizes.block_first; begin < end; begin += MOMENTS_CHUNK) {
+        const int blocks = end - begin < MOMENTS_CHUNK ? end - begin : MOMENTS_CHUNK;
+        int at = 0;
+        for (; at + MOMENTS_TOGETHER <= blocks; at += MOMENTS_TOGETHER)
+            moments_clump_rows(&c, begin + at, MOMENTS_TOGETHER, at);
+        for (; at < blocks; at++) moments_clump_rows(&c, begin + at, 1, at);
+        moments_clump_products(&c, blocks);
+    }
     ITEM_END
 }
+#else
 
-ITEM_KERNEL(moments_energy, MOMENTS_ENERGY_BUFFERS)
+// A GPU makes units, faces and rows of a batch of clumps in one launch each, a place in a block a
+// work item, then products of tiles of rows, then adds up their parts.
+#define MOMENTS_ITEM(item)     ((item) / MOMENTS_BLOCK / sizes.blocks)
+#define MOMENTS_AT(item)       ((item) % MOMENTS_BLOCK)
+#define MOMENTS_BLOCK_OF(item) ((item) / MOMENTS_BLOCK % sizes.blocks)
+
+ITEM_KERNEL(moments_units, MOMENTS_UNITS_BUFFERS)
 {
     ITEM_BEGIN
     const moments_sizes sizes = given.sizes;
-    const int weld = sizes.item + item, length = 2 * MOMENTS_BLOCK * sizes.blocks;
-    GLOBAL double *own =
-        scratch +
-        (INDEX)MOMENTS_OWN(item) * MOMENTS_SCRATCH(sizes.ring_most, sizes.row_most, sizes.blocks);
-    GLOBAL const double *rows = own + 6 * MOMENTS_BLOCK * sizes.ring_most;
-    for (int block = 0; block < sizes.blocks; block++)
-        for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES)
-            moments_rows(MOMENTS_FAN_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) sizes, weld, own, block,
-                         at, 0);
-    double all = 0;
-    for (int i = 0; i < length; i++) all += rows[i] * rows[i];
-    part[item] = all;
+    const int at = MOMENTS_AT(item), block = MOMENTS_BLOCK_OF(item), unit = MOMENTS_ITEM(item);
+    const moments_kept kept = moments_keep(sizes, scratch, block, at);
+    const INDEX step = 3 * (INDEX)kept.step;
+    moments_images_of(
+        positions, first, control, weight, keep, moved,
+        matrices + (INDEX)(sizes.block_first + block) * 12 * MOMENTS_BLOCK + at, sizes,
+        listed_unit[sizes.unit_base + unit], 1, kept.x + step * unit, kept.y + step * unit,
+        kept.images + step * (unit_slot[sizes.unit_base + unit] - sizes.slot_base), 3 * kept.step);
     ITEM_END
 }
 
-ITEM_KERNEL(moments_place, MOMENTS_PLACE_BUFFERS)
+ITEM_KERNEL(moments_faces, MOMENTS_FACES_BUFFERS)
 {
     ITEM_BEGIN
     const moments_sizes sizes = given.sizes;
-    const int own_free = sizes.item + item, unit = free_unit[own_free],
-              count = slot_first[own_free + 1] - slot_first[own_free],
-              length = 3 * MOMENTS_BLOCK * sizes.blocks;
-    GLOBAL double *own = scratch + (INDEX)MOMENTS_OWN(item) * sizes.row_most * length;
-    for (int block = 0; block < sizes.blocks; block++)
-        for (int at = 0; at < MOMENTS_BLOCK; at += KERNEL_LANES) {
-            const INDEX b = sizes.block_first + block;
-            GLOBAL const double *palette = matrices + b * sizes.controls * 12 * MOMENTS_BLOCK + at;
-            const REAL scale = LOAD(pose_scales + b * MOMENTS_BLOCK + at);
-            const moments_vector target =
-                moments_target(positions, first, control, weight, palette, unit);
-            for (int s = 0; s < count; s++) {
-                const int i = control[first[unit] + slot[slot_first[own_free] + s]];
-                const moments_vector image =
-                    moments_image(palette + (INDEX)i * 12 * MOMENTS_BLOCK, positions[3 * unit],
-                                  positions[3 * unit + 1], positions[3 * unit + 2]);
-                moments_store(own + (INDEX)s * length + 3 * MOMENTS_BLOCK * block + at,
-                              moments_scaled(moments_less(image, target), scale));
-            }
+    const int at = MOMENTS_AT(item), block = MOMENTS_BLOCK_OF(item), own = MOMENTS_ITEM(item);
+    const moments_kept kept = moments_keep(sizes, scratch, block, at);
+    const INDEX to = 4 * (INDEX)kept.step * own;
+    GLOBAL const int *corner = face + 3 * (INDEX)(sizes.face_base + own);
+    moments_face_of(corner, sizes.unit_base, 1, sizes.bent ? kept.y : kept.x, 3 * kept.step,
+                    kept.faces + to);
+    if (sizes.bent)
+        moments_face_of(corner, sizes.unit_base, 1, kept.x, 3 * kept.step, kept.old + to);
+    ITEM_END
+}
+
+ITEM_KERNEL(moments_rows, MOMENTS_ROWS_BUFFERS)
+{
+    ITEM_BEGIN
+    const moments_sizes sizes = given.sizes;
+    const int at = MOMENTS_AT(item), block = MOMENTS_BLOCK_OF(item),
+              weld = sizes.item + MOMENTS_ITEM(item);
+    const moments_kept kept = moments_keep(sizes, scratch, block, at);
+    moments_rows_of(MOMENTS_WELD_BUFFERS(MOMENTS_PASS, MOMENTS_PASS) unit_slot, sizes, kept, weld,
+                    1, pose_scales + (INDEX)(sizes.block_first + block) * MOMENTS_BLOCK + at,
+                    rows + (INDEX)(row_first[weld] - sizes.row_base) * sizes.stride +
+                        2 * MOMENTS_BLOCK * block + at);
+    ITEM_END
+}
+
+ITEM_KERNEL(moments_places, MOMENTS_PLACES_BUFFERS)
+{
+    ITEM_BEGIN
+    const moments_sizes sizes = given.sizes;
+    const int at = MOMENTS_AT(item), block = MOMENTS_BLOCK_OF(item),
+              unit = sizes.unit_base + MOMENTS_ITEM(item), slot = unit_slot[unit] - sizes.slot_base;
+    const moments_kept kept = moments_keep(sizes, scratch, block, at);
+    if (listed_place[unit] >= 0)
+        moments_place_rows(sizes, kept, slot, unit_slot[unit + 1] - sizes.slot_base, 1,
+                           pose_scales + (INDEX)(sizes.block_first + block) * MOMENTS_BLOCK + at,
+                           rows + (INDEX)slot * sizes.place_stride + 3 * MOMENTS_BLOCK * block +
+                               at);
+    ITEM_END
+}
+
+ITEM_KERNEL(moments_tiles, MOMENTS_TILES_BUFFERS)
+{
+    ITEM_BEGIN
+    const int at = MOMENTS_AT(item), own = item / MOMENTS_BLOCK;
+    GLOBAL const int *t =
+        tile + 4 * (INDEX)(given.tile_begin + own); // its first row, rows from there, row, column
+    double sum[MOMENTS_SIDE][MOMENTS_SIDE];
+    GLOBAL const double *p[MOMENTS_SIDE], *q[MOMENTS_SIDE];
+    for (int i = 0; i < MOMENTS_SIDE; i++) {
+        const int a = t[2] + i < t[1] ? t[2] + i : t[1] - 1,
+                  b = t[3] + i < t[1] ? t[3] + i : t[1] - 1;
+        p[i] = rows + (INDEX)(t[0] + a) * given.stride + at;
+        q[i] = rows + (INDEX)(t[0] + b) * given.stride + at;
+        for (int j = 0; j < MOMENTS_SIDE; j++) sum[i][j] = 0;
+    }
+    for (int k = 0; k < given.length; k += MOMENTS_BLOCK) {
+        double u[MOMENTS_SIDE], v[MOMENTS_SIDE];
+        for (int i = 0; i < MOMENTS_SIDE; i++) {
+            u[i] = p[i][k];
+            v[i] = q[i][k];
         }
-    moments_products(own, length, count, length, place + place_first[own_free]);
+        for (int i = 0; i < MOMENTS_SIDE; i++)
+            for (int j = 0; j < MOMENTS_SIDE; j++) sum[i][j] = sum[i][j] + u[i] * v[j];
+    }
+    for (int i = 0; i < MOMENTS_SIDE; i++)
+        for (int j = 0; j < MOMENTS_SIDE; j++)
+            part[((INDEX)own * MOMENTS_SIDE * MOMENTS_SIDE + i * MOMENTS_SIDE + j) * MOMENTS_BLOCK +
+                 at] = sum[i][j];
     ITEM_END
 }
+
+ITEM_KERNEL(moments_sums, MOMENTS_SUMS_BUFFERS)
+{
+    ITEM_BEGIN
+    const int own = item / (MOMENTS_SIDE * MOMENTS_SIDE),
+              entry = item % (MOMENTS_SIDE * MOMENTS_SIDE);
+    GLOBAL const int *t = tile + 4 * (INDEX)(given.tile_begin + own);
+    const int a = t[2] + entry / MOMENTS_SIDE, b = t[3] + entry % MOMENTS_SIDE;
+    if (a < t[1] && b <= a) {
+        double all = 0;
+        for (int l = 0; l < MOMENTS_BLOCK; l++) all = all + part[(INDEX)item * MOMENTS_BLOCK + l];
+        gram[tile_first[given.tile_begin + own] + (INDEX)a * (a + 1) / 2 + b] += all;
+    }
+    ITEM_END
+}
+#endif
 
 #endif

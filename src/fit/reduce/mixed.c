@@ -17,6 +17,7 @@ static cutis_result open_device(cutis_mixed *x)
     const cutis_device_options options = { .thread_count =
                                                x->device ? x->device->task_threads : 1 };
     cutis_result result = cutis_device_create(x->context, &options, &x->own);
+    x->gpu = x->device;
     x->device = x->own;
     return result;
 }
@@ -29,6 +30,7 @@ static cutis_result open_forms(cutis_mixed *x, uint32_t limit)
         x->forms[g] = (cutis_moments){
             .context = x->context,
             .device = x->device,
+            .gpu = x->gpu,
             .group = group,
             .control_count = cutis_model_get(x->model)->skins[group->skin].joint_count,
             .influences = x->options->influences,
@@ -106,6 +108,7 @@ cutis_result cutis_mixed_open(cutis_mixed *x, bool *fits)
     }
     *fits = x->size <= budget;
     if (!*fits) return CUTIS_OK;
+    for (uint32_t g = 0; g < groups; g++) x->forms[g].roomy = 3 * x->size <= budget;
     const cutis_reduce_poses *poses = x->poses;
     bool good = make_matrices(x, poses->clip_learned, poses->clip_count, CUTIS_MIXED_CLIPS) &&
                 make_matrices(x, poses->random_learned, poses->random_count, CUTIS_MIXED_RANDOM);

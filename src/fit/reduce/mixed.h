@@ -11,6 +11,7 @@ typedef struct cutis_mixed {
     const cutis_model *model;
     cutis_context *context;
     cutis_device *device, *own; ///< a CPU device; own: made for it
+    cutis_device *gpu;          ///< the caller's, if it is one: it makes forms
     const cutis_reduce_options *options;
     const cutis_reduce_groups *groups;
     const cutis_reduce_poses *poses;

@@ -31,6 +31,7 @@ typedef struct cutis_moments_poses {
 typedef struct cutis_moments {
     cutis_context *context;
     cutis_device *device; ///< a CPU device
+    cutis_device *gpu;    ///< that makes forms; NULL: the CPU device does
     const cutis_reduce_group *group;
     uint32_t control_count;
     uint32_t influences;   ///< kept at most
@@ -43,13 +44,25 @@ typedef struct cutis_moments {
     int32_t *unit_free;   ///< per unit, or -1
     uint32_t *slot_first; ///< free_count + 1: candidates
     uint32_t *slot;       ///< place among the unit's original influences, ascending
-    uint32_t weld_count, *ring_first, *ring, *fan_first, *fan;
-    uint32_t ring_most, row_most;
-    double *copies;        ///< per weld: root of its number of vertices
-    double *unit_copies;   ///< per unit: its number of vertices
-    uint32_t *in_first;    ///< free_count + 1: welds that a free unit is in the fan of, ascending
-    uint32_t *in, *in_row; ///< the weld, the row of the unit's first candidate there
-    size_t *near_first;    ///< free_count + 1: free units that share a weld, ascending, itself too
+    uint32_t weld_count;
+    /// Welds stand in *clumps* of some that lie together (moments_clump.c), whose units and faces
+    /// are listed once: first weld, place in listed_unit and place in face of every clump (and
+    /// their ends).
+    uint32_t clump_count, *clump_weld, *clump_unit, *clump_face;
+    uint32_t *listed_unit; ///< units, clump after clump
+    int32_t *listed_place; ///< its number among the free ones if this is the first time, else -1
+    uint32_t *face;        ///< three places in listed_unit each
+    uint32_t *weld_face, *fan;  ///< weld_count + 1: faces of a weld's fan
+    uint32_t *weld_rim, *rim;   ///< weld_count + 1: free units whose errors turn its normal
+    uint32_t *rim_free;         ///< the same as numbers of free units
+    uint32_t *rim_edge, *edges; ///< rims + 1: edges that an error there is multiplied with: places
+                                ///< in listed_unit, to and from
+    uint32_t *weld_candidates;  ///< per weld: of all free units of its faces
+    double *copies;             ///< per weld: root of its number of vertices
+    double *unit_copies;        ///< per unit: its number of vertices
+    uint32_t *in_first;         ///< free_count + 1: welds that a free unit is in the rim of
+    uint32_t *in, *in_rim;      ///< the weld, ascending; the place in rim
+    size_t *near_first; ///< free_count + 1: free units that share a weld, ascending, itself too
     uint32_t *near;
     size_t *entry;               ///< per near: its block in `value`
     uint32_t *edge_first, *edge; ///< free neighbours along edges
@@ -58,12 +71,28 @@ typedef struct cutis_moments {
     size_t *place_first; ///< free_count + 1
     double *place;       ///< of positions: n * n
     double unit[CUTIS_MOMENTS_KINDS]; ///< what k-largest does to normals, by kind
+    /// Forms of each kind of poses by themselves, kept so that they can be mixed again: normals
+    /// (NULL: there is no room), positions, what k-largest does to these.
+    double *kind_value[CUTIS_MOMENTS_KINDS], *kind_place[CUTIS_MOMENTS_KINDS];
+    double place_unit[CUTIS_MOMENTS_KINDS];
+    bool roomy; ///< they may be kept: three times the form's memory
     /// About a bent surface the form's value is a^T H a - 2 linear^T a + constant; else these are
     /// NULL and 0.
     const double *linear;
     double constant;
     double form_seconds, form_products; ///< of all forms made: processor time, multiply-adds
 } cutis_moments;
+
+/// Fans of welds while a form is opened: units around a weld (ring), its triangles and their
+/// corners as three places in the ring; the weld of a unit (UINT32_MAX: none).
+typedef struct cutis_moments_fans {
+    uint32_t *ring_first, *ring, *first, *triangle, *corner;
+    const uint32_t *unit_weld;
+} cutis_moments_fans;
+
+/// Put welds that lie together into clumps: renumbers them, fills in clumps, rims and fans.
+bool cutis_moments_clump(cutis_moments *m, const cutis_moments_fans *fans, cutis_arena *arena,
+                         cutis_arena *own);
 
 /// What may change and what it touches; no poses yet. @param limit of candidates
 cutis_result cutis_moments_open(cutis_moments *m, cutis_arena *arena);

@@ -89,6 +89,7 @@ typedef struct fan_maker {
     uint32_t *unit_weld;                 ///< per unit; UINT32_MAX: no free unit is near
     uint32_t *triangle_first, *triangle; ///< of a weld
     uint32_t *local;                     ///< per unit: place in the ring that is being made
+    cutis_moments_fans fans;
 } fan_maker;
 
 // Corners of a triangle by weld; false where two are one, which never has an area to speak of.
@@ -170,57 +171,54 @@ static bool sort_triangles(cutis_moments *m, cutis_arena *own, fan_maker *maker)
     return true;
 }
 
-static bool make_fans(cutis_moments *m, cutis_arena *arena, fan_maker *maker)
+static bool make_fans(cutis_moments *m, cutis_arena *own, fan_maker *maker)
 {
+    cutis_moments_fans *fans = &maker->fans;
     const size_t corners = 3 * (size_t)maker->triangle_first[m->weld_count];
-    m->ring_first = cutis_arena_alloc(arena, (size_t)m->weld_count + 1, sizeof *m->ring_first);
-    m->fan_first = cutis_arena_alloc(arena, (size_t)m->weld_count + 1, sizeof *m->fan_first);
-    m->ring = cutis_arena_alloc(arena, corners, sizeof *m->ring);
-    m->fan = cutis_arena_alloc(arena, corners, sizeof *m->fan);
-    if (!m->ring_first || !m->fan_first || !m->ring || !m->fan) return false;
+    fans->ring_first = cutis_arena_alloc(own, (size_t)m->weld_count + 1, sizeof *fans->ring_first);
+    fans->first = cutis_arena_alloc(own, (size_t)m->weld_count + 1, sizeof *fans->first);
+    fans->ring = cutis_arena_alloc(own, corners, sizeof *fans->ring);
+    fans->corner = cutis_arena_alloc(own, corners, sizeof *fans->corner);
+    fans->triangle = maker->triangle;
+    fans->unit_weld = maker->unit_weld;
+    if (!fans->ring_first || !fans->first || !fans->ring || !fans->corner) return false;
     uint32_t used = 0, faces = 0;
     for (uint32_t w = 0; w < m->weld_count; w++) {
         const uint32_t begin = used;
-        uint32_t rows = 0;
-        m->ring_first[w] = begin, m->fan_first[w] = faces;
+        fans->ring_first[w] = begin, fans->first[w] = faces;
         for (uint32_t i = maker->triangle_first[w]; i < maker->triangle_first[w + 1]; i++, faces++)
             for (int c = 0; c < 3; c++) {
                 const uint32_t unit = m->group->welded[3 * (size_t)maker->triangle[i] + c];
                 if (maker->local[unit] == UINT32_MAX) {
                     maker->local[unit] = used - begin;
-                    m->ring[used++] = unit;
-                    const int32_t f = m->unit_free[unit];
-                    if (f >= 0) rows += m->slot_first[f + 1] - m->slot_first[f];
+                    fans->ring[used++] = unit;
                 }
-                m->fan[3 * (size_t)faces + c] = maker->local[unit];
+                fans->corner[3 * (size_t)faces + c] = maker->local[unit];
             }
-        for (uint32_t i = begin; i < used; i++) maker->local[m->ring[i]] = UINT32_MAX;
-        if (m->ring_most < used - begin) m->ring_most = used - begin;
-        if (m->row_most < rows) m->row_most = rows;
+        for (uint32_t i = begin; i < used; i++) maker->local[fans->ring[i]] = UINT32_MAX;
     }
-    m->ring_first[m->weld_count] = used, m->fan_first[m->weld_count] = faces;
+    fans->ring_first[m->weld_count] = used, fans->first[m->weld_count] = faces;
     return true;
 }
 
-// For every free unit: the welds it is in the fan of, and its first row there.
+// For every free unit: the welds it has rows in, and its rim there.
 static bool list_welds(cutis_moments *m, cutis_arena *arena)
 {
+    const uint32_t rims = m->weld_rim[m->weld_count];
     m->in_first = cutis_arena_zero(arena, (size_t)m->free_count + 2, sizeof *m->in_first);
-    m->in = cutis_arena_alloc(arena, m->ring_first[m->weld_count], sizeof *m->in);
-    m->in_row = cutis_arena_alloc(arena, m->ring_first[m->weld_count], sizeof *m->in_row);
-    if (!m->in_first || !m->in || !m->in_row) return false;
+    m->in = cutis_arena_alloc(arena, rims, sizeof *m->in);
+    m->in_rim = cutis_arena_alloc(arena, rims, sizeof *m->in_rim);
+    if (!m->in_first || !m->in || !m->in_rim) return false;
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t w = 0; w < m->weld_count; w++)
-            for (uint32_t r = m->ring_first[w], row = 0; r < m->ring_first[w + 1]; r++) {
-                const int32_t f = m->unit_free[m->ring[r]];
-                if (f < 0) continue;
+            for (uint32_t r = m->weld_rim[w]; r < m->weld_rim[w + 1]; r++) {
+                const uint32_t f = m->rim_free[r];
                 if (pass == 0) {
                     m->in_first[f + 2]++;
                 } else {
                     m->in[m->in_first[f + 1]] = w;
-                    m->in_row[m->in_first[f + 1]++] = row;
+                    m->in_rim[m->in_first[f + 1]++] = r;
                 }
-                row += m->slot_first[f + 1] - m->slot_first[f];
             }
         for (uint32_t f = 0; f < m->free_count && pass == 0; f++)
             m->in_first[f + 2] += m->in_first[f + 1];
@@ -234,14 +232,14 @@ static uint32_t gather_near(const cutis_moments *m, uint32_t f, uint32_t *mark, 
     uint32_t count = 0;
     for (uint32_t i = m->in_first[f]; i <= m->in_first[f + 1]; i++) {
         const bool last = i == m->in_first[f + 1]; // itself, even where it has no face
-        const uint32_t begin = last ? 0 : m->ring_first[m->in[i]],
-                       end = last ? 1 : m->ring_first[m->in[i] + 1];
+        const uint32_t begin = last ? 0 : m->weld_rim[m->in[i]],
+                       end = last ? 1 : m->weld_rim[m->in[i] + 1];
         for (uint32_t r = begin; r < end; r++) {
-            const int32_t g = last ? (int32_t)f : m->unit_free[m->ring[r]];
-            if (g < 0 || mark[g] == f) continue;
+            const uint32_t g = last ? f : m->rim_free[r];
+            if (mark[g] == f) continue;
             uint32_t at = count++;
-            for (; at > 0 && list[at - 1] > (uint32_t)g; at--) list[at] = list[at - 1];
-            list[at] = (uint32_t)g;
+            for (; at > 0 && list[at - 1] > g; at--) list[at] = list[at - 1];
+            list[at] = g;
             mark[g] = f;
         }
     }
@@ -301,11 +299,12 @@ cutis_result cutis_moments_open(cutis_moments *m, cutis_arena *arena)
 {
     cutis_arena own = { .context = m->context };
     fan_maker maker = { 0 };
-    m->free_count = m->weld_count = m->ring_most = m->row_most = 0;
+    m->free_count = m->weld_count = 0;
     cutis_result result = list_free(m, arena) ? CUTIS_OK : cutis_alloc_result(m->context);
     if (result == CUTIS_OK) result = number_welds(m, arena, &own, &maker);
     if (result == CUTIS_OK &&
-        !(sort_triangles(m, &own, &maker) && make_fans(m, arena, &maker) && list_welds(m, arena) &&
+        !(sort_triangles(m, &own, &maker) && make_fans(m, &own, &maker) &&
+          cutis_moments_clump(m, &maker.fans, arena, &own) && list_welds(m, arena) &&
           list_near(m, arena, &own) && list_edges(m, arena)))
         result = cutis_alloc_result(m->context);
     cutis_arena_release(&own);

@@ -1,6 +1,7 @@
 // The least value of the form that can be found: several starts, each swept to a standstill, fused
-// where they differ (docs/spec/reduction.md 2.8). Starts go in chains of a fixed number, one a
-// task. Invariants: the result does not depend on threads; fusing never raises the form's value.
+// where they differ (docs/spec/reduction.md 2.8). Starts are dealt to a fixed number of chains;
+// some of every chain are swept at once, one a task, then each chain fuses its own. Invariants: the
+// result does not depend on threads; fusing never raises the form's value.
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "fit/reduce/moments.h"
 #include "fit/reduce/poses.h"
 
-enum { CHAINS = 4, SELECTING = 6, FIXED = 30, AFTER = 3, FUSE_ROUNDS = 4, STEPS = 4 };
+enum { CHAINS = 8, AT_ONCE = 2, SELECTING = 6, FIXED = 30, AFTER = 3, FUSE_ROUNDS = 4, STEPS = 4 };
 static const double STANDSTILL = 1e-4; // of a sweep's fall, relative
 // Subsets of all vertices that a sweep may try before starts become fewer; those of a dear vertex.
 static const double WORK = 2e6, DEAR = 1500;
@@ -19,15 +20,24 @@ typedef struct chain {
     const cutis_moments *m;
     cutis_moments_state best, trial, saved;
     uint8_t *dirty;
-    double *keys;               ///< per candidate
     uint32_t *list, *component; ///< free units of a region; number of a free unit's component
-    const double *original;     ///< per candidate
+    bool any;                   ///< it has a best one
 } chain;
+
+// One start at work. Its state's energy is below 0 where there is none.
+typedef struct starter {
+    cutis_moments_state state;
+    uint8_t *dirty;
+    double *keys; ///< per candidate
+} starter;
 
 typedef struct search {
     const cutis_moments *m;
     const cutis_moments_effort *effort;
+    const double *original; ///< per candidate
     chain chains[CHAINS];
+    starter starters[CHAINS * AT_ONCE];
+    uint32_t number;                  ///< of the first starter's start
     const cutis_moments_state *given; ///< a start of the caller's, or NULL
     uint32_t step;                    ///< of joining chains
 } search;
@@ -130,11 +140,12 @@ static void fuse(chain *c)
 // Starts -----------------------------------------------------------------------------------------
 
 // Sets by positions alone; then these count less and less.
-static void start_by_places(chain *c, cutis_moments_state *out)
+static void start_by_places(const search *s, starter *c)
 {
-    const cutis_moments *m = c->m;
+    const cutis_moments *m = s->m;
+    cutis_moments_state *out = &c->state;
     cutis_moments_work w = { .m = m, .state = out, .dirty = c->dirty };
-    cutis_moments_pick(m, c->original, out);
+    cutis_moments_pick(m, s->original, out);
     for (uint32_t f = 0; f < m->free_count; f++) {
         const size_t at = (size_t)f * m->influences;
         const uint32_t n = m->slot_first[f + 1] - m->slot_first[f];
@@ -166,18 +177,19 @@ static double grows(double x)
 }
 
 // number 0: k-largest, 1: positions, 2: the caller's, then random ones.
-static void run_start(const search *s, chain *c, uint32_t number, cutis_moments_state *out)
+static void run_start(const search *s, starter *c, uint32_t number)
 {
     const cutis_moments *m = s->m;
+    cutis_moments_state *out = &c->state;
     cutis_moments_work w = { .m = m, .places = 1, .state = out, .dirty = c->dirty };
     if (number == 1) {
-        start_by_places(c, out);
+        start_by_places(s, c);
         return;
     }
     const uint32_t slots = m->slot_first[m->free_count];
     for (uint32_t i = 0; i < slots; i++)
         c->keys[i] =
-            c->original[i] *
+            s->original[i] *
             (number < 3 ? 1 : grows(SPREAD * cutis_random_gaussian(s->effort->seed, number, i)));
     cutis_moments_pick(m, c->keys, out);
     for (uint32_t f = 0; f < m->free_count && number == 2; f++)
@@ -186,19 +198,34 @@ static void run_start(const search *s, chain *c, uint32_t number, cutis_moments_
     settle(&w, SELECTING);
 }
 
+static bool has_start(const search *s, uint32_t number)
+{
+    return number < 3 + s->effort->starts && (number != 2 || s->given);
+}
+
+static void start_task(void *data, uint32_t index)
+{
+    search *s = data;
+    if (has_start(s, s->number + index)) run_start(s, &s->starters[index], s->number + index);
+}
+
+// Starts of a chain that have been swept, one after the other.
 static void chain_task(void *data, uint32_t index)
 {
     search *s = data;
     chain *c = &s->chains[index];
-    const uint32_t total = 3 + s->effort->starts;
-    bool first = true;
-    for (uint32_t i = index; i < total; i += CHAINS) {
-        if (i == 2 && !s->given) continue;
-        run_start(s, c, i, first ? &c->best : &c->trial);
-        if (!first) fuse(c);
-        first = false;
+    for (uint32_t i = index; i < CHAINS * AT_ONCE; i += CHAINS) {
+        if (!has_start(s, s->number + i)) continue;
+        c->trial = s->starters[i].state;
+        if (c->any) {
+            fuse(c);
+        } else {
+            const cutis_moments_state spare = c->best;
+            c->best = c->trial, c->trial = spare;
+        }
+        s->starters[i].state = c->trial; // its memory, or that of the one before
+        c->any = true;
     }
-    if (first) c->best.energy = -1; // there was none
 }
 
 // Chains two by two: one becomes the other's trial.
@@ -206,29 +233,31 @@ static void join_task(void *data, uint32_t index)
 {
     search *s = data;
     chain *into = &s->chains[2 * s->step * index], *from = into + s->step;
-    if (from->best.energy < 0) return;
-    if (into->best.energy < 0) {
-        for (uint32_t f = 0; f < s->m->free_count; f++)
-            cutis_moments_copy(s->m, &from->best, f, &into->best);
-        into->best.energy = from->best.energy;
-        return;
-    }
+    if (!from->any) return;
     into->trial = from->best;
-    fuse(into);
+    if (into->any)
+        fuse(into);
+    else
+        into->best = from->best;
+    into->any = true;
 }
 
-static bool open_chain(chain *c, const cutis_moments *m, const double *original, cutis_arena *arena)
+static bool open_chain(chain *c, const cutis_moments *m, cutis_arena *arena)
 {
     const uint32_t count = m->free_count;
-    *c = (chain){ .m = m, .original = original };
+    *c = (chain){ .m = m };
     c->dirty = cutis_arena_alloc(arena, count, 1);
-    c->keys = cutis_arena_alloc(arena, m->slot_first[count], sizeof *c->keys);
     c->list = cutis_arena_alloc(arena, count, sizeof *c->list);
     c->component = cutis_arena_alloc(arena, count, sizeof *c->component);
-    return c->dirty && c->keys && c->list && c->component &&
-           cutis_moments_state_create(m, arena, &c->best) &&
-           cutis_moments_state_create(m, arena, &c->trial) &&
+    return c->dirty && c->list && c->component && cutis_moments_state_create(m, arena, &c->best) &&
            cutis_moments_state_create(m, arena, &c->saved);
+}
+
+static bool open_starter(starter *c, const cutis_moments *m, cutis_arena *arena)
+{
+    c->dirty = cutis_arena_alloc(arena, m->free_count, 1);
+    c->keys = cutis_arena_alloc(arena, m->slot_first[m->free_count], sizeof *c->keys);
+    return c->dirty && c->keys && cutis_moments_state_create(m, arena, &c->state);
 }
 
 static const double *original_weights(const cutis_moments *m, cutis_arena *arena)
@@ -257,9 +286,12 @@ static void find_least(search *s, double *curve, uint32_t *curve_count)
 {
     chain *c = &s->chains[0];
     cutis_moments_work w = { .m = s->m, .places = 1, .state = &c->best, .dirty = c->dirty };
-    cutis_moments_pick(s->m, c->original, &c->best);
+    cutis_moments_pick(s->m, s->original, &c->best);
     curve[(*curve_count)++] = cutis_moments_energy(s->m, &c->best);
-    cutis_device_run(s->m->device, chain_task, s, CHAINS);
+    for (s->number = 0; s->number < 3 + s->effort->starts; s->number += CHAINS * AT_ONCE) {
+        cutis_device_run(s->m->device, start_task, s, CHAINS * AT_ONCE);
+        cutis_device_run(s->m->device, chain_task, s, CHAINS);
+    }
     curve[(*curve_count)++] = c->best.energy;
     for (s->step = 1; s->step < CHAINS; s->step *= 2) {
         cutis_device_run(s->m->device, join_task, s, CHAINS / (2 * s->step));
@@ -276,10 +308,11 @@ cutis_result cutis_moments_solve(const cutis_moments *m, cutis_arena *arena,
 {
     const cutis_moments_effort fewer = { affordable(m, effort->starts), effort->seed };
     search s = { .m = m, .effort = &fewer, .given = state->energy >= 0 ? state : NULL };
-    const double *original = original_weights(m, arena);
-    bool good = original != NULL;
-    for (uint32_t i = 0; i < CHAINS && good; i++)
-        good = open_chain(&s.chains[i], m, original, arena);
+    s.original = original_weights(m, arena);
+    bool good = s.original != NULL;
+    for (uint32_t i = 0; i < CHAINS && good; i++) good = open_chain(&s.chains[i], m, arena);
+    for (uint32_t i = 0; i < CHAINS * AT_ONCE && good; i++)
+        good = open_starter(&s.starters[i], m, arena);
     if (!good) return cutis_alloc_result(m->context);
     TRY(cutis_progress(m->context, "choosing weights", 0));
     *curve_count = 0;

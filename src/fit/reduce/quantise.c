@@ -222,6 +222,7 @@ static cutis_result run_quantiser(quantiser *q, const cutis_mixed *x, uint32_t g
         out->real = out->rounded = out->chosen = NAN;
         return CUTIS_OK;
     }
+    q->m.roomy = 3 * cutis_moments_size(&q->m) <= x->budget;
     const uint32_t slots = q->m.slot_first[q->m.free_count];
     double *real = cutis_arena_zero(&q->arena, q->weights->first[q->m.group->unit_count], 8);
     double *start = cutis_arena_zero(&q->arena, slots, sizeof *start);
