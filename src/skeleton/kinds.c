@@ -79,6 +79,15 @@ const char *cutis_kind_name(cutis_kind kind)
     return kind < CUTIS_KIND_COUNT ? NAMES[kind] : "any";
 }
 
+const char *cutis_role_name(cutis_kind kind, cutis_role role)
+{
+    static const char *const NAMES[] = { "limb", "head",       "arm",      "leg",         "tail",
+                                         "ear",  "wing",       "abdomen",  "finger",      "wrist",
+                                         "tail", "dorsal fin", "anal fin", "pectoral fin" };
+    if (role == CUTIS_ROLE_EAR && kind == CUTIS_KIND_INSECT) return "antenna";
+    return NAMES[role];
+}
+
 static double deviation(const fitting *f, uint32_t limb, const role_row *row)
 {
     double sum = 0;
@@ -265,6 +274,12 @@ void cutis_kind_fit(const cutis_centrelines *lines, const cutis_limb *limbs, uin
     *out = (cutis_kind_match){ .kind = kind, .cost = improve(&f, given) / (count + 2.) };
     for (uint32_t i = 0; i < count; i++)
         out->roles[i] = given[i] ? given[i]->role : CUTIS_ROLE_NONE;
+    for (size_t r = ROLE_ROWS; r-- > 0;) {
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < count; i++) n += given[i] == &ROLES[r];
+        if (ROLES[r].kind == kind && n < (uint32_t)ROLES[r].least)
+            out->lacks = ROLES[r].role, out->has = n, out->needs = (uint32_t)ROLES[r].least;
+    }
 }
 
 void cutis_kind_find(const cutis_centrelines *lines, const cutis_limb *limbs, uint32_t count,

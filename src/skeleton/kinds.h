@@ -38,6 +38,8 @@ typedef struct cutis_kind_match {
     cutis_kind kind;
     double cost; ///< 0: as the kind is in the mean; beyond about 6 it looks like something else
     cutis_role roles[CUTIS_END_MOST]; ///< per limb
+    cutis_role lacks; ///< the first role that the kind must have more limbs of; NONE: all are there
+    uint32_t has, needs; ///< of it
 } cutis_kind_match;
 
 /// How well limbs fit a kind, with the roles that fit best.
@@ -49,5 +51,7 @@ void cutis_kind_find(const cutis_centrelines *lines, const cutis_limb *limbs, ui
                      double diagonal, cutis_kind_match *out, cutis_kind *next, double *second);
 
 const char *cutis_kind_name(cutis_kind kind);
+/// What one limb of a role is called.
+const char *cutis_role_name(cutis_kind kind, cutis_role role);
 
 #endif

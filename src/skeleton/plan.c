@@ -637,6 +637,7 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
     else
         cutis_kind_fit(lines, limbs, count, diagonal, kind, &match);
     out->kind = match.kind, out->cost = match.cost;
+    out->lacks = match.lacks, out->has = match.has, out->needs = match.needs;
     planner p = {
         .plan = out, .lines = lines, .limbs = limbs, .roles = match.roles, .count = count
     };

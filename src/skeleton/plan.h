@@ -22,6 +22,8 @@ typedef struct cutis_plan {
     uint32_t *node_parts; ///< per node of the centrelines
     vec3 front;           ///< where the body looks, unit
     cutis_kind next;      ///< the kind that fits next best
+    cutis_role lacks;     ///< as of cutis_kind_match
+    uint32_t has, needs;
 } cutis_plan;
 
 /// @param kind CUTIS_KIND_COUNT: whichever fits best

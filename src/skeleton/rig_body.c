@@ -122,6 +122,11 @@ static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
         options->kind == CUTIS_RIG_AUTO ? (cutis_rig_kind)(r->plan->next + 1) : CUTIS_RIG_AUTO;
     r->report->second_deviation = r->plan->second;
     r->report->joint_count = r->plan->joint_count, r->report->part_count = r->plan->part_count;
+    if (r->plan->lacks != CUTIS_ROLE_NONE)
+        cutis_note(&r->problems, "the body of a %s has %u %s%s; %u %s found",
+                   cutis_kind_name(r->plan->kind), r->plan->needs,
+                   cutis_role_name(r->plan->kind, r->plan->lacks), r->plan->needs == 1 ? "" : "s",
+                   r->plan->has, r->plan->has == 1 ? "was" : "were");
     if (r->plan->cost > DOUBTFUL)
         cutis_note(&r->problems,
                    "the limbs are not those of a %s (deviation %.1f, beyond %.1f): --kind says "

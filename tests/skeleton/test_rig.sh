@@ -1,0 +1,25 @@
+#!/bin/sh
+# Rigs for bare bodies of eight kinds, nothing told, against the truth (judge_rig.py): three seeds of each; 50 of each, in full size,
+# with CUTIS_SOAK, half of them seeds that nobody looked at while it was written (9000 and on).
+here=$(dirname "$0")
+[ -x "$CUTIS" ] || { echo "skip rig: there is no command at $CUTIS"; exit 0; }
+/usr/bin/python3 -c 'import numpy, scipy' 2>/dev/null || { echo "skip rig: numpy or scipy is not there"; exit 0; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+judge() { # NAME FIRST COUNT VERTICES
+    if /usr/bin/python3 "$here/judge_rig.py" "$CUTIS" "$folder" "$2" "$3" "$4" >"$folder/log" 2>&1; then
+        echo "ok $1"
+    else
+        echo "not ok $1: $(grep -E 'missed|Error' "$folder/log" | tr '\n' ' ')"
+        failed=1
+    fi
+    cat "$folder/log"
+}
+failed=0
+if [ -n "${CUTIS_SOAK:-}" ]; then
+    judge "rigs of 200 bodies that were looked at" 100 25 8000
+    judge "rigs of 200 bodies that nobody looked at" 9000 25 8000
+else
+    judge "rigs of 24 bodies" 100 3 3000
+fi
+exit $failed
