@@ -129,17 +129,18 @@ static bool bends_alone(const finder *f, const piece *of)
 }
 
 // Pieces in the order of their first vertices, with their triangles.
-static cutis_result find_pieces(finder *f)
+static cutis_result find_pieces(finder *f, cutis_arena *arena, const uint32_t **welded)
 {
     const cutis_handles_shape *shape = f->shape;
     cutis_context *context = f->scratch.context;
     const size_t vertices = shape->vertex_count, triangles = shape->triangle_count;
-    uint32_t *weld = cutis_arena_alloc(&f->scratch, vertices, sizeof *weld);
+    uint32_t *weld = cutis_arena_alloc(arena, vertices, sizeof *weld);
     uint32_t *up = cutis_arena_alloc(&f->scratch, vertices, sizeof *up);
     f->of = cutis_arena_alloc(&f->scratch, vertices, sizeof *f->of);
     f->triangle = cutis_arena_alloc(&f->scratch, triangles, sizeof *f->triangle);
     if (!weld || !up || !f->of || !f->triangle) return cutis_alloc_result(context);
     TRY(cutis_weld_positions(context, shape->vertex_count, shape->positions, weld));
+    *welded = weld;
     for (uint32_t v = 0; v < vertices; v++) up[v] = v;
     for (size_t i = 0; i < 3 * triangles; i++) {
         const uint32_t a = group_of(up, weld[shape->triangles[i]]);
@@ -428,7 +429,8 @@ cutis_result cutis_handles_islands_find(cutis_arena *arena, const cutis_handles_
     for (uint32_t j = 0; j < bones->joint_count; j++)
         box3_add(&box, v3_of(bones->origin + 3 * (size_t)j));
     f.size = box3_diagonal(&box);
-    cutis_result result = shape->triangle_count ? find_pieces(&f) : CUTIS_OK;
+    cutis_result result =
+        shape->triangle_count ? find_pieces(&f, arena, &out->body.weld) : CUTIS_OK;
     if (result == CUTIS_OK && find_body(&f)) result = make_islands(&f, arena, reach, out);
     cutis_arena_release(&f.scratch);
     return result;

@@ -13,7 +13,7 @@
 
 struct cutis_handles_sheets {
     cutis_handles_shape shape; ///< borrowed
-    uint32_t *weld;            ///< per vertex
+    const uint32_t *weld;      ///< per vertex
     int8_t *side;     ///< per triangle: 1 its normal points out, -1 in, 0 it bounds nothing solid
     uint32_t *solid;  ///< per triangle: its connected piece, a vertex
     uint32_t regular; ///< voxels

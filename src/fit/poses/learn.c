@@ -60,8 +60,9 @@ static uint32_t find_candidates(const cutis_fit_problem *p, const cutis_fit_span
 }
 
 // The vertex's own weights as the prior, where it has any; a joint of them that is no candidate
-// takes the place of the one that is least likely.
-static void take_own(const cutis_fit_span *span, uint32_t v, const uint8_t *kept, uint32_t count,
+// takes the place of the one that is least likely. @return false: it has none on joints that are
+// learned
+static bool take_own(const cutis_fit_span *span, uint32_t v, const uint8_t *kept, uint32_t count,
                      uint32_t *joint, double *prior)
 {
     const cutis_influences *own = &span->primitive->influences;
@@ -77,6 +78,7 @@ static void take_own(const cutis_fit_span *span, uint32_t v, const uint8_t *kept
         sum += own->weights[i];
     }
     for (uint32_t k = 0; k < count && sum > 0; k++) prior[k] = mine[k] / sum;
+    return sum > 0;
 }
 
 // Candidates that the vertex has weight on already.
@@ -168,10 +170,12 @@ uint32_t cutis_fit_learn_begin(const cutis_fit_problem *p, const cutis_fit_span 
     find_kept(p, skin, vertex, &kept);
     uint32_t count = find_candidates(p, span, problem.rest, joint, prior);
     if (kept.sum > 1 - FREE_MIN) return 0;
-    if (p->options.prior > 0 || p->options.own_joints)
-        take_own(span, v, skin->kept, count, joint, prior);
-    if (p->options.own_joints && span->primitive->influences.first)
-        count = keep_own(count, joint, prior);
+    if (p->options.prior > 0 || p->options.own_joints) {
+        const bool own = take_own(span, v, skin->kept, count, joint, prior);
+        // Weights on kept joints alone leave nothing to learn among a vertex's own joints.
+        if (p->options.own_joints && !own && kept.count) return 0;
+        if (p->options.own_joints && own) count = keep_own(count, joint, prior);
+    }
     read_places(p, &problem, vertex, &kept, places);
     *influences = p->options.influences > kept.count ? p->options.influences - kept.count : 1;
     return count;
