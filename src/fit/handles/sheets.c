@@ -674,7 +674,7 @@ static cutis_result split(splitter *s, const float *positions, bool *made)
     if (!links || !place || !chain_nodes(s)) return none;
     s->sheets->cut_count = link_all(s, links);
     if (s->sheets->cut_count == 0) return CUTIS_OK;
-    if (!place_vertices(s)) return none;
+    if (!place_vertices(s) || !cutis_handles_sheets_near(s->arena, grid, s->sheets)) return none;
     memcpy(place, grid->place, grid->voxel_count * sizeof *place);
     for (uint32_t a = grid->voxel_count; a < s->node_count; a++)
         place[a] = grid->place[s->at[a - grid->voxel_count]];
