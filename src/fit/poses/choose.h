@@ -10,7 +10,7 @@
 #define CUTIS_CHOICE_OWN  (CUTIS_CHOICES - 1)
 #define CUTIS_SCHEMES     2u ///< ways of leaving out
 #define CUTIS_FOLDS       8u ///< at most that a scheme leaves out in turn
-#define CUTIS_METHODS_OUT 2u ///< that weights are judged by
+#define CUTIS_METHODS_OUT 4u ///< figures that weights are judged by, at most
 
 /// Squares of a region's vertices.
 typedef struct cutis_choice_region {
@@ -19,7 +19,9 @@ typedef struct cutis_choice_region {
 } cutis_choice_region;
 
 typedef struct cutis_choice_input {
-    uint32_t region_count, scheme_count, method_count;
+    uint32_t region_count, scheme_count;
+    uint32_t method_count; ///< figures: squares of each method, then the same with vertices held
+                           ///< back that are off by far more than others whatever is chosen
     uint32_t fold_counts[CUTIS_SCHEMES];
     bool weighted; ///< the model's own weights are among the choices
     const cutis_choice_region *regions;
@@ -27,7 +29,8 @@ typedef struct cutis_choice_input {
 
 typedef struct cutis_choice {
     bool own, plain; ///< the model's own weights everywhere, or plain learning
-    double total[3]; ///< squares of the first scheme, all methods: own, plain, chosen
+    double total[3]; ///< squares of the first scheme, all methods, nothing held back: own, plain,
+                     ///< chosen
 } cutis_choice;
 
 /// @param chosen region_count: a choice for each

@@ -7,12 +7,14 @@
 // alone.
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "device/device.h"
 #include "fit/poses/choose.h"
 #include "fit/poses/left_out.h"
+#include "geometry/order.h"
 
 #define VERTICES 1000u ///< about as many are learned for a choice, evenly taken
 #define PLAYED   300u  ///< the same where a pose space is judged; of many poses fewer
@@ -22,6 +24,8 @@
 static const double STRENGTHS[CUTIS_CHOICES] = { 0, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1, 1e6 };
 /// A vertex with this on one joint follows it alone.
 static const double ALONE = 0.98;
+/// Of the squares of the vertex in the middle: more is held back in one of the figures.
+static const double HELD_BACK = 4;
 /// The strength where one pose is all there is.
 static const double ONE_POSE = 1e-2;
 /// Poses cubed, times vertices, folds and choices: some seconds.
@@ -29,9 +33,9 @@ static const double WORK = 3e9;
 
 typedef struct choice_vertex {
     const cutis_fit_span *span;
-    uint32_t vertex, region; ///< region: of all skins
-    bool learned;            ///< false: its weights stay
-    double off[CUTIS_SCHEMES][CUTIS_FOLDS][CUTIS_CHOICES][CUTIS_METHODS_OUT];
+    uint32_t vertex, region;                                  ///< region: of all skins
+    bool learned;                                             ///< false: its weights stay
+    double off[CUTIS_SCHEMES][CUTIS_FOLDS][CUTIS_CHOICES][2]; ///< the last: methods
 } choice_vertex;
 
 typedef struct choice_scheme {
@@ -45,6 +49,7 @@ typedef struct choice_job {
     cutis_fit_problem *problem;
     cutis_out_space space;
     choice_scheme schemes[CUTIS_SCHEMES];
+    uint32_t methods;               ///< linear blending, or PSD and WPSD
     uint32_t scheme_count, choices; ///< choices tried of the first strengths; the last is, always
     double strengths[CUTIS_CHOICES];
     choice_vertex *vertices;
@@ -103,7 +108,7 @@ static void judge(const choice_work *w, const cutis_fit_problem *trial, uint32_t
     double *squares = w->scratch, *scratch = squares + 3 * (size_t)group->left_count;
     cutis_out_try(group, w->to->span, w->to->vertex, &list, scratch, squares);
     for (uint32_t e = 0; e < group->left_count; e++)
-        for (uint32_t m = 0; m < CUTIS_METHODS_OUT; m++) off[m] += squares[3 * (size_t)e + 1 + m];
+        for (uint32_t m = 0; m < 2; m++) off[m] += squares[3 * (size_t)e + 1 + m];
 }
 
 static void try_choice(choice_work *w, const cutis_fit_problem *trial, uint32_t s, uint32_t choice)
@@ -313,21 +318,52 @@ static cutis_result list_vertices(choice_job *job, uint32_t *region_count)
     return CUTIS_OK;
 }
 
-static cutis_choice_region *add_regions(const choice_job *job, uint32_t region_count,
+// Squares of a vertex with the model's own weights, or plainly learned ones, in the first scheme.
+static double own_square(const choice_job *job, const choice_vertex *c, bool weighted)
+{
+    double sum = 0;
+    for (uint32_t f = 0; f < job->schemes[0].folds; f++)
+        for (uint32_t m = 0; m < job->methods; m++)
+            sum += c->off[0][f][weighted ? CUTIS_CHOICE_OWN : 0][m];
+    return sum;
+}
+
+// More than this, a vertex counts as if it had so much. false: out of memory
+static bool find_most(const choice_job *job, bool weighted, uint32_t *learned, double *most)
+{
+    double *all = cutis_arena_alloc(job->problem->arena, job->vertex_count, sizeof *all);
+    *learned = 0;
+    for (uint32_t i = 0; i < job->vertex_count && all; i++)
+        if (job->vertices[i].learned)
+            all[(*learned)++] = own_square(job, &job->vertices[i], weighted);
+    if (!all) return false;
+    qsort(all, *learned, sizeof *all, order_double);
+    *most = *learned ? HELD_BACK * all[*learned / 2] : 0;
+    return true;
+}
+
+// Sums of regions: squares, then squares with few vertices held back, which would hide what is
+// gained or lost everywhere else.
+static cutis_choice_region *add_regions(const choice_job *job, uint32_t region_count, bool weighted,
                                         uint32_t *learned)
 {
     cutis_choice_region *regions =
         cutis_arena_zero(job->problem->arena, region_count, sizeof *regions);
-    *learned = 0;
-    for (uint32_t i = 0; i < job->vertex_count && regions; i++) {
+    double most;
+    if (!regions || !find_most(job, weighted, learned, &most)) return NULL;
+    for (uint32_t i = 0; i < job->vertex_count; i++) {
         const choice_vertex *c = &job->vertices[i];
         cutis_choice_region *to = &regions[c->region];
-        const double *from = &c->off[0][0][0][0];
-        double *sums = &to->off[0][0][0][0];
+        const double own = own_square(job, c, weighted), held = own > most ? most / own : 1;
         if (!c->learned) continue;
         to->count++;
-        ++*learned;
-        for (size_t k = 0; k < sizeof c->off / sizeof(double); k++) sums[k] += from[k];
+        for (uint32_t s = 0; s < job->scheme_count; s++)
+            for (uint32_t f = 0; f < job->schemes[s].folds; f++)
+                for (uint32_t k = 0; k < CUTIS_CHOICES; k++)
+                    for (uint32_t m = 0; m < job->methods; m++) {
+                        to->off[s][f][k][m] += c->off[s][f][k][m];
+                        to->off[s][f][k][job->methods + m] += held * c->off[s][f][k][m];
+                    }
     }
     return regions;
 }
@@ -358,24 +394,24 @@ static cutis_result settle(choice_job *job, uint32_t region_count, bool weighted
     cutis_fit_problem *p = job->problem;
     const bool given = p->options.prior >= 0;
     uint32_t learned;
-    cutis_choice_region *regions = add_regions(job, region_count, &learned);
+    cutis_choice_region *regions = add_regions(job, region_count, weighted, &learned);
     uint8_t *chosen = cutis_arena_zero(p->arena, region_count, 1);
     cutis_choice choice;
     cutis_choice_input input = { .region_count = region_count,
                                  .scheme_count = job->scheme_count,
-                                 .method_count = job->space.poses ? CUTIS_METHODS_OUT : 1,
+                                 .method_count = 2 * job->methods,
                                  .weighted = weighted,
                                  .regions = regions };
     if (!regions || !chosen) return cutis_alloc_result(p->context);
     if (!learned) return CUTIS_OK;
     for (uint32_t s = 0; s < job->scheme_count; s++) input.fold_counts[s] = job->schemes[s].folds;
     cutis_fit_choose(&input, chosen, &choice);
-    const double each = (double)learned * p->examples->count * input.method_count;
+    const double each = (double)learned * p->examples->count * job->methods;
     if (given) {
         choice.total[2] = 0;
         for (uint32_t r = 0; r < region_count; r++)
             for (uint32_t f = 0; f < input.fold_counts[0]; f++)
-                for (uint32_t m = 0; m < input.method_count; m++)
+                for (uint32_t m = 0; m < job->methods; m++)
                     choice.total[2] += regions[r].off[0][f][p->options.prior > 0][m];
     }
     p->left_out[0] = weighted ? sqrt(choice.total[0] / each) : 0;
@@ -401,6 +437,7 @@ cutis_result cutis_fit_validate(cutis_fit_problem *p, const cutis_fit_poses *pos
     memcpy(job.strengths, STRENGTHS, sizeof STRENGTHS);
     if (!free) job.strengths[1] = p->options.prior;
     TRY(cutis_out_open(p, p->options.weights_only ? NULL : poses, p->arena, &job.space));
+    job.methods = job.space.poses ? 2 : 1;
     TRY(make_schemes(&job, poses));
     if (job.schemes[0].folds < 2) { // nothing to judge by: the examples decide what they can
         if (free) p->options.prior = weighted ? ONE_POSE : 0;
