@@ -23,6 +23,7 @@ static cutis_choice choose(const cutis_choice_region *regions, uint32_t count, u
     cutis_fit_choose(&(cutis_choice_input){ .region_count = count,
                                             .scheme_count = 2,
                                             .method_count = 2,
+                                            .total_count = 2,
                                             .fold_counts = { FOLDS, FOLDS },
                                             .weighted = true,
                                             .regions = regions },

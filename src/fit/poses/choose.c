@@ -88,7 +88,7 @@ static double worst(const choose_work *w, uint32_t choice, double *total)
         add_up(w, choice, s, sums);
         for (uint32_t m = 0; m < w->in->method_count; m++) {
             most = fmax(most, sums[m] / w->best[s][m]);
-            *total += s == 0 && 2 * m < w->in->method_count ? sums[m] : 0;
+            *total += s == 0 && m < w->in->total_count ? sums[m] : 0;
         }
     }
     return most;

@@ -20,8 +20,9 @@ typedef struct cutis_choice_region {
 
 typedef struct cutis_choice_input {
     uint32_t region_count, scheme_count;
-    uint32_t method_count; ///< figures: squares of each method, then the same with vertices held
-                           ///< back that are off by far more than others whatever is chosen
+    uint32_t method_count; ///< figures that decide
+    uint32_t total_count;  ///< the first so many are squares of methods; others, the same with
+                           ///< vertices held back that are off by far more than most
     uint32_t fold_counts[CUTIS_SCHEMES];
     bool weighted; ///< the model's own weights are among the choices
     const cutis_choice_region *regions;

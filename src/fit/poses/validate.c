@@ -343,7 +343,7 @@ static bool find_most(const choice_job *job, bool weighted, uint32_t *learned, d
 }
 
 // Sums of regions: squares, then squares with few vertices held back, which would hide what is
-// gained or lost everywhere else.
+// gained or lost everywhere else. Only blending is judged by these: displacements fit every vertex.
 static cutis_choice_region *add_regions(const choice_job *job, uint32_t region_count, bool weighted,
                                         uint32_t *learned)
 {
@@ -399,7 +399,8 @@ static cutis_result settle(choice_job *job, uint32_t region_count, bool weighted
     cutis_choice choice;
     cutis_choice_input input = { .region_count = region_count,
                                  .scheme_count = job->scheme_count,
-                                 .method_count = 2 * job->methods,
+                                 .method_count = 2, // PSD and WPSD, or blending twice
+                                 .total_count = job->methods,
                                  .weighted = weighted,
                                  .regions = regions };
     if (!regions || !chosen) return cutis_alloc_result(p->context);
