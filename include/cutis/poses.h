@@ -38,7 +38,7 @@ typedef struct cutis_pose_fit_options {
     double
         prior; ///< how strongly they are drawn to the model's own: what a change in a random pose
                ///< counts of one in an example. 0 not, CUTIS_PRIOR_AUTO as does best on examples
-               ///< that are left out, region by region, which may be to keep the model's own
+               ///< that are left out, by what is played, which may be to keep the model's own
     bool own_joints; ///< only joints that a vertex has weight on already: poses of another kind
                      ///< than the examples' are then safe
     uint32_t keep_joint_count;
@@ -85,9 +85,10 @@ typedef struct cutis_pose_fit_report {
     double prior; ///< that weights were learned with, at the vertex in the middle (1e6: the model's
                   ///< own stay there); INFINITY: the model's own did best and stay
     double kept_part; ///< of the vertices: the model's own weights did best in their region
-    /// RMS of linear blending in examples that were left out to choose that (each in turn; of more
-    /// than eight a stretch of them), over some vertices: with the model's own weights (0: it has
-    /// none), learned plainly, and as they were learned. 0 where none are learned.
+    /// RMS in examples that were left out to choose that (each in turn; of more than eight a
+    /// stretch of them), over some vertices, of linear blending or, where displacements are stored,
+    /// of PSD and WPSD together: with the model's own weights (0: it has none), learned plainly,
+    /// and as they were learned. 0 where none are learned.
     double left_out_own, left_out_plain, left_out_rms;
     cutis_pose_left_out one_out;
     uint32_t

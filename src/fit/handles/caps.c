@@ -5,11 +5,14 @@
 #include "fit/handles/caps.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cutis/measure.h>
 
 #include "base/error.h"
+#include "geometry/edge_table.h"
+#include "geometry/half_edge.h"
 #include "geometry/order.h"
 #include "geometry/vector.h"
 
@@ -19,55 +22,53 @@ static const double HOLE_MOST = 0.25;
 
 /// An edge of one triangle, against its direction there.
 typedef struct border {
-    uint32_t from, to, triangle;
+    uint32_t from, to, corner;
 } border;
 
 typedef struct capper {
     cutis_arena scratch;
     const cutis_handles_shape *shape;
-    uint32_t *weld;
+    const uint32_t *weld;
     border *borders;
     uint32_t border_count;
     double *area;           ///< per vertex that stands for a piece: twice its area
     uint32_t *up;           ///< pieces, of welded vertices
-    uint32_t *first, *list; ///< per welded vertex: its borders, each with both ends
+    uint32_t *first, *list; ///< per welded vertex: ends of borders; 2 e and 2 e + 1 are of border e
+    uint32_t *mate;         ///< per end: the one that its hole goes on with, or NONE
     bool *used;             ///< per border
+    uint32_t *place;        ///< per vertex: one more than its place in the loop in hand, or 0
     uint32_t *loop, *caps;  ///< vertices of the loop in hand; triangles that were made
     uint32_t length, made;
 } capper;
 
-// An open-addressing table of edges, each with the corner it was last seen at and how often.
-static bool find_borders(capper *k)
+/// An edge from a vertex in hand, of one of the triangles around it.
+typedef struct spoke {
+    uint32_t to, triangle;
+} spoke;
+
+// Edges of one triangle, and triangles at edges of several.
+static bool find_borders(capper *k, cutis_arena *arena, cutis_handles_shape *out)
 {
-    const size_t corners = 3 * (size_t)k->shape->triangle_count;
     const uint32_t *triangles = k->shape->triangles;
-    size_t capacity = 16;
-    while (capacity < corners) capacity *= 2;
-    uint64_t *edges = cutis_arena_alloc(&k->scratch, capacity, sizeof *edges);
-    uint32_t *corner = cutis_arena_alloc(&k->scratch, capacity, sizeof *corner);
-    uint8_t *count = cutis_arena_zero(&k->scratch, capacity, 1);
-    if (!edges || !corner || !count) return false;
-    for (size_t i = 0; i < corners; i++) {
-        const uint32_t a = k->weld[triangles[i]];
-        const uint32_t b = k->weld[triangles[i - i % 3 + (i + 1) % 3]];
-        if (a == b) continue;
-        const uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-        size_t slot = (size_t)(key * 0x9e3779b97f4a7c15u >> 20) & (capacity - 1);
-        while (count[slot] && edges[slot] != key) slot = (slot + 1) & (capacity - 1);
-        edges[slot] = key, corner[slot] = (uint32_t)i;
-        k->border_count += count[slot] == 0;
-        k->border_count -= count[slot] == 1;
-        if (count[slot] < 2) count[slot]++;
+    cutis_edge_table table;
+    if (!cutis_edge_table_create(&k->scratch, triangles, k->shape->triangle_count, k->weld, &table))
+        return false;
+    for (size_t slot = 0; slot < table.capacity; slot++) {
+        k->border_count += table.count[slot] == 1;
+        out->wall_count += table.count[slot] > 2;
     }
+    uint32_t *walls = cutis_arena_alloc(arena, out->wall_count + 1, sizeof *walls);
     k->borders = cutis_arena_alloc(&k->scratch, k->border_count, sizeof *k->borders);
-    if (k->border_count && !k->borders) return false;
-    k->border_count = 0;
-    for (size_t slot = 0; slot < capacity; slot++) {
-        if (count[slot] != 1) continue;
-        const uint32_t i = corner[slot];
-        k->borders[k->border_count++] =
-            (border){ k->weld[triangles[i - i % 3 + (i + 1) % 3]], k->weld[triangles[i]], i / 3 };
+    if (!walls || (k->border_count && !k->borders)) return false;
+    k->border_count = out->wall_count = 0;
+    for (size_t slot = 0; slot < table.capacity; slot++) {
+        const uint32_t i = table.corner[slot];
+        if (table.count[slot] > 2) walls[out->wall_count++] = i / 3;
+        if (table.count[slot] == 1)
+            k->borders[k->border_count++] =
+                (border){ k->weld[triangles[half_next(i)]], k->weld[triangles[i]], i };
     }
+    out->walls = walls;
     return true;
 }
 
@@ -82,9 +83,12 @@ static bool measure_pieces(capper *k)
     k->list = cutis_arena_alloc(&k->scratch, ends, sizeof *k->list);
     uint32_t *keys = cutis_arena_alloc(&k->scratch, ends, sizeof *keys);
     k->used = cutis_arena_zero(&k->scratch, k->border_count, sizeof *k->used);
+    k->place = cutis_arena_zero(&k->scratch, vertices, sizeof *k->place);
+    k->mate = cutis_arena_alloc(&k->scratch, ends, sizeof *k->mate);
     k->loop = cutis_arena_alloc(&k->scratch, k->border_count, sizeof *k->loop);
     k->caps = cutis_arena_alloc(&k->scratch, k->border_count, 3 * sizeof *k->caps);
-    if (!k->up || !k->area || !k->first || !k->list || !keys || !k->used || !k->loop || !k->caps)
+    if (!k->up || !k->area || !k->first || !k->list || !keys || !k->used || !k->loop || !k->caps ||
+        !k->place || !k->mate)
         return false;
     for (uint32_t v = 0; v < vertices; v++) k->up[v] = v;
     for (size_t i = 0; i < 3 * (size_t)shape->triangle_count; i++) {
@@ -104,64 +108,159 @@ static bool measure_pieces(capper *k)
     return true;
 }
 
-// The loop of a border, along it. @return whether it closes
-static bool follow(capper *k, uint32_t start)
+static uint32_t vertex_of(const capper *k, uint32_t end)
 {
-    uint32_t at = k->borders[start].to;
-    k->length = 0;
-    k->used[start] = true;
-    k->loop[k->length++] = k->borders[start].from;
-    while (at != k->loop[0]) {
-        uint32_t next = CUTIS_HANDLES_NONE;
-        for (uint32_t i = k->first[at]; i < k->first[at + 1] && next == CUTIS_HANDLES_NONE; i++)
-            if (!k->used[k->list[i] / 2]) next = k->list[i] / 2;
-        if (next == CUTIS_HANDLES_NONE) return false;
-        k->used[next] = true;
-        k->loop[k->length++] = at;
-        at = k->borders[next].from == at ? k->borders[next].to : k->borders[next].from;
+    return end & 1 ? k->borders[end / 2].to : k->borders[end / 2].from;
+}
+
+static void pair(capper *k, uint32_t a, uint32_t b)
+{
+    k->mate[a] = b, k->mate[b] = a;
+}
+
+static int order_spokes(const void *a, const void *b)
+{
+    const spoke *x = a, *y = b;
+    const int by = order_u32(&x->to, &y->to);
+    return by ? by : order_u32(&x->triangle, &y->triangle);
+}
+
+// Where several holes meet in a vertex, those of its borders are of one hole that triangles around
+// it join; what is left over goes together as it comes.
+// @param corners of the triangles around v, ascending; @param spokes two for each; @param up, open
+// one for each
+static void pair_around(capper *k, uint32_t v, const uint32_t *corners, uint32_t count,
+                        spoke *spokes, uint32_t *up, uint32_t *open)
+{
+    uint32_t spoke_count = 0, left = CUTIS_HANDLES_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t next = half_next(corners[i]), last = half_previous(corners[i]);
+        spokes[spoke_count++] = (spoke){ k->weld[k->shape->triangles[next]], i };
+        spokes[spoke_count++] = (spoke){ k->weld[k->shape->triangles[last]], i };
+        up[i] = i, open[i] = CUTIS_HANDLES_NONE;
     }
-    return k->length > 2;
+    qsort(spokes, spoke_count, sizeof *spokes, order_spokes);
+    for (uint32_t i = 0, end; i < spoke_count; i = end) {
+        for (end = i + 1; end < spoke_count && spokes[end].to == spokes[i].to;) end++;
+        if (end - i == 2 && spokes[i].to != v) // not through a wall
+            up[group_of(up, spokes[i].triangle)] = group_of(up, spokes[i + 1].triangle);
+    }
+    for (uint32_t i = k->first[v]; i < k->first[v + 1]; i++) {
+        const uint32_t end = k->list[i], triangle = k->borders[end / 2].corner / 3;
+        const size_t at = order_last(corners, 0, count, 3 * triangle + 2);
+        uint32_t *other = &open[group_of(up, (uint32_t)at)];
+        if (*other != CUTIS_HANDLES_NONE) pair(k, *other, end);
+        *other = *other == CUTIS_HANDLES_NONE ? end : CUTIS_HANDLES_NONE;
+    }
+    for (uint32_t i = k->first[v]; i < k->first[v + 1]; i++) {
+        if (k->mate[k->list[i]] != CUTIS_HANDLES_NONE) continue;
+        if (left != CUTIS_HANDLES_NONE) pair(k, left, k->list[i]);
+        left = left == CUTIS_HANDLES_NONE ? k->list[i] : CUTIS_HANDLES_NONE;
+    }
+}
+
+// With which border each hole goes on.
+static bool pair_ends(capper *k)
+{
+    const cutis_handles_shape *shape = k->shape;
+    uint32_t crowded = 0, corner_count = 0;
+    for (size_t e = 0; e < 2 * (size_t)k->border_count; e++) k->mate[e] = CUTIS_HANDLES_NONE;
+    for (uint32_t v = 0; v < shape->vertex_count; v++) {
+        const uint32_t count = k->first[v + 1] - k->first[v];
+        if (count == 2) pair(k, k->list[k->first[v]], k->list[k->first[v] + 1]);
+        if (count > 2) k->place[v] = ++crowded;
+    }
+    if (!crowded) return true;
+    for (size_t i = 0; i < 3 * (size_t)shape->triangle_count; i++)
+        corner_count += k->place[k->weld[shape->triangles[i]]] > 0;
+    uint32_t *corners = cutis_arena_alloc(&k->scratch, corner_count, sizeof *corners);
+    uint32_t *keys = cutis_arena_alloc(&k->scratch, corner_count, sizeof *keys);
+    uint32_t *list = cutis_arena_alloc(&k->scratch, corner_count, sizeof *list);
+    uint32_t *first = cutis_arena_alloc(&k->scratch, (size_t)crowded + 1, sizeof *first);
+    uint32_t *up = cutis_arena_alloc(&k->scratch, corner_count, 2 * sizeof *up);
+    spoke *spokes = cutis_arena_alloc(&k->scratch, corner_count, 2 * sizeof *spokes);
+    if (!corners || !keys || !list || !first || !up || !spokes) return false;
+    corner_count = 0;
+    for (uint32_t i = 0; i < 3 * shape->triangle_count; i++) {
+        const uint32_t at = k->place[k->weld[shape->triangles[i]]];
+        if (at) corners[corner_count] = i, keys[corner_count++] = at - 1;
+    }
+    order_by_key(keys, corner_count, crowded, first, list);
+    for (uint32_t i = 0; i < corner_count; i++) list[i] = corners[list[i]];
+    for (uint32_t v = 0; v < shape->vertex_count; v++) {
+        if (!k->place[v]) continue;
+        const uint32_t at = first[k->place[v] - 1], count = first[k->place[v]] - at;
+        pair_around(k, v, list + at, count, spokes, up, up + corner_count);
+        k->place[v] = 0;
+    }
+    return true;
 }
 
 static void add_cap(capper *k, uint32_t a, uint32_t b, uint32_t c)
 {
     uint32_t *to = k->caps + 3 * (size_t)k->made++;
-    to[0] = k->loop[a], to[1] = k->loop[b], to[2] = k->loop[c];
+    to[0] = a, to[1] = b, to[2] = c;
 }
 
-// A strip from side to side of the loop in hand.
-static void close_loop(capper *k)
+static bool is_small(const capper *k, const uint32_t *loop, uint32_t length)
 {
-    uint32_t low = 0, high = k->length - 1;
-    while (high - low > 1) {
-        add_cap(k, low, low + 1, high);
-        low++;
-        if (high - low > 1) add_cap(k, low, high - 1, high), high--;
-    }
-}
-
-static bool is_small(const capper *k)
-{
-    const vec3 o = v3_at(k->shape->positions, k->loop[0]);
+    const vec3 o = v3_at(k->shape->positions, loop[0]);
     vec3 sum = v3(0, 0, 0);
-    for (uint32_t i = 1; i + 1 < k->length; i++)
-        sum = v3_add(sum, v3_normal(o, v3_at(k->shape->positions, k->loop[i]),
-                                    v3_at(k->shape->positions, k->loop[i + 1])));
-    return v3_length(sum) <= HOLE_MOST * k->area[group_of(k->up, k->loop[0])];
+    for (uint32_t i = 1; i + 1 < length; i++)
+        sum = v3_add(sum, v3_normal(o, v3_at(k->shape->positions, loop[i]),
+                                    v3_at(k->shape->positions, loop[i + 1])));
+    return v3_length(sum) <= HOLE_MOST * k->area[group_of(k->up, loop[0])];
+}
+
+// The loop in hand from a place on is whole: a strip from side to side of it, if it is a hole, and
+// it is taken away.
+static void close_loop(capper *k, uint32_t first)
+{
+    const uint32_t *loop = k->loop + first, length = k->length - first;
+    uint32_t low = 0, high = length - 1;
+    bool small = length > 2 && is_small(k, loop, length);
+    while (small && high - low > 1) {
+        add_cap(k, loop[low], loop[low + 1], loop[high]);
+        low++;
+        if (high - low > 1) add_cap(k, loop[low], loop[high - 1], loop[high]), high--;
+    }
+    for (uint32_t i = 0; i < length; i++) k->place[loop[i]] = 0;
+    k->length = first;
+}
+
+// The hole along a border. One that comes back to a vertex is two that meet there.
+static void close_hole(capper *k, uint32_t start)
+{
+    uint32_t end = 2 * start;
+    k->length = 0;
+    while (end != CUTIS_HANDLES_NONE && !k->used[end / 2]) {
+        const uint32_t v = vertex_of(k, end);
+        k->used[end / 2] = true;
+        if (k->place[v]) close_loop(k, k->place[v] - 1);
+        k->loop[k->length++] = v;
+        k->place[v] = k->length;
+        end = k->mate[end ^ 1];
+    }
+    if (end == 2 * start) close_loop(k, 0);
+    while (k->length) k->place[k->loop[--k->length]] = 0;
 }
 
 static cutis_result cap(capper *k, cutis_arena *arena, cutis_handles_shape *out)
 {
     const cutis_handles_shape *shape = k->shape;
     const cutis_result none = cutis_alloc_result(arena->context);
-    k->weld = cutis_arena_alloc(&k->scratch, shape->vertex_count, sizeof *k->weld);
-    if (!k->weld) return none;
-    TRY(cutis_weld_positions(arena->context, shape->vertex_count, shape->positions, k->weld));
-    if (!find_borders(k)) return none;
+    if (!shape->weld) {
+        uint32_t *weld = cutis_arena_alloc(arena, shape->vertex_count, sizeof *weld);
+        if (!weld) return none;
+        TRY(cutis_weld_positions(arena->context, shape->vertex_count, shape->positions, weld));
+        out->weld = weld;
+    }
+    k->weld = out->weld;
+    if (!find_borders(k, arena, out)) return none;
     if (k->border_count < 3) return CUTIS_OK;
-    if (!measure_pieces(k)) return none;
+    if (!measure_pieces(k) || !pair_ends(k)) return none;
     for (uint32_t e = 0; e < k->border_count; e++)
-        if (!k->used[e] && follow(k, e) && is_small(k)) close_loop(k);
+        if (!k->used[e]) close_hole(k, e);
     const size_t size = 3 * sizeof(uint32_t), count = shape->triangle_count;
     uint32_t *triangles = cutis_arena_alloc(arena, count + k->made, size);
     if (!triangles) return none;

@@ -16,6 +16,10 @@ typedef struct cutis_handles_shape {
     uint32_t triangle_count;
     const uint32_t *triangles; ///< 3 per triangle; a line is a triangle a, b, b
     uint32_t cap_count;        ///< the last so many triangles close holes
+    const uint32_t *weld;      ///< per vertex: the first one of its place; NULL: not known
+    uint32_t wall_count;       ///< where weld is known
+    const uint32_t *walls; ///< triangles, one at every edge that three or more share, caps apart;
+                           ///< NULL: not known
     uint32_t point_count;
     const uint32_t *points; ///< vertices that are a point cloud: balls around them are filled
 } cutis_handles_shape;

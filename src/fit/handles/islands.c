@@ -25,6 +25,9 @@ static const double BONES_OF_PIECE = 0.25, BONES_OF_ALL = 0.08, BONES_OF_THUMB =
 static const double BONES_ALONE = 0.15; ///< the same, of bones that lie in no other piece
 /// An island holds a bone by this part of its box's diagonal: a pelvis or a vertebra has its own.
 static const double HELD_LEAST = 0.03;
+/// A joint that an island follows has more than this part of the weight, with all below it, where
+/// it touches: what hangs between two thighs and is a little nearer to one is the pelvis'.
+static const double MIDDLE = 0.7;
 /// A slot is as near to its island as this part of its bone, and has as much of the weight there.
 static const double SLOT_AWAY = 0.35, SLOT_LEAST = 0.2;
 /// Of a leaf's bone that lies in the island that is its own, and how far, in bones, it may begin
@@ -129,17 +132,18 @@ static bool bends_alone(const finder *f, const piece *of)
 }
 
 // Pieces in the order of their first vertices, with their triangles.
-static cutis_result find_pieces(finder *f)
+static cutis_result find_pieces(finder *f, cutis_arena *arena, const uint32_t **welded)
 {
     const cutis_handles_shape *shape = f->shape;
     cutis_context *context = f->scratch.context;
     const size_t vertices = shape->vertex_count, triangles = shape->triangle_count;
-    uint32_t *weld = cutis_arena_alloc(&f->scratch, vertices, sizeof *weld);
+    uint32_t *weld = cutis_arena_alloc(arena, vertices, sizeof *weld);
     uint32_t *up = cutis_arena_alloc(&f->scratch, vertices, sizeof *up);
     f->of = cutis_arena_alloc(&f->scratch, vertices, sizeof *f->of);
     f->triangle = cutis_arena_alloc(&f->scratch, triangles, sizeof *f->triangle);
     if (!weld || !up || !f->of || !f->triangle) return cutis_alloc_result(context);
     TRY(cutis_weld_positions(context, shape->vertex_count, shape->positions, weld));
+    *welded = weld;
     for (uint32_t v = 0; v < vertices; v++) up[v] = v;
     for (size_t i = 0; i < 3 * triangles; i++) {
         const uint32_t a = group_of(up, weld[shape->triangles[i]]);
@@ -428,7 +432,8 @@ cutis_result cutis_handles_islands_find(cutis_arena *arena, const cutis_handles_
     for (uint32_t j = 0; j < bones->joint_count; j++)
         box3_add(&box, v3_of(bones->origin + 3 * (size_t)j));
     f.size = box3_diagonal(&box);
-    cutis_result result = shape->triangle_count ? find_pieces(&f) : CUTIS_OK;
+    cutis_result result =
+        shape->triangle_count ? find_pieces(&f, arena, &out->body.weld) : CUTIS_OK;
     if (result == CUTIS_OK && find_body(&f)) result = make_islands(&f, arena, reach, out);
     cutis_arena_release(&f.scratch);
     return result;
@@ -453,7 +458,7 @@ static double sum_below(const cutis_handles_bones *bones, const double *sum, uin
     return all;
 }
 
-// The lowest joint with more than half of the weight below it: what hangs over both shoulders is
+// The lowest joint with most of the weight below it: what hangs over both shoulders is
 // the chest's.
 static uint32_t middle_of(const cutis_handles_bones *bones, const double *sum, double all)
 {
@@ -462,7 +467,7 @@ static uint32_t middle_of(const cutis_handles_bones *bones, const double *sum, d
     for (uint32_t j = 0; j < bones->joint_count; j++) {
         const double part = sum_below(bones, sum, j);
         // A joint that carries others has as much as the one below it that they meet in.
-        if (2 * part > all &&
+        if (part > MIDDLE * all &&
             (part < least || (part == least && bones->parent[j] == (int32_t)best)))
             least = part, best = j;
     }

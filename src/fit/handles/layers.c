@@ -107,13 +107,25 @@ bool cutis_handles_cut_near(const cutis_handles_grid *grid, const double *point)
     int low[3];
     if (!grid->sheets) return false;
     in_voxels(grid, point, p);
-    const size_t corner = block_corner(grid, p, low), x = grid->size[0], y = grid->size[1];
-    for (size_t r = 0; r < 16; r++) {
-        const size_t row = corner + ((r >> 2) * y + (r & 3)) * x;
-        if (memcmp(grid->index + row, grid->sheets->sight + row, 4 * sizeof *grid->index) != 0)
-            return true;
+    return grid->sheets->near[block_corner(grid, p, low)] != 0;
+}
+
+bool cutis_handles_sheets_near(cutis_arena *arena, const cutis_handles_grid *grid,
+                               cutis_handles_sheets *sheets)
+{
+    const size_t x = grid->size[0], y = grid->size[1];
+    uint8_t *near = sheets->near = cutis_arena_zero(arena, grid->dense_count, 1);
+    for (uint32_t v = 0; v < sheets->regular && near; v++) {
+        const size_t place = grid->place[v];
+        if (sheets->sight[place] != CUTIS_HANDLES_NONE) continue;
+        const size_t cell[3] = { place % x, place / x % y, place / x / y };
+        size_t low[3];
+        for (int c = 0; c < 3; c++) low[c] = cell[c] < 3 ? 0 : cell[c] - 3;
+        for (size_t k = low[2]; k <= cell[2]; k++)
+            for (size_t j = low[1]; j <= cell[1]; j++)
+                memset(near + (k * y + j) * x + low[0], 1, cell[0] - low[0] + 1);
     }
-    return false;
+    return near != NULL;
 }
 
 // One step in a direction inside a block of 4 x 4 x 4, or -1.

@@ -10,6 +10,7 @@
 #include <cutis/measure.h>
 
 #include "base/error.h"
+#include "geometry/edge_table.h"
 #include "geometry/order.h"
 #include "geometry/vector.h"
 #include "kernel/handles_grid.h"
@@ -55,27 +56,19 @@ typedef struct bound {
 } bound;
 
 // Surfaces with an edge that more than two triangles share have walls inside: boxes put together
-// face to face. What closes a hole may lie on an edge and is no wall. An open-addressing table of
-// edges, each with how many triangles have it.
+// face to face. What closes a hole may lie on an edge and is no wall.
 static bool find_walls(splitter *s, bound *solids)
 {
-    const cutis_handles_sheets *sheets = s->sheets;
-    const size_t corners = 3 * ((size_t)sheets->shape.triangle_count - sheets->shape.cap_count);
-    size_t capacity = 16;
-    while (capacity < corners) capacity *= 2; // an edge has two corners: half full at most
-    uint64_t *edges = cutis_arena_alloc(&s->scratch, capacity, sizeof *edges);
-    uint8_t *count = cutis_arena_zero(&s->scratch, capacity, 1);
-    if (!edges || !count) return false;
-    for (size_t i = 0; i < corners; i++) {
-        const uint32_t a = sheets->weld[sheets->shape.triangles[i]];
-        const uint32_t b = sheets->weld[sheets->shape.triangles[i - i % 3 + (i + 1) % 3]];
-        const uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-        size_t slot = (size_t)(key * 0x9e3779b97f4a7c15u >> 20) & (capacity - 1);
-        while (count[slot] && edges[slot] != key) slot = (slot + 1) & (capacity - 1);
-        edges[slot] = key;
-        if (count[slot] < 3) count[slot]++;
-        if (count[slot] > 2) solids[sheets->solid[i / 3]].walls = true;
-    }
+    const cutis_handles_shape *shape = &s->sheets->shape;
+    cutis_edge_table table;
+    for (uint32_t i = 0; i < shape->wall_count; i++)
+        solids[s->sheets->solid[shape->walls[i]]].walls = true;
+    if (shape->walls) return true;
+    if (!cutis_edge_table_create(&s->scratch, shape->triangles,
+                                 shape->triangle_count - shape->cap_count, s->sheets->weld, &table))
+        return false;
+    for (size_t slot = 0; slot < table.capacity; slot++)
+        if (table.count[slot] > 2) solids[s->sheets->solid[table.corner[slot] / 3]].walls = true;
     return true;
 }
 
@@ -681,7 +674,7 @@ static cutis_result split(splitter *s, const float *positions, bool *made)
     if (!links || !place || !chain_nodes(s)) return none;
     s->sheets->cut_count = link_all(s, links);
     if (s->sheets->cut_count == 0) return CUTIS_OK;
-    if (!place_vertices(s)) return none;
+    if (!place_vertices(s) || !cutis_handles_sheets_near(s->arena, grid, s->sheets)) return none;
     memcpy(place, grid->place, grid->voxel_count * sizeof *place);
     for (uint32_t a = grid->voxel_count; a < s->node_count; a++)
         place[a] = grid->place[s->at[a - grid->voxel_count]];
@@ -710,15 +703,17 @@ cutis_result cutis_handles_sheets_make(cutis_arena *arena, cutis_device *device,
     if (sheets && s.corner && s.stamp && s.seen) {
         s.sheets = sheets;
         sheets->shape = *shape, sheets->regular = grid->voxel_count;
-        sheets->weld = cutis_arena_alloc(arena, vertices, sizeof *sheets->weld);
+        uint32_t *weld = shape->weld ? NULL : cutis_arena_alloc(arena, vertices, sizeof *weld);
+        sheets->weld = shape->weld ? shape->weld : weld;
         sheets->side = cutis_arena_alloc(arena, triangles, sizeof *sheets->side);
         sheets->solid = cutis_arena_alloc(arena, triangles, sizeof *sheets->solid);
         for (size_t v = 0; v < vertices; v++)
             for (int c = 0; c < 3; c++)
                 s.corner[v][c] = (shape->positions[3 * v + c] - grid->origin[c]) / grid->step;
         if (sheets->weld && sheets->side && sheets->solid)
-            result = cutis_weld_positions_on(context, device, (uint32_t)vertices, shape->positions,
-                                             sheets->weld);
+            result = weld ? cutis_weld_positions_on(context, device, (uint32_t)vertices,
+                                                    shape->positions, weld)
+                          : CUTIS_OK;
         if (result == CUTIS_OK) result = split(&s, shape->positions, made);
     }
     cutis_arena_release(&s.scratch);

@@ -13,7 +13,7 @@
 
 struct cutis_handles_sheets {
     cutis_handles_shape shape; ///< borrowed
-    uint32_t *weld;            ///< per vertex
+    const uint32_t *weld;      ///< per vertex
     int8_t *side;     ///< per triangle: 1 its normal points out, -1 in, 0 it bounds nothing solid
     uint32_t *solid;  ///< per triangle: its connected piece, a vertex
     uint32_t regular; ///< voxels
@@ -21,6 +21,7 @@ struct cutis_handles_sheets {
     uint32_t *node;             ///< per such triangle: its node there
     uint32_t *next;             ///< per node: another one of the same voxel, or NONE
     uint32_t *sight;            ///< dense: the grid's index, less voxels where something is cut
+    uint8_t *near;              ///< dense: a block of 4 x 4 x 4 from there on has such a voxel
     uint32_t *vertex;           ///< per vertex: its node
     uint32_t *piece; ///< per node in a cut block of 2 x 2 x 2 places: the first one of its piece
                      ///< there; else NONE
@@ -36,6 +37,10 @@ cutis_result cutis_handles_sheets_make(cutis_arena *arena, cutis_device *device,
 /// The pieces of cut blocks, after the links. @return false: out of memory
 bool cutis_handles_sheets_pieces(cutis_arena *arena, cutis_arena *scratch,
                                  const cutis_handles_grid *grid, cutis_handles_sheets *sheets);
+
+/// `near`, after `sight`. @return false: out of memory
+bool cutis_handles_sheets_near(cutis_arena *arena, const cutis_handles_grid *grid,
+                               cutis_handles_sheets *sheets);
 
 /// How far a point (in voxels from the grid's low corner) is inside some triangles' surface:
 /// positive inside, by the nearest of them. @param nearest the nearest point, or NULL

@@ -3,6 +3,7 @@
 #include "fit/handles/solve.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include "base/error.h"
 #include "base/os/os.h"
@@ -86,32 +87,53 @@ static cutis_result sample_vertices(cutis_handles_solution *solution,
     return cutis_handles_fetch(b->weights, out->weights, 4 * slots);
 }
 
-// Vertices that look at a voxel where sheets are cut: their taps are those that their own node
-// reaches. Few, so the host does it, with the kernel's functions.
-static cutis_result sample_sheets(const cutis_handles_solution *solution,
-                                  const cutis_handles_shape *shape, double *dropped)
+typedef struct sheet_job {
+    const cutis_handles_solution *solution;
+    const cutis_handles_shape *shape;
+    double *dropped;
+    atomic_bool failed;
+} sheet_job;
+
+static void sample_task(void *data, uint32_t index)
 {
+    sheet_job *job = data;
+    const cutis_handles_solution *solution = job->solution;
     const cutis_handles_influences *out = &solution->influences;
     const cutis_handles_grid *grid = &solution->grid;
     const handles_sample_arguments given = { .sites = (int)solution->sites.site_count,
                                              .joint_count = (int)solution->joint_count,
                                              .slots = (int)out->slots,
                                              .site_stride = 1 };
-    if (!grid->sheets) return CUTIS_OK;
-    double *sums = cutis_alloc_array(solution->arena->context, (size_t)given.sites, sizeof *sums);
-    if (!sums) return cutis_alloc_result(solution->arena->context);
-    for (uint32_t v = 0; v < shape->vertex_count; v++) {
+    cutis_context *context = solution->arena->context;
+    double *sums = cutis_alloc_array(context, (size_t)given.sites, sizeof *sums);
+    if (!sums) {
+        atomic_store(&job->failed, true);
+        return;
+    }
+    for (uint32_t v = index * CHUNK; v < (index + 1) * CHUNK && v < job->shape->vertex_count; v++) {
         handles_taps taps;
         double p[3];
-        for (int c = 0; c < 3; c++) p[c] = shape->positions[3 * (size_t)v + c];
+        for (int c = 0; c < 3; c++) p[c] = job->shape->positions[3 * (size_t)v + c];
         if (!cutis_handles_cut_near(grid, p)) continue;
         cutis_handles_taps_of(grid, grid->sheets->vertex[v], p, &taps);
-        dropped[v] = handles_weigh(
+        job->dropped[v] = handles_weigh(
             solution->field.values, &taps, solution->joint_site, solution->sharers, given, sums,
             out->joints + (size_t)v * out->slots, out->weights + (size_t)v * out->slots);
     }
-    cutis_free_array(solution->arena->context, sums, (size_t)given.sites, sizeof *sums);
-    return CUTIS_OK;
+    cutis_free_array(context, sums, (size_t)given.sites, sizeof *sums);
+}
+
+// Vertices that look at a voxel where sheets are cut: their taps are those that their own node
+// reaches. Few, so the host's threads do it, with the kernel's functions.
+static cutis_result sample_sheets(const cutis_handles_solution *solution,
+                                  const cutis_handles_shape *shape, double *dropped)
+{
+    sheet_job job = { .solution = solution, .shape = shape, .dropped = dropped };
+    if (!solution->grid.sheets) return CUTIS_OK;
+    atomic_init(&job.failed, false);
+    cutis_device_run(solution->work->device, sample_task, &job,
+                     (shape->vertex_count + CHUNK - 1) / CHUNK);
+    return atomic_load(&job.failed) ? cutis_alloc_result(solution->arena->context) : CUTIS_OK;
 }
 
 // Sums run in chunks of fixed size.

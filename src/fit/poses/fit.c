@@ -8,9 +8,6 @@
 
 #include "base/error.h"
 
-// Squares that other weights must save a pose space: one hundredth of the distances.
-static const double WORTH = 0.02;
-
 void cutis_pose_fit_report_destroy(cutis_pose_fit_report *fit)
 {
     cutis_owner_destroy(fit);
@@ -215,52 +212,39 @@ static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_pose
     return CUTIS_OK;
 }
 
-static cutis_result fit_once(cutis_fit_problem *p, cutis_fit_poses *poses)
+// The poses that weights are judged in before any are learned: with the model's own, or, where
+// vertices have none, with plainly learned ones.
+static cutis_result fit_first(cutis_fit_problem *p, bool weighted, cutis_fit_poses *poses)
 {
+    if (weighted) {
+        p->options.learn_weights = false;
+        p->options.prior = INFINITY;
+        p->locks = false;
+    } else {
+        p->options.prior = 0;
+    }
+    if (!p->options.weights_only) TRY(cutis_fit_vertices(p));
+    return cutis_fit_poses_create(p, poses);
+}
+
+// Weights that blend better may interpolate worse, so the choice of weights needs the poses, and
+// these the displacements of some weights.
+static cutis_result fit_all(cutis_fit_problem *p, cutis_fit_poses *poses)
+{
+    cutis_fit_problem first = *p;
+    bool weighted;
+    if (p->options.learn_weights) {
+        TRY(cutis_fit_own_weights(p, &weighted));
+        TRY(fit_first(&first, weighted, poses));
+        TRY(cutis_fit_validate(p, poses, weighted));
+        if (isinf(p->options.prior)) {
+            p->options.learn_weights = false;
+            p->locks = false;
+        }
+    }
     TRY(cutis_fit_vertices(p));
     TRY(cutis_fit_poses_create(p, poses));
     return cutis_fit_left_out(p, poses);
-}
-
-// Are the squares of PSD and WPSD in examples left out smaller than with the other weights, by more
-// than chance would make them (a standard error of the sum) and than is worth it?
-static bool plays_better(const cutis_fit_problem *p, const cutis_fit_problem *other)
-{
-    const uint32_t count = p->examples->count;
-    double sum = 0, square = 0, all = 0;
-    for (uint32_t e = 0; e < count; e++) {
-        double gain = 0;
-        for (int m = 1; m < 3; m++) {
-            const double old = other->one_out[m][e], new = p->one_out[m][e];
-            gain += old * old - new *new;
-            all += old * old;
-        }
-        sum += gain;
-        square += gain * gain;
-    }
-    return sum > WORTH * all && sum * sum > fmax(0, square - sum * sum / count);
-}
-
-// Weights that blend better may interpolate worse. Where displacements are stored, those stay that
-// PSD and WPSD do better with in examples left out, unless the strength was given.
-static cutis_result fit_all(cutis_fit_problem *p, bool free, cutis_fit_poses *poses)
-{
-    cutis_fit_problem own = *p;
-    cutis_fit_poses own_poses;
-    TRY(fit_once(p, poses));
-    if (!free || !p->options.learn_weights || !p->displacements || !p->before || !p->one_out_groups)
-        return CUTIS_OK;
-    own.options.learn_weights = false;
-    own.options.prior = INFINITY;
-    own.kept_part = 1;
-    own.left_out[2] = own.left_out[0];
-    own.locks = false;
-    own.sums = (cutis_fit_sums){ 0 };
-    TRY(fit_once(&own, &own_poses));
-    if (plays_better(p, &own)) return CUTIS_OK;
-    *p = own;
-    *poses = own_poses;
-    return CUTIS_OK;
 }
 
 cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
@@ -284,12 +268,9 @@ cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
     cutis_model *made = NULL;
     if (options) p.options = *options;
     if (!p.options.influences) p.options.influences = 4;
-    const bool free = p.options.prior < 0;
     cutis_result result = cutis_fit_gather(&p);
     if (result == CUTIS_OK && p.options.learn_weights) result = cutis_fit_random(&p);
-    if (result == CUTIS_OK) result = cutis_fit_validate(&p);
-    if (isinf(p.options.prior)) p.options.learn_weights = false;
-    if (result == CUTIS_OK) result = fit_all(&p, free, &poses);
+    if (result == CUTIS_OK) result = fit_all(&p, &poses);
     if (result == CUTIS_OK) result = make_model(&p, p.options.weights_only ? NULL : &poses, &made);
     if (result == CUTIS_OK && report) result = make_report(&p, &poses, report);
     cutis_arena_release(&arena);

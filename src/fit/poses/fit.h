@@ -48,7 +48,6 @@ typedef struct cutis_fit_problem {
     bool locks;          ///< some weights stay as they are
     const uint32_t *use; ///< use_count examples that are learned from; NULL: all
     uint32_t use_count;
-    uint32_t stride;    ///< every such vertex alone is learned; 0: all
     double left_out[3]; ///< RMS in examples left out: own weights, learned plainly, and as chosen
     double kept_part;   ///< of the vertices: the model's own weights stay there
     double *one_out[3]; ///< per example: RMS when it is left out; linear blending, PSD, WPSD
@@ -79,19 +78,27 @@ cutis_result cutis_fit_gather(cutis_fit_problem *problem);
 /// Check what is locked and mark it, after the gathering of spans.
 cutis_result cutis_fit_lock(cutis_fit_problem *problem);
 
-/// Weights of vertex v of a span. @param scratch 3 doubles per example, then cutis_example_scratch
-void cutis_fit_learn(cutis_fit_problem *problem, const cutis_fit_span *span, uint32_t v,
-                     double *scratch, cutis_fit_sums *sums);
+/// Learn the weights of vertex v of a span. @param joint CUTIS_NNLS_MAX: candidates
+/// @param scratch 3 doubles per example, then cutis_example_scratch; @return false: they stay
+bool cutis_fit_learn(const cutis_fit_problem *problem, const cutis_fit_span *span, uint32_t v,
+                     double *scratch, uint32_t *joint, cutis_example_weights *found);
 
-/// Its two halves, around the solving: candidates, their priors (CUTIS_NNLS_MAX each), where they
-/// have to take the vertex (3 per example) and how many weights are wanted. @return candidates; 0:
-/// its weights stay
+/// What comes before and after the solving: candidates, their priors (CUTIS_NNLS_MAX each), where
+/// they have to take the vertex (3 per example) and how many weights are wanted. @return
+/// candidates; 0: its weights stay
 uint32_t cutis_fit_learn_begin(const cutis_fit_problem *problem, const cutis_fit_span *span,
                                uint32_t v, uint32_t *joint, double *prior, double *places,
                                uint32_t *influences);
 void cutis_fit_learn_end(cutis_fit_problem *problem, const cutis_fit_span *span, uint32_t v,
                          const uint32_t *joint, const cutis_example_weights *found,
                          cutis_fit_sums *sums);
+
+/// Weights found and those of locked joints, ascending by joint. @param joints, weights
+/// CUTIS_LEARN_LIST at most; @return how many
+#define CUTIS_LEARN_LIST (2 * CUTIS_NNLS_MAX)
+uint32_t cutis_fit_learn_list(const cutis_fit_problem *problem, const cutis_fit_span *span,
+                              uint32_t v, const uint32_t *joint, const cutis_example_weights *found,
+                              uint32_t *joints, float *weights);
 
 /// All vertices of a span on the problem's device, with the bits of cutis_fit_learn.
 /// @param done false: the device cannot, nothing has changed
@@ -107,10 +114,6 @@ cutis_result cutis_fit_own_weights(cutis_fit_problem *problem, bool *weighted);
 
 /// Weights and displacements of all vertices.
 cutis_result cutis_fit_vertices(cutis_fit_problem *problem);
-
-/// Choose options.prior and the regions' strengths where they are free, and measure left_out; after
-/// the gathering.
-cutis_result cutis_fit_validate(cutis_fit_problem *problem);
 
 /// The region of a vertex, below twice the joints of its skin: the joint it follows most, and
 /// whether it follows others too.
@@ -153,6 +156,12 @@ void cutis_principal_basis(uint32_t count, size_t rows, const float *const *colu
 cutis_result cutis_fit_compress(cutis_fit_problem *problem, cutis_fit_poses *poses);
 
 cutis_result cutis_fit_poses_create(cutis_fit_problem *problem, cutis_fit_poses *out);
+
+/// Choose options.prior and the regions' strengths where they are free, and measure left_out, by
+/// what is played; where weights are learned. @param poses of the examples; @param weighted every
+/// vertex has weights of its own
+cutis_result cutis_fit_validate(cutis_fit_problem *problem, const cutis_fit_poses *poses,
+                                bool weighted);
 
 /// Measure one_out; after weights, displacements and poses.
 cutis_result cutis_fit_left_out(cutis_fit_problem *problem, const cutis_fit_poses *poses);

@@ -60,8 +60,9 @@ static uint32_t find_candidates(const cutis_fit_problem *p, const cutis_fit_span
 }
 
 // The vertex's own weights as the prior, where it has any; a joint of them that is no candidate
-// takes the place of the one that is least likely.
-static void take_own(const cutis_fit_span *span, uint32_t v, const uint8_t *kept, uint32_t count,
+// takes the place of the one that is least likely. @return false: it has none on joints that are
+// learned
+static bool take_own(const cutis_fit_span *span, uint32_t v, const uint8_t *kept, uint32_t count,
                      uint32_t *joint, double *prior)
 {
     const cutis_influences *own = &span->primitive->influences;
@@ -77,6 +78,7 @@ static void take_own(const cutis_fit_span *span, uint32_t v, const uint8_t *kept
         sum += own->weights[i];
     }
     for (uint32_t k = 0; k < count && sum > 0; k++) prior[k] = mine[k] / sum;
+    return sum > 0;
 }
 
 // Candidates that the vertex has weight on already.
@@ -129,14 +131,28 @@ static void read_places(const cutis_fit_problem *p, const cutis_example_vertex *
     }
 }
 
-static void put_weight(cutis_fit_problem *p, uint32_t vertex, uint32_t joint, double weight)
+// Into a list that ascends by joint.
+static void put_weight(uint32_t joint, double weight, uint32_t at, uint32_t *joints, float *weights)
 {
-    uint32_t *joints = p->joints + (size_t)vertex * p->slots, at = p->counts[vertex]++;
-    float *weights = p->weights + (size_t)vertex * p->slots;
     for (; at > 0 && joints[at - 1] > joint; at--)
         joints[at] = joints[at - 1], weights[at] = weights[at - 1];
     joints[at] = joint;
     weights[at] = (float)weight;
+}
+
+uint32_t cutis_fit_learn_list(const cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v,
+                              const uint32_t *joint, const cutis_example_weights *found,
+                              uint32_t *joints, float *weights)
+{
+    kept_weights kept;
+    uint32_t count = 0;
+    find_kept(p, &p->skins[span->skin], span->vertex_first + v, &kept);
+    for (uint32_t i = 0; i < kept.count; i++)
+        put_weight(kept.joint[i], kept.weight[i], count++, joints, weights);
+    for (uint32_t i = 0; i < found->count; i++)
+        put_weight(joint[found->candidate[i]], (1 - kept.sum) * found->weight[i], count++, joints,
+                   weights);
+    return count;
 }
 
 uint32_t cutis_fit_learn_begin(const cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v,
@@ -154,10 +170,12 @@ uint32_t cutis_fit_learn_begin(const cutis_fit_problem *p, const cutis_fit_span 
     find_kept(p, skin, vertex, &kept);
     uint32_t count = find_candidates(p, span, problem.rest, joint, prior);
     if (kept.sum > 1 - FREE_MIN) return 0;
-    if (p->options.prior > 0 || p->options.own_joints)
-        take_own(span, v, skin->kept, count, joint, prior);
-    if (p->options.own_joints && span->primitive->influences.first)
-        count = keep_own(count, joint, prior);
+    if (p->options.prior > 0 || p->options.own_joints) {
+        const bool own = take_own(span, v, skin->kept, count, joint, prior);
+        // Weights on kept joints alone leave nothing to learn among a vertex's own joints.
+        if (p->options.own_joints && !own && kept.count) return 0;
+        if (p->options.own_joints && own) count = keep_own(count, joint, prior);
+    }
     read_places(p, &problem, vertex, &kept, places);
     *influences = p->options.influences > kept.count ? p->options.influences - kept.count : 1;
     return count;
@@ -167,24 +185,19 @@ void cutis_fit_learn_end(cutis_fit_problem *p, const cutis_fit_span *span, uint3
                          const uint32_t *joint, const cutis_example_weights *found,
                          cutis_fit_sums *sums)
 {
-    const uint32_t vertex = span->vertex_first + v;
-    kept_weights kept;
-    find_kept(p, &p->skins[span->skin], vertex, &kept);
-    p->counts[vertex] = 0;
-    for (uint32_t i = 0; i < kept.count; i++) put_weight(p, vertex, kept.joint[i], kept.weight[i]);
-    for (uint32_t i = 0; i < found->count; i++)
-        put_weight(p, vertex, joint[found->candidate[i]], (1 - kept.sum) * found->weight[i]);
+    const size_t vertex = span->vertex_first + v, at = vertex * p->slots;
+    p->counts[vertex] =
+        cutis_fit_learn_list(p, span, v, joint, found, p->joints + at, p->weights + at);
     sums->deficient += found->deficient;
     sums->discarded += found->discarded;
     sums->discarded_max = fmax(sums->discarded_max, found->discarded);
 }
 
-void cutis_fit_learn(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v, double *scratch,
-                     cutis_fit_sums *sums)
+bool cutis_fit_learn(const cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v,
+                     double *scratch, uint32_t *joint, cutis_example_weights *found)
 {
-    uint32_t joint[CUTIS_NNLS_MAX], influences = 0;
+    uint32_t influences = 0;
     double prior[CUTIS_NNLS_MAX];
-    cutis_example_weights found;
     cutis_example_vertex problem = { .example_count = p->use ? p->use_count : p->examples->count,
                                      .example = p->use,
                                      .joint = joint,
@@ -196,15 +209,15 @@ void cutis_fit_learn(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t 
                                          p->skins[span->skin].random ? CUTIS_FIT_RANDOM : 0,
                                      .places = scratch };
     problem.joint_count = cutis_fit_learn_begin(p, span, v, joint, prior, scratch, &influences);
-    if (!problem.joint_count) return;
+    if (!problem.joint_count) return false;
     if (p->options.prior > 0)
         problem.pull = p->skins[span->skin].strengths
                            ? p->skins[span->skin].strengths[cutis_fit_region(span, v)]
                            : p->options.prior;
     for (int c = 0; c < 3; c++) problem.rest[c] = span->primitive->positions[3 * (size_t)v + c];
     cutis_example_solve(&problem, influences, p->options.paper.normalise,
-                        scratch + 3 * (size_t)problem.example_count, &found);
-    cutis_fit_learn_end(p, span, v, joint, &found, sums);
+                        scratch + 3 * (size_t)problem.example_count, found);
+    return true;
 }
 
 cutis_result cutis_fit_lock(cutis_fit_problem *p)

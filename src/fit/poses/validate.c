@@ -1,44 +1,59 @@
 // How much learned weights are drawn to the model's own: by examples that were not learned from,
-// stretch by stretch, for every region of the body by itself. A region is a joint's vertices, those
-// that follow it alone and those that blend. Plain learning and the model's own weights are among
-// the choices, so that neither does better there. Invariant: a choice depends on model, examples
-// and options alone.
+// and by what is played, linear blending or a pose space. Examples are left out in stretches and,
+// where there are more poses than folds, every so many of them too: a frame's neighbours tell
+// nearly all of it, so the first asks for what is beyond the examples and the second for what is
+// between. Examples of one pose are left out together. A region is a joint's vertices, those that
+// follow it alone and those that blend. Invariant: a choice depends on model, examples and options
+// alone.
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "device/device.h"
-#include "fit/poses/fit.h"
+#include "fit/poses/choose.h"
+#include "fit/poses/left_out.h"
+#include "geometry/order.h"
 
-#define FOLDS    8u ///< at most: stretches of examples, so that a frame's neighbours are left out too
 #define VERTICES 1000u ///< about as many are learned for a choice, evenly taken
+#define PLAYED   300u  ///< the same where a pose space is judged; of many poses fewer
 #define TASK     16u   ///< of them
 /// What a change in a random pose counts of one in an example, weakest first: nothing, then so
-/// little that it decides alone what the examples leave open.
-static const double STRENGTHS[] = { 0, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1 };
-#define CHOICES (sizeof STRENGTHS / sizeof *STRENGTHS)
-#define OWN     CHOICES ///< the model's own weights stay
-/// Squares that a stronger choice may cost, of the best choices' in the mean: poses of another kind
-/// are better served by it. A region that is off by little anyway stays as it is.
-static const double AS_GOOD = 5e-4;
-/// Where the model's own weights stay, they are drawn to so strongly that nothing else shows.
-static const double KEEP = 1e6;
+/// little that it decides alone what the examples leave open, and so much that nothing else shows.
+static const double STRENGTHS[CUTIS_CHOICES] = { 0, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1, 1e6 };
 /// A vertex with this on one joint follows it alone.
 static const double ALONE = 0.98;
+/// Of the squares of the vertex in the middle: more is held back in one of the figures.
+static const double HELD_BACK = 4;
+/// The strength where one pose is all there is.
+static const double ONE_POSE = 1e-2;
+/// Poses cubed, times vertices, folds and choices: some seconds.
+static const double WORK = 3e9;
 
 typedef struct choice_vertex {
     const cutis_fit_span *span;
-    uint32_t vertex, region;
-    double off[CHOICES + 1]; ///< squares in the examples left out; negative: its weights stay
+    uint32_t vertex, region;                                  ///< region: of all skins
+    bool learned;                                             ///< false: its weights stay
+    double off[CUTIS_SCHEMES][CUTIS_FOLDS][CUTIS_CHOICES][2]; ///< the last: methods
 } choice_vertex;
+
+typedef struct choice_scheme {
+    uint32_t folds;
+    uint32_t *order; ///< examples, one fold's after another
+    uint32_t bounds[CUTIS_FOLDS + 1];
+    cutis_out_group groups[CUTIS_FOLDS];
+} choice_scheme;
 
 typedef struct choice_job {
     cutis_fit_problem *problem;
+    cutis_out_space space;
+    choice_scheme schemes[CUTIS_SCHEMES];
+    uint32_t methods;               ///< linear blending, or PSD and WPSD
+    uint32_t scheme_count, choices; ///< choices tried of the first strengths; the last is, always
+    double strengths[CUTIS_CHOICES];
     choice_vertex *vertices;
-    uint32_t vertex_count, folds, choices;
-    uint32_t bounds[FOLDS + 1]; ///< first example of each fold
-    double strengths[CHOICES];
+    uint32_t vertex_count;
     atomic_bool failed;
 } choice_job;
 
@@ -62,91 +77,113 @@ static double left_over(uint32_t n, const double *g, const double *w)
     return fmax(0, sum);
 }
 
-// The normal equations of every fold; the vertex's example list is one fold's after another.
-static void form_folds(const choice_job *job, cutis_example_vertex *v, double *columns, double *g,
-                       double *h)
+// One vertex in one scheme.
+typedef struct choice_work {
+    const choice_job *job;
+    const choice_scheme *scheme;
+    choice_vertex *to;
+    cutis_example_vertex v;
+    uint32_t influences, joint[CUTIS_NNLS_MAX];
+    double near[CUTIS_NNLS_MAX], own[CUTIS_NNLS_MAX]; ///< priors
+    double *folds, *g, *columns, *scratch; ///< folds: normal equations; then the random poses'
+} choice_work;
+
+// Squares of weights found, in the fold they were found without.
+static void judge(const choice_work *w, const cutis_fit_problem *trial, uint32_t f,
+                  const cutis_example_weights *found, double *off)
 {
-    const double *places = v->places;
-    const size_t n = v->joint_count;
-    for (uint32_t f = 0; f < job->folds; f++) {
-        const uint32_t first = job->bounds[f];
-        cutis_example_vertex part = *v;
-        part.example_count = job->bounds[f + 1] - first;
-        part.palettes = v->palettes + 12 * (size_t)first * v->palette_count;
-        part.places = places + 3 * (size_t)first;
-        cutis_example_form(&part, false, columns, g + f * n * n, h);
+    const size_t n = w->v.joint_count;
+    if (!w->job->space.poses) {
+        double dense[CUTIS_NNLS_MAX] = { 0 };
+        for (uint32_t i = 0; i < found->count; i++) dense[found->candidate[i]] = found->weight[i];
+        *off = left_over((uint32_t)n, w->folds + f * n * n, dense);
+        return;
     }
+    const cutis_out_group *group = &w->scheme->groups[f];
+    uint32_t joints[CUTIS_LEARN_LIST];
+    float weights[CUTIS_LEARN_LIST];
+    const cutis_out_weights list = { cutis_fit_learn_list(trial, w->to->span, w->to->vertex,
+                                                          w->joint, found, joints, weights),
+                                     joints, weights };
+    double *squares = w->scratch, *scratch = squares + 3 * (size_t)group->left_count;
+    cutis_out_try(group, w->to->span, w->to->vertex, &list, scratch, squares);
+    for (uint32_t e = 0; e < group->left_count; e++)
+        for (uint32_t m = 0; m < 2; m++) off[m] += squares[3 * (size_t)e + 1 + m];
 }
 
-// Squares of one choice in the folds, each learned without it.
-static double try_choice(const choice_job *job, const cutis_example_vertex *v, double strength,
-                         uint32_t influences, const double *folds, double *g)
+static void try_choice(choice_work *w, const cutis_fit_problem *trial, uint32_t s, uint32_t choice)
 {
-    const size_t n = v->joint_count, square = n * n;
-    const double *random = folds + job->folds * square;
-    double *part = g + square, *h = part + square, sum = 0, w[CUTIS_NNLS_MAX];
-    for (uint32_t f = 0; f < job->folds; f++) {
+    const double strength = w->job->strengths[choice];
+    const size_t n = w->v.joint_count, square = n * n;
+    const uint32_t folds = w->scheme->folds;
+    const double *random = w->folds + folds * square;
+    double *part = w->g + square, *h = part + square;
+    w->v.prior = strength > 0 ? w->own : w->near;
+    for (uint32_t f = 0; f < folds; f++) {
+        const uint32_t out = w->scheme->bounds[f + 1] - w->scheme->bounds[f];
+        const double share = strength * (trial->use_count - out); // of examples learned from
         cutis_example_weights found;
-        const double share =
-            strength * v->example_count * (1 - 1.0 / job->folds); // of examples learned from
         for (size_t i = 0; i < square; i++) {
-            g[i] = share * random[i];
-            for (uint32_t o = 0; o < job->folds; o++)
-                if (o != f) g[i] += folds[o * square + i];
+            w->g[i] = share * random[i];
+            for (uint32_t o = 0; o < folds; o++)
+                if (o != f) w->g[i] += w->folds[o * square + i];
         }
         memset(h, 0, n * sizeof *h);
-        cutis_example_finish(v, influences, false, g, h, part, &found);
-        memset(w, 0, sizeof w);
-        for (uint32_t i = 0; i < found.count; i++) w[found.candidate[i]] = found.weight[i];
-        sum += left_over((uint32_t)n, folds + f * square, w);
+        cutis_example_finish(&w->v, w->influences, false, w->g, h, part, &found);
+        judge(w, trial, f, &found, w->to->off[s][f][choice]);
     }
-    return sum;
 }
 
 static size_t scratch_size(const choice_job *job)
 {
     const size_t square = CUTIS_NNLS_MAX * CUTIS_NNLS_MAX, count = job->problem->examples->count;
-    return (job->folds + 3) * square + CUTIS_NNLS_MAX + 3 * count * (CUTIS_NNLS_MAX + 1);
+    size_t most = 0;
+    for (uint32_t s = 0; s < job->scheme_count; s++)
+        for (uint32_t f = 0; f < job->schemes[s].folds; f++) {
+            const size_t own = cutis_out_scratch(&job->schemes[s].groups[f], CUTIS_LEARN_LIST);
+            if (own > most) most = own;
+        }
+    return (CUTIS_FOLDS + 3) * square + CUTIS_NNLS_MAX + 3 * count * (CUTIS_NNLS_MAX + 2) + most;
 }
 
-static void try_vertex(const choice_job *job, choice_vertex *c, double *scratch)
+static void try_scheme(const choice_job *job, uint32_t s, choice_vertex *c, double *scratch)
 {
     cutis_fit_problem trial = *job->problem;
-    const uint32_t count = trial.examples->count;
     const cutis_fit_skin *skin = &trial.skins[c->span->skin];
-    uint32_t joint[CUTIS_NNLS_MAX], influences = 0;
-    double prior[CUTIS_NNLS_MAX], own[CUTIS_NNLS_MAX], *places = scratch;
-    double *folds = places + 3 * (size_t)count;
+    choice_work w = { .job = job, .scheme = &job->schemes[s], .to = c };
+    double *places = scratch;
+    trial.use = w.scheme->order;
+    trial.use_count = trial.examples->count;
     trial.options.prior = 0; // nearness decides for plain learning
-    cutis_example_vertex v = { .example_count = count,
-                               .joint = joint,
-                               .prior = prior,
-                               .palettes = skin->palettes,
-                               .palette_count = trial.data->skins[c->span->skin].joint_count,
-                               .random = skin->random,
-                               .random_count = CUTIS_FIT_RANDOM,
-                               .places = places };
+    w.v = (cutis_example_vertex){ .joint = w.joint,
+                                  .palettes = skin->palettes,
+                                  .palette_count = trial.data->skins[c->span->skin].joint_count,
+                                  .random = skin->random,
+                                  .random_count = CUTIS_FIT_RANDOM };
     for (uint32_t k = 0; k < 3; k++)
-        v.rest[k] = c->span->primitive->positions[3 * (size_t)c->vertex + k];
-    v.joint_count =
-        cutis_fit_learn_begin(&trial, c->span, c->vertex, joint, prior, places, &influences);
-    for (size_t s = 0; s <= OWN && !v.joint_count; s++) c->off[s] = -1;
-    if (!v.joint_count) return;
-    memcpy(own, prior, sizeof own);
+        w.v.rest[k] = c->span->primitive->positions[3 * (size_t)c->vertex + k];
+    w.v.joint_count =
+        cutis_fit_learn_begin(&trial, c->span, c->vertex, w.joint, w.near, places, &w.influences);
+    c->learned = w.v.joint_count > 0;
+    if (!c->learned) return;
     trial.options.prior = 1;
-    cutis_fit_learn_begin(&trial, c->span, c->vertex, joint, own, places, &influences);
-    const size_t square = (size_t)v.joint_count * v.joint_count;
-    double *g = folds + (job->folds + 1) * square, *columns = g + 2 * square + v.joint_count;
-    form_folds(job, &v, columns, folds, g);
-    v.prior = own;
-    cutis_example_random(&v, columns, folds + job->folds * square);
-    c->off[OWN] = 0;
-    for (uint32_t f = 0; f < job->folds; f++)
-        c->off[OWN] += left_over(v.joint_count, folds + f * square, own);
-    for (uint32_t s = 0; s < job->choices; s++) {
-        v.prior = job->strengths[s] > 0 ? own : prior;
-        c->off[s] = try_choice(job, &v, job->strengths[s], influences, folds, g);
+    cutis_fit_learn_begin(&trial, c->span, c->vertex, w.joint, w.own, places, &w.influences);
+    const size_t square = (size_t)w.v.joint_count * w.v.joint_count;
+    w.folds = places + 3 * (size_t)trial.examples->count;
+    w.g = w.folds + (w.scheme->folds + 1) * square;
+    w.columns = w.g + 2 * square + w.v.joint_count;
+    w.scratch = w.columns + 3 * (size_t)trial.examples->count * w.v.joint_count;
+    for (uint32_t f = 0; f < w.scheme->folds; f++) {
+        cutis_example_vertex part = w.v;
+        part.example_count = w.scheme->bounds[f + 1] - w.scheme->bounds[f];
+        part.example = w.scheme->order + w.scheme->bounds[f];
+        part.places = places + 3 * (size_t)w.scheme->bounds[f];
+        cutis_example_form(&part, false, w.columns, w.folds + f * square, w.g);
     }
+    w.v.prior = w.own;
+    cutis_example_random(&w.v, w.columns, w.folds + w.scheme->folds * square);
+    for (uint32_t k = 0; k < job->choices; k++) try_choice(&w, &trial, s, k);
+    try_choice(&w, &trial, s, CUTIS_CHOICE_OWN);
 }
 
 static void run_task(void *data, uint32_t index)
@@ -157,15 +194,17 @@ static void run_task(void *data, uint32_t index)
     double *scratch = cutis_alloc_array(context, size, sizeof *scratch);
     if (!scratch) atomic_store(&job->failed, true);
     for (uint32_t i = index * TASK; i < (index + 1) * TASK && i < job->vertex_count && scratch; i++)
-        try_vertex(job, &job->vertices[i], scratch);
+        for (uint32_t s = 0; s < job->scheme_count; s++)
+            try_scheme(job, s, &job->vertices[i], scratch);
     cutis_free_array(context, scratch, size, sizeof *scratch);
 }
 
-// How far a pose is from the one before it, by the joints' rotations.
-static double jump(const cutis_fit_problem *p, uint32_t e)
+// How far the poses of two examples are apart, by the joints' rotations.
+static double jump(const cutis_fit_problem *p, uint32_t first, uint32_t second)
 {
     const size_t nodes = p->data->node_count;
-    const cutis_transform *a = p->examples->poses + (e - 1) * nodes, *b = a + nodes;
+    const cutis_transform *a = p->examples->poses + first * nodes;
+    const cutis_transform *b = p->examples->poses + second * nodes;
     double sum = 0;
     for (size_t n = 0; n < nodes; n++) {
         const cutis_quat q = a[n].rotation, r = b[n].rotation;
@@ -176,151 +215,245 @@ static double jump(const cutis_fit_problem *p, uint32_t e)
     return sum;
 }
 
-// Folds are stretches of about the same length that end where poses jump: of examples that belong
-// together (half and whole of one expression, a clip's frames) one would tell of the other.
-static void bound_folds(const cutis_fit_problem *p, choice_job *job)
+// Stretches of about the same length that end where poses jump: of examples that belong together
+// (half and whole of one expression, a clip's frames) one would tell of the other.
+// @param jumps per pose: from the one before; @param fold per pose
+static void make_stretches(uint32_t poses, const double *jumps, uint32_t folds, uint32_t *fold)
 {
-    const uint32_t count = p->examples->count, reach = count / (3 * job->folds);
-    for (uint32_t f = 0; f <= job->folds; f++) {
-        const uint32_t middle = (uint32_t)(((uint64_t)f * count + job->folds - 1) / job->folds);
-        uint32_t best = middle;
-        for (uint32_t e = middle - reach; e <= middle + reach && f > 0 && f < job->folds; e++)
-            if (jump(p, e) > 1.01 * jump(p, best)) best = e;
-        job->bounds[f] = best;
+    const uint32_t reach = poses / (3 * folds);
+    uint32_t first = 0;
+    for (uint32_t f = 1; f <= folds; f++) {
+        const uint32_t middle = (uint32_t)(((uint64_t)f * poses + folds - 1) / folds);
+        uint32_t end = middle;
+        for (uint32_t k = middle - reach; k <= middle + reach && f < folds; k++)
+            if (jumps[k] > 1.01 * jumps[end]) end = k;
+        for (; first < end; first++) fold[first] = f - 1;
     }
 }
 
-static cutis_result list_vertices(cutis_fit_problem *p, choice_job *job)
+// Every so many poses; those that are nearer to each other than poses are in the mean stay
+// together. @return folds
+static uint32_t make_turns(uint32_t poses, const double *jumps, uint32_t folds, uint32_t *fold)
 {
-    const uint32_t stride = p->vertex_count / VERTICES + 1;
+    double mean = 0;
+    uint32_t unit = 0;
+    for (uint32_t k = 1; k < poses; k++) mean += jumps[k] / (poses - 1);
+    for (uint32_t k = 0; k < poses; k++) {
+        unit += k > 0 && jumps[k] >= 0.5 * mean;
+        fold[k] = unit % folds;
+    }
+    return unit + 1 < folds ? unit + 1 : folds;
+}
+
+// Examples by fold, given the fold of each pose that they show.
+static cutis_result list_folds(choice_job *job, const uint32_t *pose_of, const uint32_t *shown,
+                               const uint32_t *fold, choice_scheme *to)
+{
+    const uint32_t count = job->problem->examples->count;
+    cutis_arena *arena = job->problem->arena;
+    uint32_t at = 0;
+    to->order = cutis_arena_alloc(arena, count, sizeof *to->order);
+    if (!to->order) return cutis_alloc_result(job->problem->context);
+    for (uint32_t f = 0; f < to->folds; f++) {
+        for (uint32_t e = 0; e < count; e++)
+            if (fold[shown[pose_of[e]]] == f) to->order[at++] = e;
+        to->bounds[f + 1] = at;
+    }
+    for (uint32_t f = 0; f < to->folds; f++)
+        TRY(cutis_out_group_create(&job->space, pose_of, to->bounds[f + 1] - to->bounds[f],
+                                   to->order + to->bounds[f], arena, &to->groups[f]));
+    return CUTIS_OK;
+}
+
+static cutis_result make_schemes(choice_job *job, const cutis_fit_poses *poses)
+{
+    const cutis_fit_problem *p = job->problem;
+    const uint32_t count = p->examples->count, most = poses->space.pose_count;
+    uint32_t *shown = cutis_arena_alloc(p->arena, most, sizeof *shown);
+    uint32_t *fold = cutis_arena_alloc(p->arena, most, sizeof *fold);
+    double *jumps = cutis_arena_zero(p->arena, most, sizeof *jumps);
+    uint32_t distinct = 0, last = 0;
+    if (!shown || !fold || !jumps) return cutis_alloc_result(p->context);
+    for (uint32_t k = 0; k < most; k++) shown[k] = UINT32_MAX;
+    for (uint32_t e = 0; e < count; e++) { // poses in the order in which they are shown
+        if (shown[poses->pose_of[e]] != UINT32_MAX) continue;
+        if (distinct) jumps[distinct] = jump(p, last, e);
+        shown[poses->pose_of[e]] = distinct++;
+        last = e;
+    }
+    job->scheme_count = 1;
+    job->schemes[0].folds = distinct < CUTIS_FOLDS ? distinct : CUTIS_FOLDS;
+    make_stretches(distinct, jumps, job->schemes[0].folds, fold);
+    TRY(list_folds(job, poses->pose_of, shown, fold, &job->schemes[0]));
+    if (distinct <= CUTIS_FOLDS) return CUTIS_OK;
+    job->schemes[1].folds = make_turns(distinct, jumps, CUTIS_FOLDS, fold);
+    if (job->schemes[1].folds < 2) return CUTIS_OK;
+    job->scheme_count = 2;
+    return list_folds(job, poses->pose_of, shown, fold, &job->schemes[1]);
+}
+
+// Vertices to learn, and the regions of a skin behind those of the skins before it.
+static cutis_result list_vertices(choice_job *job, uint32_t *region_count)
+{
+    cutis_fit_problem *p = job->problem;
+    const double n = job->space.poses ? job->space.table.pose_count : 0;
+    const double work = fmax(1, n * n * n * CUTIS_FOLDS * CUTIS_SCHEMES * CUTIS_CHOICES);
+    const double most = n > 0 ? fmin(PLAYED, fmax(16, WORK / work)) : VERTICES;
+    const uint32_t stride = (uint32_t)(p->vertex_count / most) + 1;
+    uint32_t *first = cutis_arena_zero(p->arena, p->data->skin_count + 1, sizeof *first);
     for (uint32_t s = 0; s < p->span_count; s++)
         job->vertex_count += (p->spans[s].primitive->vertex_count + stride - 1) / stride;
     job->vertices = cutis_arena_zero(p->arena, job->vertex_count, sizeof *job->vertices);
-    if (!job->vertices) return cutis_alloc_result(p->context);
+    if (!first || !job->vertices) return cutis_alloc_result(p->context);
+    for (uint32_t k = 0; k < p->data->skin_count; k++)
+        first[k + 1] = first[k] + 2 * p->data->skins[k].joint_count;
+    *region_count = first[p->data->skin_count];
     choice_vertex *to = job->vertices;
     for (uint32_t s = 0; s < p->span_count; s++)
         for (uint32_t v = 0; v < p->spans[s].primitive->vertex_count; v += stride)
             *to++ = (choice_vertex){ .span = &p->spans[s],
                                      .vertex = v,
-                                     .region = cutis_fit_region(&p->spans[s], v) };
+                                     .region = first[p->spans[s].skin] +
+                                               cutis_fit_region(&p->spans[s], v) };
     return CUTIS_OK;
 }
 
-// Sums of one region (UINT32_MAX: all) of a skin. @return vertices in it
-static uint32_t add_region(const choice_job *job, uint32_t skin, uint32_t region, double *sums)
+// Squares of a vertex with the model's own weights, or plainly learned ones, in the first scheme.
+static double own_square(const choice_job *job, const choice_vertex *c, bool weighted)
 {
-    uint32_t count = 0;
-    memset(sums, 0, (CHOICES + 1) * sizeof *sums);
+    double sum = 0;
+    for (uint32_t f = 0; f < job->schemes[0].folds; f++)
+        for (uint32_t m = 0; m < job->methods; m++)
+            sum += c->off[0][f][weighted ? CUTIS_CHOICE_OWN : 0][m];
+    return sum;
+}
+
+// More than this, a vertex counts as if it had so much. false: out of memory
+static bool find_most(const choice_job *job, bool weighted, uint32_t *learned, double *most)
+{
+    double *all = cutis_arena_alloc(job->problem->arena, job->vertex_count, sizeof *all);
+    *learned = 0;
+    for (uint32_t i = 0; i < job->vertex_count && all; i++)
+        if (job->vertices[i].learned)
+            all[(*learned)++] = own_square(job, &job->vertices[i], weighted);
+    if (!all) return false;
+    qsort(all, *learned, sizeof *all, order_double);
+    *most = *learned ? HELD_BACK * all[*learned / 2] : 0;
+    return true;
+}
+
+// Sums of regions: squares, then squares with few vertices held back, which would hide what is
+// gained or lost everywhere else. Only blending is judged by these: displacements fit every vertex.
+static cutis_choice_region *add_regions(const choice_job *job, uint32_t region_count, bool weighted,
+                                        uint32_t *learned)
+{
+    cutis_choice_region *regions =
+        cutis_arena_zero(job->problem->arena, region_count, sizeof *regions);
+    double most;
+    if (!regions || !find_most(job, weighted, learned, &most)) return NULL;
     for (uint32_t i = 0; i < job->vertex_count; i++) {
         const choice_vertex *c = &job->vertices[i];
-        if (c->off[0] < 0 ||
-            (region != UINT32_MAX && (c->span->skin != skin || c->region != region)))
-            continue;
-        for (size_t s = 0; s <= OWN; s++) sums[s] += c->off[s];
-        count++;
+        cutis_choice_region *to = &regions[c->region];
+        const double own = own_square(job, c, weighted), held = own > most ? most / own : 1;
+        if (!c->learned) continue;
+        to->count++;
+        for (uint32_t s = 0; s < job->scheme_count; s++)
+            for (uint32_t f = 0; f < job->schemes[s].folds; f++)
+                for (uint32_t k = 0; k < CUTIS_CHOICES; k++)
+                    for (uint32_t m = 0; m < job->methods; m++) {
+                        to->off[s][f][k][m] += c->off[s][f][k][m];
+                        to->off[s][f][k][job->methods + m] += held * c->off[s][f][k][m];
+                    }
     }
-    return count;
+    return regions;
 }
 
-// The strongest choice that costs a region no more than `slack` squares.
-static size_t choose(const double *sums, bool weighted, double slack)
+// The strengths of the regions; those that no vertex was looked at of have the one in the middle.
+static cutis_result set_strengths(cutis_fit_problem *p, const cutis_choice_region *regions,
+                                  const uint8_t *chosen, uint32_t region_count, uint32_t learned)
 {
-    double best = INFINITY;
-    size_t chosen = 1; // drawn a little at least
-    for (size_t s = 1; s < CHOICES; s++) best = fmin(best, sums[s]);
-    if (weighted) best = fmin(best, sums[OWN]);
-    for (size_t s = 1; s < (weighted ? OWN + 1 : OWN); s++)
-        if (sums[s] <= best + slack) chosen = s;
-    return chosen;
-}
-
-// A strength for every region, and what they give together.
-static cutis_result choose_regions(cutis_fit_problem *p, const choice_job *job, bool weighted,
-                                   double *total, uint32_t *kept)
-{
-    double sums[CHOICES + 1], slack;
-    const uint32_t count = add_region(job, 0, UINT32_MAX, sums);
-    slack = AS_GOOD * sums[choose(sums, weighted, 0)] / (count ? count : 1);
-    const size_t other = choose(sums, weighted, slack * count);
-    *total = 0, *kept = 0;
+    uint32_t below = 0, kept = 0, middle = 0, at = 0;
+    for (uint32_t c = 0; c < CUTIS_CHOICES && 2 * below < learned; c++, middle = c - 1)
+        for (uint32_t r = 0; r < region_count; r++) below += chosen[r] == c ? regions[r].count : 0;
+    for (uint32_t r = 0; r < region_count; r++)
+        kept += chosen[r] == CUTIS_CHOICE_OWN ? regions[r].count : 0;
+    p->options.prior = STRENGTHS[middle];
+    p->kept_part = (double)kept / learned;
     for (uint32_t k = 0; k < p->data->skin_count; k++) {
-        const uint32_t regions = 2 * p->data->skins[k].joint_count;
-        if (!p->skins[k].used) continue;
-        double *to = p->skins[k].strengths = cutis_arena_alloc(p->arena, regions, sizeof *to);
+        const uint32_t own = 2 * p->data->skins[k].joint_count;
+        double *to = p->skins[k].strengths = cutis_arena_alloc(p->arena, own, sizeof *to);
         if (!to) return cutis_alloc_result(p->context);
-        for (uint32_t r = 0; r < regions; r++) {
-            const uint32_t own = add_region(job, k, r, sums);
-            const size_t s = own ? choose(sums, weighted, slack * own) : other;
-            to[r] = s == OWN ? KEEP : STRENGTHS[s];
-            *total += own ? sums[s] : 0;
-            *kept += s == OWN ? own : 0;
-        }
+        for (uint32_t r = 0; r < own; r++, at++)
+            to[r] = STRENGTHS[regions[at].count ? chosen[at] : middle];
     }
     return CUTIS_OK;
 }
 
-// The strength of the vertex in the middle.
-static double middle_strength(const cutis_fit_problem *p, const choice_job *job, uint32_t count)
+static cutis_result settle(choice_job *job, uint32_t region_count, bool weighted)
 {
-    uint32_t below = 0;
-    for (size_t s = 1; s < CHOICES; s++) {
-        for (uint32_t i = 0; i < job->vertex_count; i++)
-            below += job->vertices[i].off[0] >= 0 &&
-                     p->skins[job->vertices[i].span->skin].strengths[job->vertices[i].region] ==
-                         STRENGTHS[s];
-        if (2 * below >= count) return STRENGTHS[s];
+    cutis_fit_problem *p = job->problem;
+    const bool given = p->options.prior >= 0;
+    uint32_t learned;
+    cutis_choice_region *regions = add_regions(job, region_count, weighted, &learned);
+    uint8_t *chosen = cutis_arena_zero(p->arena, region_count, 1);
+    cutis_choice choice;
+    cutis_choice_input input = { .region_count = region_count,
+                                 .scheme_count = job->scheme_count,
+                                 .method_count = 2, // PSD and WPSD, or blending twice
+                                 .total_count = job->methods,
+                                 .weighted = weighted,
+                                 .regions = regions };
+    if (!regions || !chosen) return cutis_alloc_result(p->context);
+    if (!learned) return CUTIS_OK;
+    for (uint32_t s = 0; s < job->scheme_count; s++) input.fold_counts[s] = job->schemes[s].folds;
+    cutis_fit_choose(&input, chosen, &choice);
+    const double each = (double)learned * p->examples->count * job->methods;
+    if (given) {
+        choice.total[2] = 0;
+        for (uint32_t r = 0; r < region_count; r++)
+            for (uint32_t f = 0; f < input.fold_counts[0]; f++)
+                for (uint32_t m = 0; m < job->methods; m++)
+                    choice.total[2] += regions[r].off[0][f][p->options.prior > 0][m];
     }
-    return KEEP;
+    p->left_out[0] = weighted ? sqrt(choice.total[0] / each) : 0;
+    p->left_out[1] = sqrt(choice.total[1] / each);
+    p->left_out[2] = sqrt(choice.total[2] / each);
+    if (given) return CUTIS_OK;
+    p->kept_part = choice.own;
+    p->options.prior = choice.own ? INFINITY : 0;
+    if (choice.own || choice.plain) return CUTIS_OK;
+    return set_strengths(p, regions, chosen, region_count, learned);
 }
 
-static cutis_result settle(cutis_fit_problem *p, const choice_job *job, bool weighted)
+cutis_result cutis_fit_validate(cutis_fit_problem *p, const cutis_fit_poses *poses, bool weighted)
 {
-    double sums[CHOICES + 1], total;
-    const uint32_t count = add_region(job, 0, UINT32_MAX, sums);
-    const double each = (double)count * p->examples->count;
-    uint32_t kept;
-    if (!count) return CUTIS_OK;
-    p->left_out[0] = weighted ? sqrt(sums[OWN] / each) : 0;
-    p->left_out[1] = sqrt(sums[0] / each);
-    p->left_out[2] = sqrt(sums[p->options.prior > 0] / each);
-    if (p->options.prior >= 0) return CUTIS_OK;
-    TRY(choose_regions(p, job, weighted, &total, &kept));
-    p->options.prior = kept == count ? INFINITY : middle_strength(p, job, count);
-    p->kept_part = (double)kept / count;
-    p->left_out[2] = sqrt(total / each);
-    if (sums[0] < total / (1 + 2 * AS_GOOD)) { // what the model's own weights say misleads
-        p->options.prior = p->kept_part = 0;
-        p->left_out[2] = p->left_out[1];
-    }
-    return CUTIS_OK;
-}
-
-cutis_result cutis_fit_validate(cutis_fit_problem *p)
-{
-    const uint32_t count = p->examples->count;
     const bool free = p->options.prior < 0;
-    bool weighted;
-    choice_job job = { .problem = p, .folds = count < FOLDS ? count : FOLDS };
-    if (!p->options.learn_weights || count < 2 || p->options.paper.normalise) {
+    uint32_t regions = 0;
+    choice_job job = { .problem = p, .choices = free ? CUTIS_CHOICE_OWN : 2 };
+    if (p->options.paper.normalise) {
         if (free) p->options.prior = 0;
         return CUTIS_OK;
     }
     atomic_init(&job.failed, false);
-    job.choices = free ? CHOICES : 2;
     memcpy(job.strengths, STRENGTHS, sizeof STRENGTHS);
     if (!free) job.strengths[1] = p->options.prior;
-    TRY(cutis_fit_own_weights(p, &weighted));
-    bound_folds(p, &job);
-    TRY(list_vertices(p, &job));
-    for (uint32_t first = 0; first < job.vertex_count; first += 64 * TASK) {
+    TRY(cutis_out_open(p, p->options.weights_only ? NULL : poses, p->arena, &job.space));
+    job.methods = job.space.poses ? 2 : 1;
+    TRY(make_schemes(&job, poses));
+    if (job.schemes[0].folds < 2) { // nothing to judge by: the examples decide what they can
+        if (free) p->options.prior = weighted ? ONE_POSE : 0;
+        return CUTIS_OK;
+    }
+    TRY(list_vertices(&job, &regions));
+    for (uint32_t first = 0; first < job.vertex_count; first += 16 * TASK) {
         choice_job some = job;
         TRY(cutis_progress(p->context, "choosing", (double)first / job.vertex_count));
         some.vertices += first;
         some.vertex_count =
-            job.vertex_count - first < 64 * TASK ? job.vertex_count - first : 64 * TASK;
+            job.vertex_count - first < 16 * TASK ? job.vertex_count - first : 16 * TASK;
         cutis_device_run(p->device, run_task, &some, (some.vertex_count + TASK - 1) / TASK);
         if (atomic_load(&some.failed))
             return cutis_fail(p->context, CUTIS_OUT_OF_MEMORY, "fit: no memory for a task");
     }
-    return settle(p, &job, weighted);
+    return settle(&job, regions, weighted);
 }

@@ -138,8 +138,10 @@ static void run_task(void *data, uint32_t index)
     uint32_t v = (job->task_first + index) * TASK, end = v + TASK;
     if (end > job->span->primitive->vertex_count) end = job->span->primitive->vertex_count;
     for (; v < end; v++) {
-        if (p->stride && v % p->stride) continue;
-        if (scratch) cutis_fit_learn(p, job->span, v, scratch, &job->sums[index]);
+        uint32_t joint[CUTIS_NNLS_MAX];
+        cutis_example_weights found;
+        if (scratch && cutis_fit_learn(p, job->span, v, scratch, joint, &found))
+            cutis_fit_learn_end(p, job->span, v, joint, &found, &job->sums[index]);
         pull(p, job->span, v, &job->sums[index], job->errors + 2 * (size_t)index * examples);
     }
     cutis_free_array(p->context, scratch, size, sizeof *scratch);
