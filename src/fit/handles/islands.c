@@ -25,9 +25,6 @@ static const double BONES_OF_PIECE = 0.25, BONES_OF_ALL = 0.08, BONES_OF_THUMB =
 static const double BONES_ALONE = 0.15; ///< the same, of bones that lie in no other piece
 /// An island holds a bone by this part of its box's diagonal: a pelvis or a vertebra has its own.
 static const double HELD_LEAST = 0.03;
-/// A joint that an island follows has more than this part of the weight, with all below it, where
-/// it touches: what hangs between two thighs and is a little nearer to one is the pelvis'.
-static const double MIDDLE = 0.7;
 /// A slot is as near to its island as this part of its bone, and has as much of the weight there.
 static const double SLOT_AWAY = 0.35, SLOT_LEAST = 0.2;
 /// Of a leaf's bone that lies in the island that is its own, and how far, in bones, it may begin
@@ -458,7 +455,7 @@ static double sum_below(const cutis_handles_bones *bones, const double *sum, uin
     return all;
 }
 
-// The lowest joint with most of the weight below it: what hangs over both shoulders is
+// The lowest joint with more than half of the weight below it: what hangs over both shoulders is
 // the chest's.
 static uint32_t middle_of(const cutis_handles_bones *bones, const double *sum, double all)
 {
@@ -467,7 +464,7 @@ static uint32_t middle_of(const cutis_handles_bones *bones, const double *sum, d
     for (uint32_t j = 0; j < bones->joint_count; j++) {
         const double part = sum_below(bones, sum, j);
         // A joint that carries others has as much as the one below it that they meet in.
-        if (part > MIDDLE * all &&
+        if (2 * part > all &&
             (part < least || (part == least && bones->parent[j] == (int32_t)best)))
             least = part, best = j;
     }
