@@ -8,7 +8,9 @@
 
 // Of positions beside normals, in units of what k-largest does: 0.1 is too little for limbs.
 static const double POSITIONS = 0.3;
-static const double BUDGET = 4e9;                // bytes of the forms
+static const double BUDGET = 4e9; // bytes of the forms
+static const double GPU_WORTH =
+    3e8; // below, a GPU's start (0.3 s) takes longer than the host's work
 static const uint32_t STARTS[3] = { 24, 0, 96 }; // by effort: normal, fast, best
 
 static cutis_result open_device(cutis_mixed *x)
@@ -108,7 +110,10 @@ cutis_result cutis_mixed_open(cutis_mixed *x, bool *fits)
     }
     *fits = x->size <= budget;
     if (!*fits) return CUTIS_OK;
-    for (uint32_t g = 0; g < groups; g++) x->forms[g].roomy = 3 * x->size <= budget;
+    for (uint32_t g = 0; g < groups; g++) {
+        x->forms[g].roomy = 3 * x->size <= budget;
+        if (x->size < GPU_WORTH) x->forms[g].gpu = NULL;
+    }
     const cutis_reduce_poses *poses = x->poses;
     bool good = make_matrices(x, poses->clip_learned, poses->clip_count, CUTIS_MIXED_CLIPS) &&
                 make_matrices(x, poses->random_learned, poses->random_count, CUTIS_MIXED_RANDOM);

@@ -603,7 +603,13 @@ static cutis_result form_all(former *f)
 static cutis_result run_former(former *f)
 {
     const double start = cutis_os_processor_seconds();
+    const former untouched = *f;
     cutis_result result = open_former(f);
+    if (result != CUTIS_OK && f->gpu) { // no room there: the host has some
+        close_former(f);
+        *f = untouched, f->gpu = NULL;
+        result = open_former(f);
+    }
     if (result == CUTIS_OK) result = form_all(f);
     close_former(f);
     f->m->form_seconds += cutis_os_processor_seconds() - start;
