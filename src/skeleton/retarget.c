@@ -15,6 +15,14 @@
 // The lowest foot point touches the ground in at least this part of the frames
 // (docs/spec/retarget.md E4).
 static const double GROUND_PART = 0.05;
+// Standing feet: the height this part of them is below, and what is near it.
+static const double STANCE_PART = 0.2;
+// What is higher above the ground than this many leg lengths is another ground: a stair.
+static const double LEVEL = 0.06;
+// Skin within this part of the height above the lowest touches the ground.
+static const double TOUCH = 0.001;
+// A leg is stretched to this part of its length, the hips come down for more, within that long.
+static const double LEG_REACH = 0.9985, DROP_SPAN = 0.1;
 // How far from the scaled path an ankle may be, in heights: less than the 2 % that are asked for,
 // so that a standing foot, which is held at its mean, stays within them.
 static const double PATH_REACH = 0.015;
@@ -25,8 +33,7 @@ enum { FRAMES_MOST = 10000000 };
 typedef struct keys {
     float *times;
     float **rotations; // per target node, 4 per frame, or NULL
-    float *moves;      // of the root, 3 per frame
-    float *loose[2];   // of feet with another parent, or NULL
+    float **moves;     // per target node, 3 per frame, or NULL: of the root and of what is carried
 } keys;
 
 typedef struct work {
@@ -39,11 +46,12 @@ typedef struct work {
     cutis_sampler *sampler;
     cutis_transform *pose;
     int32_t *map;
-    uint32_t first; // frame of the motion that is the result's first
-    double lift;
-    double *source[2], *ankle[2], *offset[2], *lows; // per frame; ankles of left, right
-    double *pull[2];                                 // per frame: towards the scaled path
-    retarget_stance *stances[2];
+    uint32_t first;     // frame of the motion that is the result's first
+    double lift, level; // of the whole motion; of the ground
+    retarget_foot foot[2];
+    double *points[2][2]; // of each foot's sole, in a frame and the one before
+    double *lows, *drop;  // per frame: lowest of both soles; how far the hips are lowered
+    double *scratch;      // 3 per frame
     keys keys;
 } work;
 
@@ -175,41 +183,154 @@ static cutis_result choose_rest(work *w)
     return CUTIS_OK;
 }
 
-static cutis_result alloc_frames(work *w)
+static cutis_result alloc_foot(work *w, int side)
+{
+    retarget_foot *foot = &w->foot[side];
+    cutis_arena *arena = &w->arena;
+    const size_t frames = w->report.frame_count;
+    double **paths[] = { &foot->points[0], &foot->points[1], &foot->points[2],
+                         &foot->free,      &foot->thigh,     &foot->step,
+                         &foot->offset,    &foot->pull,      &foot->goal };
+    bool all = true;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        *paths[i] = cutis_arena_zero(arena, frames, 3 * sizeof(double));
+        all = all && *paths[i];
+    }
+    foot->low = cutis_arena_zero(arena, frames, sizeof(double));
+    foot->stances = cutis_arena_alloc(arena, frames / 2 + 1, sizeof(retarget_stance));
+    for (int i = 0; i < 2; i++) {
+        w->points[side][i] =
+            cutis_arena_zero(arena, w->job.sole[side].count + (size_t)1, 3 * sizeof(double));
+        all = all && w->points[side][i];
+    }
+    return all && foot->low && foot->stances ? CUTIS_OK : cutis_alloc_result(w->job.context);
+}
+
+static cutis_result alloc_keys(work *w)
 {
     const size_t frames = w->report.frame_count;
     cutis_arena *arena = &w->arena;
-    bool all = true;
-    double **paths[] = { w->source, w->ankle, w->offset, w->pull };
-    for (int side = 0; side < 2; side++) {
-        for (int i = 0; i < 4; i++) {
-            paths[i][side] = cutis_arena_zero(arena, frames, 3 * sizeof(double));
-            all = all && paths[i][side];
-        }
-        w->stances[side] = cutis_arena_alloc(arena, frames / 2 + 1, sizeof(retarget_stance));
-        all = all && w->stances[side];
-    }
-    w->lows = cutis_arena_alloc(arena, frames, sizeof *w->lows);
     keys *k = &w->keys;
     k->times = cutis_arena_alloc(arena, frames, sizeof *k->times);
-    k->moves = cutis_arena_alloc(arena, frames, 3 * sizeof *k->moves);
+    k->moves = cutis_arena_zero(arena, w->job.target.count, sizeof *k->moves);
     k->rotations = cutis_arena_zero(arena, w->job.target.count, sizeof *k->rotations);
-    if (!all || !w->lows || !k->times || !k->moves || !k->rotations)
-        return cutis_alloc_result(w->job.context);
-    for (int side = 0; side < 2; side++) {
-        if (w->job.loose[side] == CUTIS_NONE) continue;
-        k->loose[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(float));
-        if (!k->loose[side]) return cutis_alloc_result(w->job.context);
-    }
+    if (!k->times || !k->moves || !k->rotations) return cutis_alloc_result(w->job.context);
     for (uint32_t n = 0; n < w->job.target.count; n++) {
-        if (w->map[n] == CUTIS_NONE) continue;
-        k->rotations[n] = cutis_arena_alloc(arena, frames, 4 * sizeof(float));
-        if (!k->rotations[n]) return cutis_alloc_result(w->job.context);
+        bool carried = w->job.carrier[n] != CUTIS_NONE;
+        if (w->map[n] != CUTIS_NONE || carried) {
+            k->rotations[n] = cutis_arena_alloc(arena, frames, 4 * sizeof(float));
+            if (!k->rotations[n]) return cutis_alloc_result(w->job.context);
+        }
+        if ((int32_t)n == w->job.root || carried) {
+            k->moves[n] = cutis_arena_alloc(arena, frames, 3 * sizeof(float));
+            if (!k->moves[n]) return cutis_alloc_result(w->job.context);
+        }
     }
     return CUTIS_OK;
 }
 
-// Paths of the ankles as they come, and the ground under them.
+static cutis_result alloc_frames(work *w)
+{
+    const size_t frames = w->report.frame_count;
+    for (int side = 0; side < 2; side++) TRY(alloc_foot(w, side));
+    w->lows = cutis_arena_alloc(&w->arena, frames, 2 * sizeof *w->lows);
+    w->drop = cutis_arena_zero(&w->arena, frames, sizeof *w->drop);
+    w->scratch = cutis_arena_alloc(&w->arena, frames, 3 * sizeof *w->scratch);
+    if (!w->lows || !w->drop || !w->scratch) return cutis_alloc_result(w->job.context);
+    return alloc_keys(w);
+}
+
+// Nodes of the motion's foot that may touch the ground: ankle, ball and tip.
+static void foot_points(const work *w, int side, int32_t *out, uint32_t *count)
+{
+    const retarget_rig *rig = &w->job.motion;
+    int32_t foot = w->job.leg[side].motion[2], tip = foot;
+    for (int32_t n = foot + 1; n < (int32_t)rig->count; n++)
+        if (cutis_retarget_is_under(rig, n, foot) &&
+            v3_length(cutis_retarget_between(rig->place, foot, n)) >
+                v3_length(cutis_retarget_between(rig->place, foot, tip)))
+            tip = n;
+    *count = 0;
+    out[(*count)++] = foot;
+    if (tip == foot) return;
+    out[(*count)++] = tip;
+    if (rig->data->nodes[tip].parent != foot) out[(*count)++] = rig->data->nodes[tip].parent;
+}
+
+static void take_foot(work *w, int side, uint32_t f)
+{
+    const retarget_job *job = &w->job;
+    retarget_foot *foot = &w->foot[side];
+    int32_t nodes[RETARGET_FOOT_POINTS];
+    double **points = w->points[side], *swap = points[0];
+    const size_t at = 3 * (size_t)f;
+    foot_points(w, side, nodes, &foot->point_count);
+    for (uint32_t i = 0; i < foot->point_count; i++)
+        v3_put(v3_scale(cutis_retarget_at(w->frame.place, nodes[i]), job->scale),
+               foot->points[i] + at);
+    v3_put(cutis_retarget_at(w->frame.placed, job->leg[side].target[2]), foot->free + at);
+    v3_put(cutis_retarget_at(w->frame.placed, job->leg[side].target[0]), foot->thigh + at);
+    points[0] = points[1], points[1] = swap;
+    cutis_retarget_sole_at(job, side, &w->frame, points[1]);
+    cutis_retarget_touch(f ? points[0] : NULL, points[1], job->sole[side].count, job->target.up,
+                         TOUCH * job->stature, foot->step + at, &foot->low[f]);
+}
+
+// Height of a foot's sole as bones bring it.
+static double sole_height(const work *w, int side, uint32_t f)
+{
+    return double3_dot(w->foot[side].free + 3 * (size_t)f, w->job.target.up) + w->foot[side].low[f];
+}
+
+static double leg_length(const work *w, int side)
+{
+    const int32_t *leg = w->job.leg[side].target;
+    double sum = 0;
+    for (int k = 0; k < 2; k++)
+        sum += v3_length(cutis_retarget_between(w->job.target.place, leg[k], leg[k + 1]));
+    return sum;
+}
+
+// The motion goes up or down as a whole so that feet that stand do so on the ground: those near the
+// lowest, for there may be stairs. Without stances the lowest 5 % of all frames touch it.
+static void find_lift(work *w)
+{
+    const uint32_t frames = w->report.frame_count;
+    const double near = LEVEL * leg_length(w, 0);
+    uint32_t count = 0, kept = 0;
+    double sum = 0;
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < w->foot[side].stance_count; i++)
+            for (uint32_t f = w->foot[side].stances[i].first; f <= w->foot[side].stances[i].last;
+                 f++)
+                w->lows[count++] = sole_height(w, side, f);
+    bool stands = count > 0;
+    for (uint32_t f = 0; f < frames && !stands; f++)
+        w->lows[count++] = fmin(sole_height(w, 0, f), sole_height(w, 1, f));
+    qsort(w->lows, count, sizeof *w->lows, order_double);
+    double low = w->lows[(size_t)((stands ? STANCE_PART : GROUND_PART) * (count - 1))];
+    for (uint32_t i = 0; i < count && stands; i++) {
+        if (fabs(w->lows[i] - low) > near) continue;
+        sum += w->lows[i] - low;
+        kept++;
+    }
+    w->lift = w->level - low - (kept ? sum / kept : 0);
+}
+
+// Stances stand on the ground, or where they come to if that is clearly above it.
+static void find_levels(work *w, int side)
+{
+    retarget_foot *foot = &w->foot[side];
+    for (uint32_t i = 0; i < foot->stance_count; i++) {
+        retarget_stance *s = &foot->stances[i];
+        double mean = 0;
+        for (uint32_t f = s->first; f <= s->last; f++)
+            mean += (sole_height(w, side, f) + w->lift) / (s->last - s->first + 1);
+        s->level = mean > w->level + LEVEL * leg_length(w, side) ? mean : w->level;
+    }
+}
+
+// Paths of the feet as they come, and the ground under them.
 static cutis_result first_pass(work *w)
 {
     retarget_job *job = &w->job;
@@ -217,64 +338,91 @@ static cutis_result first_pass(work *w)
     for (uint32_t f = 0; f < frames; f++) {
         sample(w, f);
         cutis_retarget_frame_make(job, w->pose, 0, &w->frame);
-        w->lows[f] = cutis_retarget_lowest(job, w->frame.placed);
-        for (int side = 0; side < 2 && job->feet; side++)
-            for (int k = 0; k < 3; k++) {
-                size_t at = 3 * (size_t)f + k;
-                w->source[side][at] =
-                    job->scale * w->frame.place[3 * (size_t)job->leg[side].motion[2] + k];
-                w->ankle[side][at] = w->frame.placed[3 * (size_t)job->leg[side].target[2] + k];
-            }
+        for (int side = 0; side < 2 && job->feet; side++) take_foot(w, side, f);
         TRY(cutis_progress(job->context, "retargeting", 0.5 * f / frames));
     }
-    double ground = cutis_retarget_lowest(job, job->target.place);
-    if (!isfinite(ground)) return CUTIS_OK;
-    qsort(w->lows, frames, sizeof *w->lows, order_double);
-    w->lift = ground - w->lows[(size_t)(GROUND_PART * (frames - 1))];
+    if (!job->feet) return CUTIS_OK;
+    w->level = cutis_retarget_ground(job);
+    for (int side = 0; side < 2; side++) {
+        retarget_foot *foot = &w->foot[side];
+        foot->stance_count = cutis_retarget_stances(foot->points, foot->point_count, job->target.up,
+                                                    frames, 1 / w->report.fps, leg_length(w, side),
+                                                    w->scratch, foot->stances);
+        w->report.stance_count[side] = foot->stance_count;
+        for (uint32_t i = 0; i < foot->stance_count; i++)
+            w->report.stance_seconds[side] +=
+                (foot->stances[i].last - foot->stances[i].first) / w->report.fps;
+    }
+    find_lift(w);
     return CUTIS_OK;
-}
-
-static double path_length(const double *path, const retarget_stance *s)
-{
-    double sum = 0;
-    for (uint32_t f = s->first + 1; f <= s->last; f++)
-        sum += v3_distance_of(path + 3 * (size_t)f, path + 3 * (size_t)f - 3);
-    return sum;
 }
 
 // Bones keep the motion's directions, so hips of another width and a knee of another height put an
 // ankle beside its scaled path: it is pulled back to within PATH_REACH of it.
-static void pull_ankle(work *w, int side)
+static void pull_ankle(work *w, retarget_foot *foot)
 {
-    const double reach = PATH_REACH * w->report.height;
+    const double reach = PATH_REACH * w->job.stature;
     for (size_t f = 0; f < w->report.frame_count; f++) {
-        vec3 e = v3_sub(v3_of(w->source[side] + 3 * f), v3_of(w->ankle[side] + 3 * f));
+        vec3 e = v3_sub(v3_of(foot->points[0] + 3 * f), v3_of(foot->free + 3 * f));
         double length = v3_length(e);
         vec3 pull = length > reach ? v3_scale(e, 1 - reach / length) : v3(0, 0, 0);
-        v3_put(pull, w->pull[side] + 3 * f);
-        v3_sum(w->ankle[side] + 3 * f, pull);
+        v3_put(pull, foot->pull + 3 * f);
+        v3_put(v3_mad(v3_add(v3_of(foot->free + 3 * f), pull), w->lift, v3_of(w->job.target.up)),
+               foot->goal + 3 * f);
     }
 }
 
-static void find_stances(work *w)
+// Where each ankle shall be: near its path, standing in its stances, never below the ground.
+static void find_goals(work *w, int side)
 {
-    const retarget_job *job = &w->job;
-    const uint32_t frames = w->report.frame_count;
-    const double dt = 1 / w->report.fps;
-    for (int side = 0; side < 2; side++) {
-        double leg = 0;
-        for (int k = 0; k < 2; k++) {
-            const int32_t *limb = job->leg[side].target;
-            leg += v3_length(cutis_retarget_between(job->target.place, limb[k], limb[k + 1]));
-        }
-        uint32_t count = cutis_retarget_stances(w->source[side], frames, dt, leg, w->stances[side]);
-        w->report.stance_count[side] = count;
-        for (uint32_t i = 0; i < count; i++)
-            w->report.stance_seconds[side] +=
-                (w->stances[side][i].last - w->stances[side][i].first) * dt;
-        if (w->options->feet != CUTIS_RETARGET_FEET_LOCKED) continue;
-        cutis_retarget_hold(w->ankle[side], frames, dt, w->stances[side], count, w->offset[side]);
-        for (size_t i = 0; i < 3 * (size_t)frames; i++) w->offset[side][i] += w->pull[side][i];
+    retarget_foot *foot = &w->foot[side];
+    const double *up = w->job.target.up;
+    pull_ankle(w, foot);
+    find_levels(w, side);
+    cutis_retarget_hold(foot->goal, foot->step, foot->low, up, w->report.frame_count,
+                        1 / w->report.fps, foot->stances, foot->stance_count, foot->offset);
+    for (size_t f = 0; f < w->report.frame_count; f++) {
+        v3_sum(foot->goal + 3 * f, v3_of(foot->offset + 3 * f));
+        double above = double3_dot(foot->goal + 3 * f, up) + foot->low[f] - w->level;
+        if (above < 0) v3_sum(foot->goal + 3 * f, v3_scale(v3_of(up), -above));
+    }
+}
+
+// How far the hips must come down so that a standing leg reaches its foot.
+static double needed_drop(const work *w, int side, uint32_t f)
+{
+    const vec3 up = v3_of(w->job.target.up);
+    const double reach = LEG_REACH * leg_length(w, side);
+    vec3 hip = v3_mad(v3_of(w->foot[side].thigh + 3 * (size_t)f), w->lift, up);
+    vec3 d = v3_sub(v3_of(w->foot[side].goal + 3 * (size_t)f), hip);
+    double rise = v3_dot(d, up), aside = v3_dot(d, d) - rise * rise;
+    if (v3_dot(d, d) <= reach * reach) return 0;
+    return fmax(0, -rise - sqrt(fmax(0, reach * reach - aside)));
+}
+
+// The largest need within DROP_SPAN, then the mean within it: never less than what is needed, and
+// smooth.
+static void find_drop(work *w)
+{
+    const int64_t frames = w->report.frame_count;
+    const int64_t span = (int64_t)fmax(1, round(DROP_SPAN * w->report.fps));
+    double *need = w->scratch, *most = w->scratch + frames;
+    for (int64_t f = 0; f < frames; f++) need[f] = 0;
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < w->foot[side].stance_count; i++)
+            for (uint32_t f = w->foot[side].stances[i].first; f <= w->foot[side].stances[i].last;
+                 f++)
+                need[f] = fmax(need[f], needed_drop(w, side, f));
+    for (int64_t f = 0; f < frames; f++) {
+        most[f] = 0;
+        for (int64_t k = f - span; k <= f + span; k++)
+            most[f] = fmax(most[f], k >= 0 && k < frames ? need[k] : 0);
+    }
+    for (int64_t f = 0; f < frames; f++) {
+        double sum = 0;
+        for (int64_t k = f - span; k <= f + span; k++)
+            sum += most[k < 0 ? 0 : k >= frames ? frames - 1 : k];
+        w->drop[f] = sum / (double)(2 * span + 1);
     }
 }
 
@@ -302,23 +450,21 @@ static void write_rotation(const work *w, uint32_t n, uint32_t f)
     for (int k = 0; k < 4; k++) out[k] = (float)(sign * quat[(k + 1) % 4]);
 }
 
-// Where a node stands under its parent, that of a loose foot (`moved`) as it has moved.
-static void write_place(const work *w, int32_t node, bool moved, float *out)
+// Where a node stands under its parent.
+static void write_place(const work *w, int32_t node, float *out)
 {
     const retarget_job *job = &w->job;
     const int32_t parent = job->target.data->nodes[node].parent;
     const double *at = w->frame.placed + 3 * (size_t)node;
     cutis_float3 p = { (float)at[0], (float)at[1], (float)at[2] };
     if (parent != CUTIS_NONE) {
-        const double *rest = job->target.world + 12 * (size_t)parent;
         double linear[9], turned[9];
         cutis_mat34 above, inverse;
-        double34_linear(rest, linear);
+        double34_linear(job->target.world + 12 * (size_t)parent, linear);
         double33_multiply(w->frame.turned + 9 * (size_t)parent, linear, turned);
         for (int i = 0; i < 12; i++)
-            above.m[i] = (float)(!moved       ? rest[i]
-                                 : i % 4 == 3 ? w->frame.placed[3 * (size_t)parent + i / 4]
-                                              : turned[3 * (i / 4) + i % 4]);
+            above.m[i] = (float)(i % 4 == 3 ? w->frame.placed[3 * (size_t)parent + i / 4]
+                                            : turned[3 * (i / 4) + i % 4]);
         if (cutis_mat34_invert(&above, &inverse)) p = cutis_mat34_point(&inverse, p);
     }
     memcpy(out, &p, sizeof p);
@@ -348,53 +494,76 @@ static void measure_arm(const work *w, int side, errors *e)
 static void measure_ankle(work *w, int side, uint32_t f, errors *e)
 {
     const retarget_job *job = &w->job;
+    retarget_foot *foot = &w->foot[side];
     const double *at = w->frame.placed + 3 * (size_t)job->leg[side].target[2];
-    vec3 want = v3_mad(v3_of(w->source[side] + 3 * (size_t)f), w->lift, v3_of(job->target.up));
-    v3_put(v3_of(at), w->ankle[side] + 3 * (size_t)f);
+    vec3 want = v3_mad(v3_of(foot->points[0] + 3 * (size_t)f), w->lift, v3_of(job->target.up));
+    v3_put(v3_of(at), foot->goal + 3 * (size_t)f);
     add_error(e, v3_distance(v3_of(at), want));
 }
 
-static void add_slides(const work *w, double *out, double *const paths[2])
+// How far the motion's own foot slides in a stance: the slowest of its points from frame to frame.
+static double source_slide(const retarget_foot *foot, const retarget_stance *s)
 {
     double sum = 0;
-    uint32_t count = 0;
+    for (size_t f = s->first + (size_t)1; f <= s->last; f++) {
+        double least = INFINITY;
+        for (uint32_t i = 0; i < foot->point_count; i++)
+            least =
+                fmin(least, v3_distance_of(foot->points[i] + 3 * f, foot->points[i] + 3 * f - 3));
+        sum += least;
+    }
+    return sum;
+}
+
+// The largest over all stances, in % of the height.
+static void measure_slides(work *w)
+{
+    double most[3] = { NAN, NAN, NAN };
     for (int side = 0; side < 2; side++)
-        for (uint32_t i = 0; i < w->report.stance_count[side]; i++, count++)
-            sum += path_length(paths[side], &w->stances[side][i]);
-    *out = count ? 100 * sum / count / w->report.height : NAN;
+        for (uint32_t i = 0; i < w->foot[side].stance_count; i++) {
+            const retarget_foot *foot = &w->foot[side];
+            const retarget_stance *s = &foot->stances[i];
+            const double *up = w->job.target.up;
+            const double slides[3] = { cutis_retarget_slide(foot->goal, foot->step, up, s),
+                                       cutis_retarget_slide(foot->free, foot->step, up, s),
+                                       source_slide(foot, s) };
+            for (int k = 0; k < 3; k++) most[k] = fmax(most[k], slides[k]);
+        }
+    w->report.slide = 100 * most[0] / w->report.height;
+    w->report.slide_free = 100 * most[1] / w->report.height;
+    w->report.slide_source = 100 * most[2] / w->report.height;
+}
+
+static void write_frame(work *w, uint32_t f)
+{
+    w->keys.times[f] = (float)(f / w->report.fps);
+    for (uint32_t n = 0; n < w->job.target.count; n++) {
+        if (w->keys.rotations[n]) write_rotation(w, n, f);
+        if (w->keys.moves[n]) write_place(w, (int32_t)n, w->keys.moves[n] + 3 * (size_t)f);
+    }
 }
 
 static cutis_result second_pass(work *w)
 {
     retarget_job *job = &w->job;
     const uint32_t frames = w->report.frame_count;
+    const bool locked = job->feet && w->options->feet == CUTIS_RETARGET_FEET_LOCKED;
     errors ankles = { 0 }, hands = { 0 };
-    for (int side = 0; side < 2 && job->feet; side++)
-        if (w->options->feet == CUTIS_RETARGET_FEET_LOCKED) pull_ankle(w, side);
-    if (job->feet) {
-        find_stances(w);
-        add_slides(w, &w->report.slide_source, w->source);
-        add_slides(w, &w->report.slide_free, w->ankle);
-    }
+    for (int side = 0; side < 2 && locked; side++) find_goals(w, side);
+    if (locked) find_drop(w);
     for (uint32_t f = 0; f < frames; f++) {
         sample(w, f);
-        cutis_retarget_frame_make(job, w->pose, w->lift, &w->frame);
+        cutis_retarget_frame_make(job, w->pose, w->lift - w->drop[f], &w->frame);
         for (int side = 0; side < 2 && job->feet; side++) {
-            const double *offset = w->offset[side] + 3 * (size_t)f;
-            if (double3_dot(offset, offset) > 0) cutis_retarget_reach(job, side, offset, &w->frame);
+            if (locked)
+                cutis_retarget_reach(job, side, w->foot[side].goal + 3 * (size_t)f, &w->frame);
             measure_ankle(w, side, f, &ankles);
         }
         for (int side = 0; side < 2; side++) measure_arm(w, side, &hands);
-        w->keys.times[f] = (float)(f / w->report.fps);
-        for (uint32_t n = 0; n < job->target.count; n++)
-            if (w->keys.rotations[n]) write_rotation(w, n, f);
-        write_place(w, job->root, false, w->keys.moves + 3 * (size_t)f);
-        for (int side = 0; side < 2; side++)
-            if (w->keys.loose[side])
-                write_place(w, job->loose[side], true, w->keys.loose[side] + 3 * (size_t)f);
+        write_frame(w, f);
         TRY(cutis_progress(job->context, "retargeting", 0.5 + 0.5 * f / frames));
     }
-    if (job->feet) add_slides(w, &w->report.slide, w->ankle);
+    if (job->feet) measure_slides(w);
     w->report.ankle_mean = 100 * ankles.sum / (double)ankles.count / w->report.height;
     w->report.ankle_max = ankles.count ? 100 * ankles.max / w->report.height : NAN;
     w->report.hand_mean = hands.sum / (double)hands.count;
@@ -451,11 +620,8 @@ static cutis_result make_channels(work *w, cutis_channel **out, uint32_t *count)
     if (!list || !held) return cutis_alloc_result(w->job.context);
     for (uint32_t n = 0; n < rig->count; n++) {
         bool differs = bind_differs(rig, n, &held[n]);
-        const float *moves = (int32_t)n == w->job.root ? w->keys.moves : NULL;
-        for (int side = 0; side < 2; side++)
-            if ((int32_t)n == w->job.loose[side]) moves = w->keys.loose[side];
-        if (moves)
-            list[used++] = channel(w, n, CUTIS_PATH_TRANSLATION, frames, moves);
+        if (w->keys.moves[n])
+            list[used++] = channel(w, n, CUTIS_PATH_TRANSLATION, frames, w->keys.moves[n]);
         else if (differs)
             list[used++] = channel(w, n, CUTIS_PATH_TRANSLATION, 1, &held[n].translation.x);
         if (w->keys.rotations[n])
@@ -512,7 +678,7 @@ static cutis_result run(work *w, cutis_model **out)
         w->report.mapped_count += w->map[n] != CUTIS_NONE;
     }
     w->report.scale = job->scale;
-    w->report.height = cutis_retarget_height(&job->target);
+    w->report.height = job->stature;
     w->report.slide = w->report.slide_free = w->report.slide_source = NAN;
     TRY(first_pass(w));
     w->report.ground = w->lift;

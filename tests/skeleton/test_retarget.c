@@ -510,7 +510,7 @@ static void a_leg_reaches_its_goal_with_its_lengths_its_plane_and_its_foot(void 
             double far[3];
             for (int k = 0; k < 3; k++) far[k] = goal[k] - at[3 * hip + k];
             if (sqrt(double3_dot(far, far)) < fabs(a - c) * 1.1) continue;
-            cutis_retarget_reach(&b.job, side, offset, &b.frame);
+            cutis_retarget_reach(&b.job, side, goal, &b.frame);
             for (int k = 0; k < 3; k++) {
                 assert_near(at[3 * ankle + k], goal[k], 1e-9);
                 thigh[k] = at[3 * knee + k] - at[3 * hip + k];
@@ -531,7 +531,7 @@ static void standing_feet_are_found_and_held(void **state)
 {
     (void)state;
     enum { COUNT = 301 };
-    static double path[3 * COUNT], offsets[3 * COUNT];
+    static double path[3 * COUNT], offsets[3 * COUNT], scratch[3 * COUNT];
     static retarget_stance stances[COUNT];
     const double dt = 0.01;
     double x = 0;
@@ -541,13 +541,15 @@ static void standing_feet_are_found_and_held(void **state)
         x += (stands ? 0.02 : 1.5) * dt;
         path[3 * f] = x, path[3 * f + 1] = 0.08, path[3 * f + 2] = 0;
     }
-    uint32_t count = cutis_retarget_stances(path, COUNT, dt, 0.9, stances);
+    double *points = path;
+    const double up[3] = { 0, 1, 0 };
+    uint32_t count = cutis_retarget_stances(&points, 1, up, COUNT, dt, 0.9, scratch, stances);
     assert_int_equal(count, 2);
     assert_near(stances[0].first * dt, 0.5, 0.03);
     assert_near(stances[0].last * dt, 1.2, 0.03);
     assert_near(stances[1].first * dt, 2, 0.03);
     assert_near(stances[1].last * dt, 2.6, 0.03);
-    cutis_retarget_hold(path, COUNT, dt, stances, count, offsets);
+    cutis_retarget_hold(path, NULL, NULL, up, COUNT, dt, stances, count, offsets);
     for (uint32_t s = 0; s < 2; s++) {
         const uint32_t first = 3 * stances[s].first;
         for (uint32_t f = stances[s].first; f <= stances[s].last; f++)
@@ -557,7 +559,7 @@ static void standing_feet_are_found_and_held(void **state)
         assert_near(offsets[3 * f], offsets[3 * f - 3], 0.0025);
     assert_near(offsets[0], 0, 0);
     assert_near(offsets[3 * 160], 0, 0); // half way between: the motion's own place
-    assert_int_equal(cutis_retarget_stances(path, 30, dt, 0.9, stances), 0);
+    assert_int_equal(cutis_retarget_stances(&points, 1, up, 30, dt, 0.9, scratch, stances), 0);
 }
 
 // A rig with goals for inverse kinematics: feet and toes hang from a root on the ground, before the

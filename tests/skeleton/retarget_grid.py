@@ -1,0 +1,116 @@
+"""Walk, run and wave on bodies in six rest poses and three up axes, judged by retarget_eval.py.
+usage: retarget_grid.py CUTIS SHARED FOLDER [--seeds 100,101] [--poses a,t] [--ups y,z,x] [--motions walk,run] [--makehuman] [--verbose]
+Prints `ok`, `not ok` and `skip` lines."""
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import rest_bodies
+import retarget_eval as ev
+from rest_bodies import Rig
+
+here = os.path.dirname(os.path.abspath(__file__))
+cutis, shared, folder = sys.argv[1:4]
+more = sys.argv[4:]
+
+
+def option(name, default):
+    return more[more.index('--' + name) + 1].split(',') if '--' + name in more else default
+
+
+POSES = ['t', 'a', 'sitting', 'bent', 'raised', 'kneeling']
+seeds = option('seeds', ['100', '101'])
+poses, ups, wanted = option('poses', POSES), option('ups', ['y', 'z', 'x']), option('motions', ['walk', 'run', 'wave'])
+verbose = '--verbose' in more
+failures = 0
+worst = {}
+
+
+def say(good, name, why):
+    global failures
+    print(f'ok {name} ({why})' if good else f'not ok {name}: {why}', flush=True)
+    failures += not good
+
+
+def run(*arguments):
+    done = subprocess.run([cutis, *arguments], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().split('\n')[0] or f'exit {done.returncode}')
+    return done.stdout
+
+
+def path(name):
+    return os.path.join(folder, name)
+
+
+def motions():
+    """name: (file, options of the command, Motion)"""
+    out, mocap = {}, os.path.join(shared, 'data/cmu-mocap/data')
+    run('synth', 'biped', '--size', 'low', '-q', '-o', path('biped.glb'))
+    for name, clip in (('wave', 'wave'), ('forward', 'walk_forward')):
+        out[name] = (path('biped.glb'), ['--clip', clip], ev.Motion(path('biped.glb'), clip))
+    for name, file in (('walk', '002/02_01'), ('run', '009/09_01'), ('run2', '016/16_35')):
+        file = os.path.join(mocap, file + '.bvh')
+        if name in wanted and not os.path.exists(file):
+            print(f'skip {name}: shared data: {file} is not there')
+        elif name in wanted:
+            out[name] = (file, [], ev.Motion(file, skip=1))
+    return {k: v for k, v in out.items() if k in wanted}
+
+
+def family(seed, pose):
+    made = 'kneeling' if pose == 'kneeling' else pose
+    base = {'raised': 't', 'kneeling': 'a'}.get(pose, pose)
+    file = path(f'{seed}_{base}.glb')
+    if not os.path.exists(file):
+        run('synth', 'family', '--kind', 'human', '--seed', seed, '--pose', base, '--vertices', '2500', '-q', '-o', file)
+    rig = Rig(file)
+    if made in rest_bodies.FAMILY_POSES:
+        rig.rest_in(rest_bodies.FAMILY_POSES[made])
+    return rig
+
+
+def makehuman(_, pose):
+    file = path('makehuman.glb')
+    if not os.path.exists(file):
+        done = subprocess.run([sys.executable, os.path.join(here, '../fit/makehuman.py'), os.path.join(shared, 'data'), file], capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip()[-200:])
+    rig = Rig(file)
+    rig.rest_in(rest_bodies.MAKEHUMAN_POSES[pose])
+    return rig
+
+
+def grid(title, make, words, seed):
+    standing = make(seed, 't')
+    standing.write(path('standing.glb'))
+    for name, (file, more_options, motion) in motions().items():
+        run('retarget', path('standing.glb'), '--motion', file, *more_options, '-q', '-o', path('like.glb'))
+        like = ev.judge(path('like.glb'), motion, words, 'y', standing)['places']
+        for pose in poses:
+            for up in ups:
+                rig = make(seed, pose)
+                rig.up_axis(up)
+                rig.write(path('body.glb'))
+                label = f'{title}, {pose}, {up} up, {name}'
+                try:
+                    run('retarget', path('body.glb'), '--motion', file, *more_options, '-q', '-o', path('out.glb'))
+                    result = ev.judge(path('out.glb'), motion, words, up, standing, like)
+                except RuntimeError as why:
+                    say(False, label, str(why))
+                    continue
+                bad = ev.faults(result)
+                figures = ' '.join(f'{k} {result[k]:.2f}' for k in ev.LIMITS) + f' contacts {result["contacts"]} duty {result["duty"]:.2f}'
+                say(not bad, label, '; '.join(bad) + ' | ' + figures if bad and verbose else '; '.join(bad) or figures)
+                for k in ev.LIMITS:
+                    worst[k] = max(worst.get(k, 0), result[k])
+
+
+if __name__ == '__main__':
+    for seed in seeds if seeds != ['none'] else []:
+        grid(f'human {seed}', family, ev.FAMILY, seed)
+    if '--makehuman' in more:
+        grid('MakeHuman', makehuman, ev.MAKEHUMAN, None)
+    print('worst:', ' '.join(f'{k} {v:.2f}' for k, v in worst.items()))
+    sys.exit(1 if failures else 0)
