@@ -23,9 +23,12 @@ static const double LEVEL = 0.06;
 static const double TOUCH = 0.001;
 // A leg is stretched to this part of its length, the hips come down for more, within that long.
 static const double LEG_REACH = 0.9985, DROP_SPAN = 0.1;
-// How far from the scaled path an ankle may be, in heights: less than the 2 % that are asked for,
-// so that a standing foot, which is held at its mean, stays within them.
-static const double PATH_REACH = 0.015;
+// How far from the scaled path an ankle may be, in heights: as bones bring it, and with what
+// standing adds, so that it stays within the 2 % that are promised.
+static const double PATH_REACH = 0.004, PATH_MOST = 0.018;
+// Floors of motion capture are not level (CMU's rise by 3 % of the height over a walk): a stance
+// may keep this much of its own height, in heights.
+static const double GROUND_SLACK = 0.003;
 // An arm or a leg of a T-pose is this near to level or upright (cosine of 30 degrees).
 static const double TPOSE_NEAR = 0.866;
 enum { FRAMES_MOST = 10000000 };
@@ -326,7 +329,10 @@ static void find_levels(work *w, int side)
         double mean = 0;
         for (uint32_t f = s->first; f <= s->last; f++)
             mean += (sole_height(w, side, f) + w->lift) / (s->last - s->first + 1);
-        s->level = mean > w->level + LEVEL * leg_length(w, side) ? mean : w->level;
+        const double slack = GROUND_SLACK * w->job.stature;
+        s->level = mean > w->level + LEVEL * leg_length(w, side)
+                       ? mean
+                       : fmin(fmax(mean, w->level - slack), w->level + slack);
     }
 }
 
@@ -372,6 +378,15 @@ static void pull_ankle(work *w, retarget_foot *foot)
     }
 }
 
+// A foot that would leave its path by more than is promised slides instead.
+static void keep_near(const work *w, retarget_foot *foot, size_t f)
+{
+    const double most = PATH_MOST * w->job.stature;
+    vec3 path = v3_mad(v3_of(foot->points[0] + 3 * f), w->lift, v3_of(w->job.target.up));
+    vec3 off = v3_sub(v3_of(foot->goal + 3 * f), path);
+    if (v3_length(off) > most) v3_put(v3_mad(path, most / v3_length(off), off), foot->goal + 3 * f);
+}
+
 // Where each ankle shall be: near its path, standing in its stances, never below the ground.
 static void find_goals(work *w, int side)
 {
@@ -383,7 +398,9 @@ static void find_goals(work *w, int side)
                         1 / w->report.fps, foot->stances, foot->stance_count, foot->offset);
     for (size_t f = 0; f < w->report.frame_count; f++) {
         v3_sum(foot->goal + 3 * f, v3_of(foot->offset + 3 * f));
-        double above = double3_dot(foot->goal + 3 * f, up) + foot->low[f] - w->level;
+        keep_near(w, foot, f);
+        double above = double3_dot(foot->goal + 3 * f, up) + foot->low[f] - w->level +
+                       GROUND_SLACK * w->job.stature;
         if (above < 0) v3_sum(foot->goal + 3 * f, v3_scale(v3_of(up), -above));
     }
 }

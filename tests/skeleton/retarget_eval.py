@@ -12,6 +12,7 @@ slide     from frame to frame of a contact, the skin that touches (within 0.1 % 
           vector; their lengths are summed over the contact: the way the sole was seen to slide. A foot that rolls over its heel or ball slides 0,
           and so does one that turns on the spot. The largest over all contacts
 edge      the longest edge of the skin: a body that is torn has edges across the gap
+jerk      the largest change of a limb joint's velocity from frame to frame, in those of the motion's own (scaled by the legs): what pops has more
 away      joints of the limbs from where the same body brings them from its T-pose, at their largest
 """
 import sys
@@ -33,6 +34,11 @@ def least(a, b):
     v, c = np.cross(a, b), np.dot(a, b)
     k = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
     return np.eye(3) + k + k @ k / (1 + c)
+
+
+def leg_of(places, j):
+    p = places[0]
+    return np.mean([np.linalg.norm(p[j['shin'][s]] - p[j['thigh'][s]]) + np.linalg.norm(p[j['foot'][s]] - p[j['shin'][s]]) for s in 'lr'])
 
 
 class Motion:
@@ -61,8 +67,7 @@ class Motion:
         return inside
 
     def leg(self):
-        j, p = self.joint, self.places[0]
-        return np.mean([np.linalg.norm(p[j['shin'][s]] - p[j['thigh'][s]]) + np.linalg.norm(p[j['foot'][s]] - p[j['shin'][s]]) for s in 'lr'])
+        return leg_of(self.places, self.joint)
 
     def contacts(self, side):
         points, leg = self.places[:, self.feet[side]], self.leg()
@@ -135,13 +140,16 @@ def judge(path, motion, words, up, standing, like=None):
     edges = np.vstack([rig.triangles[:, [0, 1]], rig.triangles[:, [1, 2]], rig.triangles[:, [2, 0]]])
     result['edge'] = max(100 * np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1).max() / height for x in (rig.posed(w) for w in worlds[::max(1, len(worlds) // 24)]))
     limbs = [joint[r][s] for r in ROLES for s in 'lr']
+    own = motion.places[:, [motion.joint[r][s] for r in ROLES for s in 'lr']] * (leg_of(places, joint) / motion.leg())
+    changes = [np.linalg.norm(np.diff(p, 2, axis=0), axis=2).max() for p in (places[:, limbs], own)]
+    result['jerk'] = changes[0] / max(changes[1], 1e-4 * height)
     result['places'] = places[:, limbs]
     if like is not None:
         result['away'] = 100 * np.linalg.norm(places[:, limbs] - like, axis=2).max() / height
     return result
 
 
-LIMITS = {'lean': 10, 'ground': 1, 'sunk': 1, 'slide': 0.3, 'edge': 12, 'away': 8}
+LIMITS = {'lean': 10, 'ground': 1, 'sunk': 1, 'slide': 0.3, 'edge': 12, 'jerk': 4, 'away': 8}
 
 
 def faults(result):
