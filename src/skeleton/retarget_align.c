@@ -535,7 +535,9 @@ cutis_result cutis_retarget_align(retarget_job *job)
         if (meet == CUTIS_NONE)
             return INVALID(job->context, "the mapped joints stand in different trees of the model");
         job->root = meet;
-        if (job->target.role[n] == ROLE_SPINE) chest = (int32_t)n;
+        if (job->target.role[n] == ROLE_SPINE &&
+            (chest == CUTIS_NONE || job->target.order[n] >= job->target.order[chest]))
+            chest = (int32_t)n;
     }
     if (job->root == CUTIS_NONE)
         return cutis_fail(job->context, CUTIS_NOT_FOUND, "the map moves no joint of the model");

@@ -32,6 +32,21 @@ int32_t cutis_retarget_joint(const retarget_rig *rig, retarget_role role, int si
     return best;
 }
 
+// A spine that hangs from the chest is numbered from the hips, as all are.
+static void turn_spine(retarget_rig *rig)
+{
+    int32_t hips = cutis_retarget_joint(rig, ROLE_HIPS, SIDE_NONE);
+    uint8_t last = 0;
+    bool hangs = false;
+    for (uint32_t n = 0; n < rig->count; n++) {
+        if (rig->role[n] != ROLE_SPINE) continue;
+        if (rig->order[n] > last) last = rig->order[n];
+        hangs = hangs || (hips > (int32_t)n && cutis_retarget_is_under(rig, hips, (int32_t)n));
+    }
+    for (uint32_t n = 0; n < rig->count && hangs; n++)
+        if (rig->role[n] == ROLE_SPINE) rig->order[n] = (uint8_t)(last - rig->order[n]);
+}
+
 void cutis_retarget_number(retarget_rig *rig)
 {
     for (uint32_t n = 0; n < rig->count; n++) {
@@ -42,6 +57,7 @@ void cutis_retarget_number(retarget_rig *rig)
         if (up != CUTIS_NONE && rig->order[up] < UINT8_MAX)
             rig->order[n] = (uint8_t)(rig->order[up] + 1);
     }
+    turn_spine(rig);
 }
 
 bool cutis_retarget_whole(const retarget_rig *rig)
@@ -66,21 +82,56 @@ static bool mean_place(const retarget_rig *rig, retarget_role role, bool sided, 
     return true;
 }
 
-// The axis that points from the legs to the head or the arms (y where neither is known).
+// A vote for the axis that is up: a direction, and how much it says.
+static void vote(double *sum, vec3 d, double weight)
+{
+    if (v3_length(d) > 0) v3_sum(sum, v3_scale(v3_direction(d), weight));
+}
+
+// Front of a foot x left is up, if the foot is not stretched: one in line with its shin is no
+// standing foot, whatever it points to.
+static void vote_feet(const retarget_rig *rig, vec3 left, double *sum)
+{
+    for (int side = SIDE_LEFT; side <= SIDE_RIGHT; side++) {
+        int32_t shin = cutis_retarget_joint(rig, ROLE_SHIN, side);
+        int32_t foot = cutis_retarget_joint(rig, ROLE_FOOT, side);
+        int32_t toes = cutis_retarget_joint(rig, ROLE_TOES, side);
+        if (shin == CUTIS_NONE || foot == CUTIS_NONE || toes == CUTIS_NONE) continue;
+        vec3 front = v3_direction(cutis_retarget_between(rig->place, foot, toes));
+        vec3 down = v3_direction(cutis_retarget_between(rig->place, shin, foot));
+        vote(sum, v3_cross(front, left), 0.4 * fmax(0, 1 - 1.3 * fabs(v3_dot(front, down))));
+    }
+}
+
+// The axis that is up (y where nothing says): the trunk, most of all; legs, which a sitting body
+// holds forward; feet; the head. Two of a body that bends or sits agree. Bodies on four legs have
+// theirs from the tree.
 static void find_up(retarget_rig *rig)
 {
-    double top[3], base[3];
-    if (!mean_place(rig, ROLE_HEAD, false, top) && !mean_place(rig, ROLE_UPPERARM, true, top))
-        return;
-    if (!mean_place(rig, ROLE_FOOT, true, base) && !mean_place(rig, ROLE_SHIN, true, base) &&
-        !mean_place(rig, ROLE_HIPS, false, base))
-        return;
+    double head[3], chest[3], hips[3], feet[3], left[3] = { 0 }, sum[3] = { 0 };
+    int32_t l = cutis_retarget_joint(rig, ROLE_THIGH, SIDE_LEFT);
+    int32_t r = cutis_retarget_joint(rig, ROLE_THIGH, SIDE_RIGHT);
+    bool has_head = mean_place(rig, ROLE_HEAD, false, head);
+    bool has_chest = mean_place(rig, ROLE_UPPERARM, true, chest);
+    bool has_hips =
+        mean_place(rig, ROLE_THIGH, true, hips) || mean_place(rig, ROLE_HIPS, false, hips);
+    bool has_feet =
+        mean_place(rig, ROLE_FOOT, true, feet) || mean_place(rig, ROLE_SHIN, true, feet);
+    if (l != CUTIS_NONE && r != CUTIS_NONE)
+        v3_put(v3_direction(cutis_retarget_between(rig->place, r, l)), left);
+    const double *top = has_chest ? chest : has_head ? head : NULL;
+    if (!top || (!has_hips && !has_feet)) return;
+    if (has_hips) vote(sum, v3_sub(v3_of(top), v3_of(hips)), 1);
+    if (has_hips && has_feet) vote(sum, v3_sub(v3_of(hips), v3_of(feet)), 0.6);
+    if (!has_hips) vote(sum, v3_sub(v3_of(top), v3_of(feet)), 1);
+    if (has_head && has_chest) vote(sum, v3_sub(v3_of(head), v3_of(chest)), 0.3);
+    vote_feet(rig, v3_of(left), sum);
+    sum[1] += 0.2; // most files have y up
     int axis = 0;
-    for (int k = 0; k < 3; k++) top[k] -= base[k];
     for (int k = 1; k < 3; k++)
-        if (fabs(top[k]) > fabs(top[axis])) axis = k;
+        if (fabs(sum[k]) > fabs(sum[axis])) axis = k;
     memset(rig->up, 0, sizeof rig->up);
-    rig->up[axis] = top[axis] < 0 ? -1 : 1;
+    rig->up[axis] = sum[axis] < 0 ? -1 : 1;
 }
 
 cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig)
