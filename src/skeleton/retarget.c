@@ -26,9 +26,13 @@ static const double LEG_REACH = 0.9985, DROP_SPAN = 0.1;
 // How far from the scaled path an ankle may be, in heights: as bones bring it, and with what
 // standing adds, so that it stays within the 2 % that are promised.
 static const double PATH_REACH = 0.004, PATH_MOST = 0.018;
+// Feet differ by less than this, in heights, among people.
+static const double OTHER_FOOT = 0.05;
 // Floors of motion capture are not level (CMU's rise by 3 % of the height over a walk): a stance
 // may keep this much of its own height, in heights.
 static const double GROUND_SLACK = 0.003;
+// Half of how much wider hips are, in heights, from which on feet go as wide.
+static const double WIDE[2] = { 0.03, 0.06 };
 // An arm or a leg of a T-pose is this near to level or upright (cosine of 30 degrees).
 static const double TPOSE_NEAR = 0.866;
 enum { FRAMES_MOST = 10000000 };
@@ -191,9 +195,9 @@ static cutis_result alloc_foot(work *w, int side)
     retarget_foot *foot = &w->foot[side];
     cutis_arena *arena = &w->arena;
     const size_t frames = w->report.frame_count;
-    double **paths[] = { &foot->points[0], &foot->points[1], &foot->points[2],
-                         &foot->free,      &foot->thigh,     &foot->step,
-                         &foot->offset,    &foot->pull,      &foot->goal };
+    double **paths[] = { &foot->points[0], &foot->points[1], &foot->points[2], &foot->free,
+                         &foot->thigh,     &foot->step,      &foot->offset,    &foot->pull,
+                         &foot->goal,      &foot->path };
     bool all = true;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         *paths[i] = cutis_arena_zero(arena, frames, 3 * sizeof(double));
@@ -260,6 +264,21 @@ static void foot_points(const work *w, int side, int32_t *out, uint32_t *count)
     if (rig->data->nodes[tip].parent != foot) out[(*count)++] = rig->data->nodes[tip].parent;
 }
 
+// Hips much wider than the motion's (toys, robots) stand on feet as wide: the path is set aside by
+// the difference. Small ones are bodies of one kind, whose feet go where the motion's go.
+static vec3 set_aside(const work *w, int side)
+{
+    const retarget_job *job = &w->job;
+    const retarget_limb *own = &job->leg[side], *other = &job->leg[1 - side];
+    vec3 t = cutis_retarget_between(job->target.place, other->target[0], own->target[0]);
+    vec3 m = cutis_retarget_between(job->motion.place, other->motion[0], own->motion[0]);
+    vec3 out = cutis_retarget_between(w->frame.place, other->motion[0], own->motion[0]);
+    double wide = (v3_length(t) - job->scale * v3_length(m)) / 2 / job->stature;
+    double share = fmin(fmax((fabs(wide) - WIDE[0]) / (WIDE[1] - WIDE[0]), 0), 1);
+    if (!(v3_length(out) > 0)) return v3(0, 0, 0);
+    return v3_scale(v3_direction(out), share * wide * job->stature);
+}
+
 static void take_foot(work *w, int side, uint32_t f)
 {
     const retarget_job *job = &w->job;
@@ -271,6 +290,7 @@ static void take_foot(work *w, int side, uint32_t f)
     for (uint32_t i = 0; i < foot->point_count; i++)
         v3_put(v3_scale(cutis_retarget_at(w->frame.place, nodes[i]), job->scale),
                foot->points[i] + at);
+    v3_put(v3_add(v3_of(foot->points[0] + at), set_aside(w, side)), foot->path + at);
     v3_put(cutis_retarget_at(w->frame.placed, job->leg[side].target[2]), foot->free + at);
     v3_put(cutis_retarget_at(w->frame.placed, job->leg[side].target[0]), foot->thigh + at);
     points[0] = points[1], points[1] = swap;
@@ -369,7 +389,7 @@ static void pull_ankle(work *w, retarget_foot *foot)
 {
     const double reach = PATH_REACH * w->job.stature;
     for (size_t f = 0; f < w->report.frame_count; f++) {
-        vec3 e = v3_sub(v3_of(foot->points[0] + 3 * f), v3_of(foot->free + 3 * f));
+        vec3 e = v3_sub(v3_of(foot->path + 3 * f), v3_of(foot->free + 3 * f));
         double length = v3_length(e);
         vec3 pull = length > reach ? v3_scale(e, 1 - reach / length) : v3(0, 0, 0);
         v3_put(pull, foot->pull + 3 * f);
@@ -378,11 +398,34 @@ static void pull_ankle(work *w, retarget_foot *foot)
     }
 }
 
-// A foot that would leave its path by more than is promised slides instead.
-static void keep_near(const work *w, retarget_foot *foot, size_t f)
+// How far from its path a foot may roll: what is promised, and more where the feet are of different
+// shapes (a robot's ankle on the ground, a duck's feet).
+static double path_most(const work *w, int side)
 {
-    const double most = PATH_MOST * w->job.stature;
-    vec3 path = v3_mad(v3_of(foot->points[0] + 3 * f), w->lift, v3_of(w->job.target.up));
+    const retarget_job *job = &w->job;
+    const retarget_limb *leg = &job->leg[side];
+    int32_t nodes[RETARGET_FOOT_POINTS];
+    uint32_t count;
+    double reach = 0, low = INFINITY;
+    const vec3 up = v3_of(job->target.up),
+               ankle = cutis_retarget_at(job->target.place, leg->target[2]);
+    for (size_t i = 0; i < job->sole[side].count; i++)
+        reach = fmax(reach, v3_dot(v3_sub(v3_of(job->sole[side].place + 3 * i), ankle),
+                                   v3_direction(job->sole_front[side])));
+    for (size_t i = 0; i < job->sole[side].count; i++)
+        low = fmin(low,
+                   v3_dot(v3_sub(v3_of(job->sole[side].place + 3 * i), ankle), job->sole_up[side]));
+    foot_points(w, side, nodes, &count);
+    vec3 own = cutis_retarget_between(job->motion.place, nodes[0], nodes[count > 1]);
+    double rise = v3_dot(own, up), along = sqrt(fmax(0, v3_dot(own, own) - rise * rise));
+    double other = fabs(low - job->scale * rise) + fabs(reach - job->scale * along) / 2;
+    return PATH_MOST * job->stature + fmax(0, other - OTHER_FOOT * job->stature);
+}
+
+// A foot that would leave its path by more slides instead.
+static void keep_near(const work *w, retarget_foot *foot, double most, size_t f)
+{
+    vec3 path = v3_mad(v3_of(foot->path + 3 * f), w->lift, v3_of(w->job.target.up));
     vec3 off = v3_sub(v3_of(foot->goal + 3 * f), path);
     if (v3_length(off) > most) v3_put(v3_mad(path, most / v3_length(off), off), foot->goal + 3 * f);
 }
@@ -392,13 +435,14 @@ static void find_goals(work *w, int side)
 {
     retarget_foot *foot = &w->foot[side];
     const double *up = w->job.target.up;
+    const double most = path_most(w, side);
     pull_ankle(w, foot);
     find_levels(w, side);
     cutis_retarget_hold(foot->goal, foot->step, foot->low, up, w->report.frame_count,
                         1 / w->report.fps, foot->stances, foot->stance_count, foot->offset);
     for (size_t f = 0; f < w->report.frame_count; f++) {
         v3_sum(foot->goal + 3 * f, v3_of(foot->offset + 3 * f));
-        keep_near(w, foot, f);
+        keep_near(w, foot, most, f);
         double above = double3_dot(foot->goal + 3 * f, up) + foot->low[f] - w->level +
                        GROUND_SLACK * w->job.stature;
         if (above < 0) v3_sum(foot->goal + 3 * f, v3_scale(v3_of(up), -above));
@@ -513,7 +557,7 @@ static void measure_ankle(work *w, int side, uint32_t f, errors *e)
     const retarget_job *job = &w->job;
     retarget_foot *foot = &w->foot[side];
     const double *at = w->frame.placed + 3 * (size_t)job->leg[side].target[2];
-    vec3 want = v3_mad(v3_of(foot->points[0] + 3 * (size_t)f), w->lift, v3_of(job->target.up));
+    vec3 want = v3_mad(v3_of(foot->path + 3 * (size_t)f), w->lift, v3_of(job->target.up));
     v3_put(v3_of(at), foot->goal + 3 * (size_t)f);
     add_error(e, v3_distance(v3_of(at), want));
 }

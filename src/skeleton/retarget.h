@@ -158,9 +158,8 @@ void cutis_retarget_frame_make(const retarget_job *job, const cutis_transform *p
 /// feet.
 double cutis_retarget_ground(const retarget_job *job);
 
-/// The points of a foot at rest.
-cutis_result cutis_retarget_sole(cutis_arena *arena, const retarget_rig *rig, int32_t foot,
-                                 retarget_sole *out);
+/// The points of one of the target's feet at rest. Carriers are known.
+cutis_result cutis_retarget_sole(const retarget_job *job, int32_t foot, retarget_sole *out);
 /// The same in a frame, seen from the ankle. @param out 3 per point
 void cutis_retarget_sole_at(const retarget_job *job, int side, const retarget_frame *frame,
                             double *out);
@@ -212,6 +211,7 @@ enum { RETARGET_FOOT_POINTS = 3 };
 typedef struct retarget_foot {
     double *points[RETARGET_FOOT_POINTS]; ///< of the motion's foot, scaled: ankle, ball, tip
     uint32_t point_count;
+    double *path;   ///< where the ankle would be: the motion's, set aside for hips much wider
     double *free;   ///< the target's ankle as bones bring it
     double *thigh;  ///< and its hip joint
     double *low;    ///< the lowest of the sole, from the ankle, along up

@@ -442,7 +442,7 @@ static cutis_result find_soles(retarget_job *job)
         const int32_t *leg = job->leg[side].target;
         job->sole_front[side] = v3(0, 0, 0), job->sole_up[side] = v3_of(job->target.up);
         if (leg[2] == CUTIS_NONE || leg[1] == CUTIS_NONE) continue;
-        TRY(cutis_retarget_sole(job->arena, &job->target, leg[2], &job->sole[side]));
+        TRY(cutis_retarget_sole(job, leg[2], &job->sole[side]));
         TRY(cutis_retarget_foot_frame(job->arena, &job->target, &job->sole[side], leg,
                                       v3_direction(left.target), &job->sole_front[side],
                                       &job->sole_up[side]));

@@ -16,18 +16,27 @@ static const double NO_FOOT = 1e-3;
 // A sole that leans less than this (cosine of 6 degrees) is flat: soles are not planes.
 static const double FLAT = 0.9945;
 
-// The vertex at bind with its influences below `foot`; false if something else leads it.
-static bool take_vertex(const retarget_rig *rig, const cutis_primitive *p, uint32_t v, int32_t foot,
+// Does a node go with the foot: below it, or carried by what is?
+static bool goes_with(const retarget_job *job, int32_t node, int32_t foot)
+{
+    for (; node != CUTIS_NONE && node != foot; node = job->target.data->nodes[node].parent)
+        if (job->carrier[node] != CUTIS_NONE)
+            return cutis_retarget_is_under(&job->target, job->carrier[node], foot);
+    return node == foot;
+}
+
+// The vertex at bind with its influences that go with `foot`; false if something else leads it.
+static bool take_vertex(const retarget_job *job, const cutis_primitive *p, uint32_t v, int32_t foot,
                         retarget_sole *out)
 {
+    const retarget_rig *rig = &job->target;
     const cutis_influences *in = &p->influences;
     const uint32_t *joints = rig->data->skins[rig->skin].joints;
     const uint32_t first = in->first[v], last = in->first[v + 1];
     uint32_t strongest = first, count = 0;
     for (uint32_t i = first; i < last; i++)
         if (in->weights[i] > in->weights[strongest]) strongest = i;
-    if (first == last ||
-        !cutis_retarget_is_under(rig, (int32_t)joints[in->joints[strongest]], foot))
+    if (first == last || !goes_with(job, (int32_t)joints[in->joints[strongest]], foot))
         return false;
     if (!out) return true;
     int32_t *node = out->node + (size_t)RETARGET_SOLE_NODES * out->count;
@@ -35,7 +44,7 @@ static bool take_vertex(const retarget_rig *rig, const cutis_primitive *p, uint3
     for (uint32_t k = 0; k < RETARGET_SOLE_NODES; k++) node[k] = foot, weight[k] = 0;
     for (uint32_t i = first; i < last && count < RETARGET_SOLE_NODES; i++) {
         int32_t joint = (int32_t)joints[in->joints[i]];
-        if (!cutis_retarget_is_under(rig, joint, foot)) continue;
+        if (!goes_with(job, joint, foot)) continue;
         node[count] = joint, weight[count++] = (double)in->weights[i];
         sum += (double)in->weights[i];
     }
@@ -48,9 +57,10 @@ static bool take_vertex(const retarget_rig *rig, const cutis_primitive *p, uint3
 }
 
 // Every `stride`th vertex of the foot; without `out` they are counted.
-static uint32_t take_skin(const retarget_rig *rig, int32_t foot, uint32_t stride,
+static uint32_t take_skin(const retarget_job *job, int32_t foot, uint32_t stride,
                           retarget_sole *out)
 {
+    const retarget_rig *rig = &job->target;
     const cutis_instance *instances;
     uint32_t found = 0, count = cutis_model_instances(rig->model, &instances);
     for (uint32_t i = 0; rig->skin != CUTIS_NONE && i < count; i++) {
@@ -59,8 +69,8 @@ static uint32_t take_skin(const retarget_rig *rig, int32_t foot, uint32_t stride
         for (uint32_t k = 0; k < mesh->primitive_count; k++) {
             const cutis_primitive *p = &mesh->primitives[k];
             for (uint32_t v = 0; p->influences.first && v < p->vertex_count; v++)
-                if (take_vertex(rig, p, v, foot, NULL) && found++ % stride == 0 && out)
-                    (void)take_vertex(rig, p, v, foot, out);
+                if (take_vertex(job, p, v, foot, NULL) && found++ % stride == 0 && out)
+                    (void)take_vertex(job, p, v, foot, out);
         }
     }
     return found;
@@ -75,15 +85,16 @@ static cutis_result alloc_sole(cutis_arena *arena, uint32_t most, retarget_sole 
     return out->place && out->node && out->weight ? CUTIS_OK : cutis_alloc_result(arena->context);
 }
 
-cutis_result cutis_retarget_sole(cutis_arena *arena, const retarget_rig *rig, int32_t foot,
-                                 retarget_sole *out)
+cutis_result cutis_retarget_sole(const retarget_job *job, int32_t foot, retarget_sole *out)
 {
-    uint32_t found = take_skin(rig, foot, 1, NULL);
+    const retarget_rig *rig = &job->target;
+    cutis_arena *arena = job->arena;
+    uint32_t found = take_skin(job, foot, 1, NULL);
     *out = (retarget_sole){ .skin = found > 0 };
     if (found) {
         uint32_t stride = 1 + (found - 1) / SOLE_MOST;
         TRY(alloc_sole(arena, found / stride + 1, out));
-        take_skin(rig, foot, stride, out);
+        take_skin(job, foot, stride, out);
         return CUTIS_OK;
     }
     TRY(alloc_sole(arena, rig->count, out));

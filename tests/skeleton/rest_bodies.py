@@ -199,6 +199,31 @@ class Rig:
         self.order = sorted(range(len(self.names)), key=self.depth)
         self.rest_at(world, self.positions)
 
+    def add_joint(self, name, parent, at, taken, share):
+        """A joint of no axis of its own, under a node (index) at another joint's place, that takes a share of that joint's weights; or the parent itself."""
+        world = self.bind_world()
+        if name is None:
+            n = parent
+        else:
+            n = len(self.names)
+            self.names.append(name)
+            self.json['nodes'].append({})
+            self.parents.append(parent)
+            self.locals = np.append(self.locals, [np.eye(4)], 0)
+            place = np.eye(4)
+            place[:3, 3] = world[self.names.index(at)][:3, 3]
+            world = np.append(world, [place], 0)
+            self.order = sorted(range(len(self.names)), key=self.depth)
+        self.joints = self.joints + [n]
+        column = self.weights[:, self.joints.index(self.names.index(taken))]
+        w = scipy.sparse.hstack([self.weights, share * column]).tolil()
+        w[:, self.joints.index(self.names.index(taken))] = (1 - share) * column
+        self.weights = w.tocsr()
+        self.weights.eliminate_zeros()
+        self.inverse_binds = np.append(self.inverse_binds, [np.eye(4)], 0)
+        self.strongest = np.asarray(self.weights.argmax(1)).ravel()
+        self.rest_at(world, self.positions)
+
     def write(self, path, names=True):
         """Skin, joints and mesh alone; parents before children."""
         blob, views, accessors = bytearray(), [], []
