@@ -70,8 +70,8 @@ static cutis_result make_map(work *w)
     if (!w->map) return cutis_alloc_result(context);
     job->map = w->map;
     if (!w->options->map)
-        return cutis_retarget_map(w->target_model, w->motion_model, w->map, &w->report.target_by,
-                                  &w->report.motion_by);
+        return cutis_retarget_map_up(w->target_model, w->motion_model, w->options->up, w->map,
+                                     &w->report.target_by, &w->report.motion_by);
     for (uint32_t n = 0; n < job->target.count; n++) {
         w->map[n] = w->options->map[n];
         if (w->map[n] != CUTIS_NONE && (w->map[n] < 0 || w->map[n] >= (int32_t)job->motion.count))
@@ -80,6 +80,21 @@ static cutis_result make_map(work *w)
     w->report.target_by = CUTIS_RETARGET_BY_FILE;
     w->report.motion_by = job->motion.found;
     return CUTIS_OK;
+}
+
+// What walks on two legs and what walks on four have joints in common, but no motions: whoever
+// wants them says so, or gives a map. Rigs that call their joints alike are one rig.
+static cutis_result check_legs(const work *w)
+{
+    const bool four = w->job.target.four_legged;
+    if (four == w->job.motion.four_legged || w->options->across || w->options->map ||
+        w->report.target_by == CUTIS_RETARGET_BY_SAME_NAMES)
+        return CUTIS_OK;
+    return cutis_fail(
+        w->job.context, CUTIS_NOT_FOUND,
+        "the model goes on %s legs and the motion on %s: ask for it (across), or give "
+        "a map",
+        four ? "four" : "two", four ? "two" : "four");
 }
 
 // The clip's own rate if its keys are equally spaced, else 30.
@@ -727,10 +742,12 @@ static cutis_result run(work *w, cutis_model **out)
 {
     retarget_job *job = &w->job;
     TRY(cutis_retarget_rig_bind(&w->arena, w->target_model, &job->target));
+    cutis_retarget_tell_up(&job->target, w->options->up);
     TRY(cutis_retarget_roles(&w->arena, &job->target));
     TRY(open_clip(w));
     TRY(choose_rest(w));
     TRY(make_map(w));
+    TRY(check_legs(w));
     TRY(cutis_retarget_align(job));
     TRY(cutis_retarget_frame_alloc(job, &w->frame));
     TRY(alloc_frames(w));
@@ -740,6 +757,7 @@ static cutis_result run(work *w, cutis_model **out)
     }
     w->report.scale = job->scale;
     w->report.height = job->stature;
+    memcpy(w->report.up, job->target.up, sizeof w->report.up);
     w->report.slide = w->report.slide_free = w->report.slide_source = NAN;
     TRY(first_pass(w));
     w->report.ground = w->lift;

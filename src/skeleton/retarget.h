@@ -58,6 +58,7 @@ typedef struct retarget_rig {
     double frame[12]; ///< from the skin's own space to the world, at rest
     box3 bounds;      ///< of the skin at rest, or of the nodes
     double up[3];     ///< one of the world's axes
+    bool up_told;     ///< by the caller: it is not looked for
     bool four_legged; ///< thighs and shins are the hind legs, arms the fore legs
     cutis_retarget_found found;
 } retarget_rig;
@@ -84,6 +85,13 @@ cutis_result cutis_retarget_roles_by_topology(cutis_arena *arena, retarget_rig *
 cutis_result cutis_retarget_roles_of_four(cutis_arena *arena, retarget_rig *rig, bool *four);
 /// One of them; sets `found`.
 cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig);
+/// What is up, if the caller says so.
+void cutis_retarget_tell_up(retarget_rig *rig, cutis_retarget_up up);
+/// cutis_retarget_map with the target's up told.
+cutis_result cutis_retarget_map_up(const cutis_model *target, const cutis_model *motion,
+                                   cutis_retarget_up up, int32_t *map,
+                                   cutis_retarget_found *target_by,
+                                   cutis_retarget_found *motion_by);
 /// Number joints of one role and side along their paths.
 void cutis_retarget_number(retarget_rig *rig);
 /// The first joint of a role and side (lowest order, lowest index), or CUTIS_NONE.

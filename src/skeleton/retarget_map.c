@@ -10,6 +10,8 @@
 
 // Rigs that share this part of their joints' names are one rig, whatever the names say.
 static const double SAME_RIG = 0.8;
+// Shoulders against the trunk (see build).
+static const double TWO_LEGGED = 0.6, FOUR_LEGGED = 0.45;
 
 int32_t cutis_retarget_ancestor(const retarget_rig *rig, int32_t a, int32_t b)
 {
@@ -134,20 +136,40 @@ static void find_up(retarget_rig *rig)
     rig->up[axis] = sum[axis] < 0 ? -1 : 1;
 }
 
+// Width of the shoulders against the length of the trunk, which no pose changes: people have 0.68
+// to 0.9, beasts 0.2 to 0.35. NAN where a rig lacks arms or legs.
+static double build(const retarget_rig *rig)
+{
+    double chest[3], hips[3];
+    int32_t l = cutis_retarget_joint(rig, ROLE_UPPERARM, SIDE_LEFT);
+    int32_t r = cutis_retarget_joint(rig, ROLE_UPPERARM, SIDE_RIGHT);
+    if (!mean_place(rig, ROLE_UPPERARM, true, chest) || !mean_place(rig, ROLE_THIGH, true, hips))
+        return NAN;
+    return v3_length(cutis_retarget_between(rig->place, l, r)) / v3_distance_of(chest, hips);
+}
+
+// Four legs by the tree, unless names say shoulders that no beast has (someone who bends to the
+// ground); names, with four legs where they say a beast's build (a dog that sits); the tree.
 cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig)
 {
-    bool whole;
-    cutis_result four = cutis_retarget_roles_of_four(arena, rig, &rig->four_legged);
+    bool whole = cutis_retarget_roles_by_name(rig);
+    const double named = build(rig);
+    const int32_t thigh = whole ? cutis_retarget_joint(rig, ROLE_THIGH, SIDE_LEFT) : CUTIS_NONE;
+    TRY(cutis_retarget_roles_of_four(arena, rig, &rig->four_legged));
     rig->found = CUTIS_RETARGET_BY_TOPOLOGY;
-    if (four != CUTIS_OK || rig->four_legged) return four;
+    // A raised tail over a lowered head: the tree has it backwards, names do not.
+    bool backwards = rig->four_legged && thigh != CUTIS_NONE &&
+                     rig->role[thigh] >= ROLE_CLAVICLE && rig->role[thigh] <= ROLE_HAND;
+    if (rig->four_legged && !backwards && !(whole && named > TWO_LEGGED)) return CUTIS_OK;
     whole = cutis_retarget_roles_by_name(rig);
+    rig->four_legged = whole && named < FOUR_LEGGED;
     rig->found = CUTIS_RETARGET_BY_NAMES;
     if (!whole) {
         TRY(cutis_retarget_roles_by_topology(arena, rig, &whole));
         rig->found = whole ? CUTIS_RETARGET_BY_TOPOLOGY : CUTIS_RETARGET_BY_NOTHING;
         if (!whole) cutis_retarget_roles_by_name(rig); // a part of a body is better than nothing
     }
-    find_up(rig);
+    if (!rig->up_told) find_up(rig);
     return CUTIS_OK;
 }
 
@@ -260,17 +282,33 @@ static cutis_result map_rigs(cutis_arena *arena, retarget_rig *target, retarget_
                       "by names nor as bodies with legs and arms: give a map");
 }
 
-cutis_result cutis_retarget_map(const cutis_model *target, const cutis_model *motion, int32_t *map,
-                                cutis_retarget_found *target_by, cutis_retarget_found *motion_by)
+void cutis_retarget_tell_up(retarget_rig *rig, cutis_retarget_up up)
 {
-    if (!target || !motion || !map) return CUTIS_INVALID_ARGUMENT;
+    rig->up_told = up != CUTIS_RETARGET_UP_AUTO;
+    for (int k = 0; k < 3 && rig->up_told; k++) rig->up[k] = k == (int)up - CUTIS_RETARGET_UP_X;
+}
+
+cutis_result cutis_retarget_map_up(const cutis_model *target, const cutis_model *motion,
+                                   cutis_retarget_up up, int32_t *map,
+                                   cutis_retarget_found *target_by, cutis_retarget_found *motion_by)
+{
     cutis_arena arena = { .context = cutis_model_context(target) };
     retarget_rig a, b;
     cutis_result result = cutis_retarget_rig_bind(&arena, target, &a);
-    if (result == CUTIS_OK) result = cutis_retarget_rig_pose(&arena, motion, NULL, &b);
+    if (result == CUTIS_OK) {
+        cutis_retarget_tell_up(&a, up);
+        result = cutis_retarget_rig_pose(&arena, motion, NULL, &b);
+    }
     if (result == CUTIS_OK) result = map_rigs(&arena, &a, &b, map);
     if (result == CUTIS_OK && target_by) *target_by = a.found;
     if (result == CUTIS_OK && motion_by) *motion_by = b.found;
     cutis_arena_release(&arena);
     return result;
+}
+
+cutis_result cutis_retarget_map(const cutis_model *target, const cutis_model *motion, int32_t *map,
+                                cutis_retarget_found *target_by, cutis_retarget_found *motion_by)
+{
+    if (!target || !motion || !map) return CUTIS_INVALID_ARGUMENT;
+    return cutis_retarget_map_up(target, motion, CUTIS_RETARGET_UP_AUTO, map, target_by, motion_by);
 }

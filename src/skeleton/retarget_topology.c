@@ -407,14 +407,17 @@ static bool name_four(tree *t)
     return true;
 }
 
+// y up, else z, else x; or as told.
 static cutis_result find_body(cutis_arena *arena, retarget_rig *rig, bool (*name)(tree *),
-                              bool *whole)
+                              uint32_t axes, bool *whole)
 {
     tree t = { .rig = rig };
-    static const double UPS[2][3] = { { 0, 1, 0 }, { 0, 0, 1 } };
+    static const double UPS[3][3] = { { 0, 1, 0 }, { 0, 0, 1 }, { 1, 0, 0 } };
+    double told[3];
+    memcpy(told, rig->up_told ? rig->up : UPS[0], sizeof told);
     *whole = false;
-    for (int i = 0; i < 2 && !*whole; i++) {
-        memcpy(rig->up, UPS[i], sizeof rig->up);
+    for (uint32_t i = 0; i < (rig->up_told ? 1 : axes) && !*whole; i++) {
+        memcpy(rig->up, rig->up_told ? told : UPS[i], sizeof rig->up);
         memset(rig->role, 0, rig->count);
         memset(rig->side, 0, rig->count);
         TRY(grow_tree(arena, &t));
@@ -425,16 +428,16 @@ static cutis_result find_body(cutis_arena *arena, retarget_rig *rig, bool (*name
     if (*whole) return CUTIS_OK;
     memset(rig->role, 0, rig->count);
     memset(rig->side, 0, rig->count);
-    memcpy(rig->up, UPS[0], sizeof rig->up);
+    memcpy(rig->up, told, sizeof rig->up);
     return CUTIS_OK;
 }
 
 cutis_result cutis_retarget_roles_by_topology(cutis_arena *arena, retarget_rig *rig, bool *whole)
 {
-    return find_body(arena, rig, name_body, whole);
+    return find_body(arena, rig, name_body, 3, whole);
 }
 
 cutis_result cutis_retarget_roles_of_four(cutis_arena *arena, retarget_rig *rig, bool *four)
 {
-    return find_body(arena, rig, name_four, four);
+    return find_body(arena, rig, name_four, 2, four);
 }
