@@ -177,7 +177,8 @@ static cutis_result write_result(const request *r)
 static int make(cli_app *app, request *r)
 {
     cutis_result result = cutis_retarget(r->model, r->motion, &r->options, &r->result, &r->report);
-    if (result == CUTIS_NOT_FOUND && r->options.clip < cutis_model_get(r->motion)->clip_count)
+    if (result == CUTIS_NOT_FOUND && !r->map_path &&
+        r->options.clip < cutis_model_get(r->motion)->clip_count)
         show_skeletons(app, r);
     TRY(app_result(app, r->motion_path, result));
     return app_result(app, r->output, write_result(r));

@@ -210,9 +210,9 @@ static cutis_result alloc_foot(work *w, int side)
     retarget_foot *foot = &w->foot[side];
     cutis_arena *arena = &w->arena;
     const size_t frames = w->report.frame_count;
-    double **paths[] = { &foot->points[0], &foot->points[1], &foot->points[2], &foot->free,
-                         &foot->thigh,     &foot->step,      &foot->offset,    &foot->pull,
-                         &foot->goal,      &foot->path };
+    double **paths[] = { &foot->points[0], &foot->points[1], &foot->points[2],
+                         &foot->free,      &foot->thigh,     &foot->step,
+                         &foot->offset,    &foot->goal,      &foot->path };
     bool all = true;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         *paths[i] = cutis_arena_zero(arena, frames, 3 * sizeof(double));
@@ -314,10 +314,24 @@ static void take_foot(work *w, int side, uint32_t f)
                          TOUCH * job->stature, foot->step + at, &foot->low[f]);
 }
 
-// Height of a foot's sole as bones bring it.
+// Bones keep the motion's directions, so hips of another width and a knee of another height put an
+// ankle beside its scaled path: it is pulled back to within PATH_REACH of it, if feet are locked.
+static void pull_ankle(work *w, retarget_foot *foot)
+{
+    const double reach = PATH_REACH * w->job.stature;
+    const bool locked = w->options->feet == CUTIS_RETARGET_FEET_LOCKED;
+    for (size_t f = 0; f < w->report.frame_count; f++) {
+        vec3 free = v3_of(foot->free + 3 * f), e = v3_sub(v3_of(foot->path + 3 * f), free);
+        double length = v3_length(e);
+        if (locked && length > reach) free = v3_mad(free, 1 - reach / length, e);
+        v3_put(free, foot->goal + 3 * f);
+    }
+}
+
+// Height of a foot's sole before the motion is lifted.
 static double sole_height(const work *w, int side, uint32_t f)
 {
-    return double3_dot(w->foot[side].free + 3 * (size_t)f, w->job.target.up) + w->foot[side].low[f];
+    return double3_dot(w->foot[side].goal + 3 * (size_t)f, w->job.target.up) + w->foot[side].low[f];
 }
 
 static double leg_length(const work *w, int side)
@@ -394,23 +408,9 @@ static cutis_result first_pass(work *w)
             w->report.stance_seconds[side] +=
                 (foot->stances[i].last - foot->stances[i].first) / w->report.fps;
     }
+    for (int side = 0; side < 2; side++) pull_ankle(w, &w->foot[side]);
     find_lift(w);
     return CUTIS_OK;
-}
-
-// Bones keep the motion's directions, so hips of another width and a knee of another height put an
-// ankle beside its scaled path: it is pulled back to within PATH_REACH of it.
-static void pull_ankle(work *w, retarget_foot *foot)
-{
-    const double reach = PATH_REACH * w->job.stature;
-    for (size_t f = 0; f < w->report.frame_count; f++) {
-        vec3 e = v3_sub(v3_of(foot->path + 3 * f), v3_of(foot->free + 3 * f));
-        double length = v3_length(e);
-        vec3 pull = length > reach ? v3_scale(e, 1 - reach / length) : v3(0, 0, 0);
-        v3_put(pull, foot->pull + 3 * f);
-        v3_put(v3_mad(v3_add(v3_of(foot->free + 3 * f), pull), w->lift, v3_of(w->job.target.up)),
-               foot->goal + 3 * f);
-    }
 }
 
 // How far from its path a foot may roll: what is promised, and more where the feet are of different
@@ -451,8 +451,9 @@ static void find_goals(work *w, int side)
     retarget_foot *foot = &w->foot[side];
     const double *up = w->job.target.up;
     const double most = path_most(w, side);
-    pull_ankle(w, foot);
     find_levels(w, side);
+    for (size_t f = 0; f < w->report.frame_count; f++)
+        v3_sum(foot->goal + 3 * f, v3_scale(v3_of(up), w->lift));
     cutis_retarget_hold(foot->goal, foot->step, foot->low, up, w->report.frame_count,
                         1 / w->report.fps, foot->stances, foot->stance_count, foot->offset);
     for (size_t f = 0; f < w->report.frame_count; f++) {
@@ -464,7 +465,7 @@ static void find_goals(work *w, int side)
     }
 }
 
-// How far the hips must come down so that a standing leg reaches its foot.
+// How far the hips must come down so that the leg of a foot on the ground reaches it.
 static double needed_drop(const work *w, int side, uint32_t f)
 {
     const vec3 up = v3_of(w->job.target.up);
@@ -484,11 +485,17 @@ static void find_drop(work *w)
     const int64_t span = (int64_t)fmax(1, round(DROP_SPAN * w->report.fps));
     double *need = w->scratch, *most = w->scratch + frames;
     for (int64_t f = 0; f < frames; f++) need[f] = 0;
-    for (int side = 0; side < 2; side++)
-        for (uint32_t i = 0; i < w->foot[side].stance_count; i++)
-            for (uint32_t f = w->foot[side].stances[i].first; f <= w->foot[side].stances[i].last;
-                 f++)
+    for (int side = 0; side < 2; side++) {
+        const retarget_foot *foot = &w->foot[side];
+        for (uint32_t f = 0, i = 0; f < frames; f++) {
+            while (i < foot->stance_count && foot->stances[i].last < f) i++;
+            bool stands = i < foot->stance_count && foot->stances[i].first <= f;
+            double above =
+                double3_dot(foot->goal + 3 * (size_t)f, w->job.target.up) + foot->low[f] - w->level;
+            if (stands || above < TOUCH * w->job.stature)
                 need[f] = fmax(need[f], needed_drop(w, side, f));
+        }
+    }
     for (int64_t f = 0; f < frames; f++) {
         most[f] = 0;
         for (int64_t k = f - span; k <= f + span; k++)

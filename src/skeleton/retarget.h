@@ -225,9 +225,8 @@ typedef struct retarget_foot {
     double *low;    ///< the lowest of the sole, from the ankle, along up
     double *step;   ///< how far what touches the ground went since the frame before, seen from the
                     ///< ankle: along the ground by its mean, along up by `low`
-    double *offset; ///< from `free` to where the ankle shall be
-    double *pull;   ///< the part of it that goes to the scaled path
-    double *goal;   ///< where the ankle went
+    double *offset; ///< what standing adds to where the ankle goes
+    double *goal;   ///< where the ankle shall be, then where it went
     retarget_stance *stances;
     uint32_t stance_count;
 } retarget_foot;
