@@ -111,13 +111,16 @@ def slide_of(skin, touch):
     return way
 
 
-def judge(path, motion, words, up, standing, like=None):
-    """Figures of the last clip of a file; all with y up. `standing`: the same body in T-pose, y up; `like`: places of another judged file (its `places`)."""
+def judge(path, motion, words, up, standing, like=None, change=None):
+    """Figures of the last clip of a file; all with y up. `standing`: the same body in T-pose, y up; `like`: places of another judged file (its
+    `places`); `change`: breaks local matrices [frames, nodes, 4, 4] in place."""
     rig, height = Rig(path), np.ptp(standing.positions[:, 1])
     axis = {'x': np.array([1.0, 0, 0]), 'y': np.array([0, 1.0, 0]), 'z': np.array([0, 0, 1.0])}[up]
     back = least(axis, np.array([0, 1.0, 0]))
     joint = {r: {s: rig.names.index(w) for s, w in both.items()} for r, both in words.items()}
     frames, _ = rig.keyed()
+    if change:
+        change(rig, frames)
     assert len(frames) == len(motion.places), f'{len(frames)} frames, the motion has {len(motion.places)}'
     worlds = [rig.world(f) for f in frames]
     places = np.array([w[:, :3, 3] for w in worlds]) @ back.T
@@ -149,7 +152,7 @@ def judge(path, motion, words, up, standing, like=None):
     return result
 
 
-LIMITS = {'lean': 10, 'ground': 1, 'sunk': 1, 'slide': 0.3, 'edge': 12, 'jerk': 4, 'away': 8}
+LIMITS = {'lean': 10, 'ground': 1, 'sunk': 1, 'slide': 0.3, 'edge': 7, 'jerk': 4, 'away': 8}
 
 
 def faults(result):

@@ -1,6 +1,8 @@
 """Walk, run and wave on bodies in six rest poses and three up axes, judged by retarget_eval.py.
-usage: retarget_grid.py CUTIS SHARED FOLDER [--seeds 100,101] [--poses a,t] [--ups y,z,x] [--motions walk,run] [--makehuman] [--verbose]
+--odd: other trees; --broken: what the judge must see.
+usage: retarget_grid.py CUTIS SHARED FOLDER [--seeds 100,101] [--poses a,t] [--ups y,z,x] [--motions walk,run] [--makehuman] [--odd | --broken]
 Prints `ok`, `not ok` and `skip` lines."""
+import functools
 import os
 import subprocess
 import sys
@@ -22,7 +24,6 @@ def option(name, default):
 POSES = ['t', 'a', 'sitting', 'bent', 'raised', 'kneeling']
 seeds = option('seeds', ['100', '101'])
 poses, ups, wanted = option('poses', POSES), option('ups', ['y', 'z', 'x']), option('motions', ['walk', 'run', 'wave'])
-verbose = '--verbose' in more
 failures = 0
 worst = {}
 
@@ -44,6 +45,7 @@ def path(name):
     return os.path.join(folder, name)
 
 
+@functools.lru_cache(None)
 def motions():
     """name: (file, options of the command, Motion)"""
     out, mocap = {}, os.path.join(shared, 'data/cmu-mocap/data')
@@ -83,26 +85,27 @@ def makehuman(_, pose):
 
 
 def grid(title, make, words, seed):
-    standing = make(seed, 't')
+    standing, like = make(seed, 't'), {}
     standing.write(path('standing.glb'))
     for name, (file, more_options, motion) in motions().items():
         run('retarget', path('standing.glb'), '--motion', file, *more_options, '-q', '-o', path('like.glb'))
-        like = ev.judge(path('like.glb'), motion, words, 'y', standing)['places']
-        for pose in poses:
-            for up in ups:
-                rig = make(seed, pose)
-                rig.up_axis(up)
-                rig.write(path('body.glb'))
+        like[name] = ev.judge(path('like.glb'), motion, words, 'y', standing)['places']
+    for pose in poses:
+        for up in ups:
+            rig = make(seed, pose)
+            rig.up_axis(up)
+            rig.write(path('body.glb'))
+            for name, (file, more_options, motion) in motions().items():
                 label = f'{title}, {pose}, {up} up, {name}'
                 try:
                     run('retarget', path('body.glb'), '--motion', file, *more_options, '-q', '-o', path('out.glb'))
-                    result = ev.judge(path('out.glb'), motion, words, up, standing, like)
+                    result = ev.judge(path('out.glb'), motion, words, up, standing, like[name])
                 except RuntimeError as why:
                     say(False, label, str(why))
                     continue
                 bad = ev.faults(result)
                 figures = ' '.join(f'{k} {result[k]:.2f}' for k in ev.LIMITS) + f' contacts {result["contacts"]} duty {result["duty"]:.2f}'
-                say(not bad, label, '; '.join(bad) + ' | ' + figures if bad and verbose else '; '.join(bad) or figures)
+                say(not bad, label, '; '.join(bad) + ' | ' * bool(bad) + figures)
                 for k in ev.LIMITS:
                     worst[k] = max(worst.get(k, 0), result[k])
 
@@ -125,7 +128,7 @@ def odd(seed):
         rig.add_joint('goal_a', 0, 'hand_l', 'hand_l', 0.45)
         rig.add_joint('goal_b', 0, 'foot_r', 'toes_r', 0.45)
 
-    for change, limit in ((chest, 3), (spine, 3), (skinned_root, 0.1), (goals, 0.1)):
+    for change, limit in ((chest, 3), (spine, 3), (skinned_root, 0.1), (goals, 2)):
         for pose in ('a', 'sitting'):
             rig = family(seed, pose)
             base = family(seed, pose)
@@ -140,9 +143,50 @@ def odd(seed):
             say(not bad, f'human {seed}, {pose}, {change.__name__}, {name}', '; '.join(bad) + ' | ' * bool(bad) + ' '.join(f'{k} {result[k]:.2f}' for k in ev.LIMITS))
 
 
+def broken(seed):
+    """What the judge must see: the same walk, broken on purpose."""
+    def higher(rig, frames):
+        frames[:, rig.names.index('hips'), 1, 3] += 0.02 * height
+
+    def faster(rig, frames):
+        frames[:, rig.names.index('hips'), 2, 3] *= 1.03
+
+    def leaning(rig, frames):
+        frames[:, rig.names.index('spine'), :3, :3] = rest_bodies.turn([1, 0, 0], 20) @ frames[:, rig.names.index('spine'), :3, :3]
+
+    def torn(rig, frames):
+        frames[:, rig.names.index('thigh_l'), 0, 3] += 0.3 * height
+
+    def twitching(rig, frames):
+        frames[7, rig.names.index('upperarm_r'), :3, :3] = rest_bodies.turn([0, 0, 1], 40) @ frames[7, rig.names.index('upperarm_r'), :3, :3]
+
+    def one_knee(rig, frames):
+        frames[:, rig.names.index('shin_r'), :3, :3] = rest_bodies.turn([1, 0, 0], 25) @ frames[:, rig.names.index('shin_r'), :3, :3]
+
+    rig = family(seed, 't')
+    rig.write(path('body.glb'))
+    height = rig.positions[:, 1].max()
+    name, (file, more_options, motion) = next(iter(motions().items()))
+    run('retarget', path('body.glb'), '--motion', file, *more_options, '-q', '-o', path('out.glb'))
+    run('retarget', path('body.glb'), '--motion', file, *more_options, '--feet', 'free', '-q', '-o', path('free.glb'))
+    whole = ev.judge(path('out.glb'), motion, ev.FAMILY, 'y', rig)
+    say(not ev.faults(whole), f'the judge passes a {name}', '; '.join(ev.faults(whole)) or 'no fault')
+    for change, seen in ((higher, 'ground'), (faster, 'slide'), (leaning, 'lean'), (torn, 'edge'), (twitching, 'jerk'), (one_knee, 'away')):
+        found = ev.faults(ev.judge(path('out.glb'), motion, ev.FAMILY, 'y', rig, whole['places'], change))
+        say(any(f.startswith(seen) for f in found), f'the judge sees a {name} that is broken: {change.__name__}', '; '.join(found) or 'nothing')
+    found = ev.faults(ev.judge(path('free.glb'), motion, ev.FAMILY, 'y', rig))
+    say(any(f.startswith('slide') for f in found), f'the judge sees a {name} with free feet', '; '.join(found) or 'nothing')
+    lying = family(seed, 't')
+    lying.up_axis('z')
+    lying.write(path('body.glb'))
+    run('retarget', path('body.glb'), '--motion', file, *more_options, '--map', 'y-up', '-q', '-o', path('out.glb'))
+    found = ev.faults(ev.judge(path('out.glb'), motion, ev.FAMILY, 'z', rig, whole['places']))
+    say(any(f.startswith('lean') for f in found), f'the judge sees a {name} lying down', '; '.join(found) or 'nothing')
+
+
 if __name__ == '__main__':
-    if '--odd' in more:
-        odd(seeds[0])
+    if '--odd' in more or '--broken' in more:
+        (odd if '--odd' in more else broken)(seeds[0])
         sys.exit(1 if failures else 0)
     for seed in seeds if seeds != ['none'] else []:
         grid(f'human {seed}', family, ev.FAMILY, seed)
