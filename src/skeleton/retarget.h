@@ -107,7 +107,7 @@ typedef struct retarget_limb {
 
 enum { RETARGET_SOLE_NODES = 8 };
 
-/// Points of a foot's skin; without skin its nodes. Blended from the nodes below the foot.
+/// Points of a foot's skin, blended from the nodes that move them; without skin its nodes.
 typedef struct retarget_sole {
     uint32_t count;
     bool skin;

@@ -25,7 +25,8 @@ static bool goes_with(const retarget_job *job, int32_t node, int32_t foot)
     return node == foot;
 }
 
-// The vertex at bind with its influences that go with `foot`; false if something else leads it.
+// The vertex at bind with all its influences (heels blend with the shin); false if what leads it
+// does not go with the foot.
 static bool take_vertex(const retarget_job *job, const cutis_primitive *p, uint32_t v, int32_t foot,
                         retarget_sole *out)
 {
@@ -44,7 +45,6 @@ static bool take_vertex(const retarget_job *job, const cutis_primitive *p, uint3
     for (uint32_t k = 0; k < RETARGET_SOLE_NODES; k++) node[k] = foot, weight[k] = 0;
     for (uint32_t i = first; i < last && count < RETARGET_SOLE_NODES; i++) {
         int32_t joint = (int32_t)joints[in->joints[i]];
-        if (!goes_with(job, joint, foot)) continue;
         node[count] = joint, weight[count++] = (double)in->weights[i];
         sum += (double)in->weights[i];
     }
