@@ -106,11 +106,11 @@ static void vote_feet(const retarget_rig *rig, vec3 left, double *sum)
 }
 
 // The axis that is up (y where nothing says): the trunk, most of all; legs, which a sitting body
-// holds forward; feet; the head. Two of a body that bends or sits agree. Bodies on four legs have
-// theirs from the tree.
+// holds forward; feet; the head. Two of a body that bends or sits agree. A beast stands on its fore
+// legs, also when it sits.
 static void find_up(retarget_rig *rig)
 {
-    double head[3], chest[3], hips[3], feet[3], left[3] = { 0 }, sum[3] = { 0 };
+    double head[3], chest[3], hips[3], feet[3], paws[3], left[3] = { 0 }, sum[3] = { 0 };
     int32_t l = cutis_retarget_joint(rig, ROLE_THIGH, SIDE_LEFT);
     int32_t r = cutis_retarget_joint(rig, ROLE_THIGH, SIDE_RIGHT);
     bool has_head = mean_place(rig, ROLE_HEAD, false, head);
@@ -123,10 +123,14 @@ static void find_up(retarget_rig *rig)
         v3_put(v3_direction(cutis_retarget_between(rig->place, r, l)), left);
     const double *top = has_chest ? chest : has_head ? head : NULL;
     if (!top || (!has_hips && !has_feet)) return;
-    if (has_hips) vote(sum, v3_sub(v3_of(top), v3_of(hips)), 1);
+    if (rig->four_legged && has_chest && mean_place(rig, ROLE_HAND, true, paws))
+        vote(sum, v3_sub(v3_of(chest), v3_of(paws)), 1);
+    else if (has_hips)
+        vote(sum, v3_sub(v3_of(top), v3_of(hips)), 1);
     if (has_hips && has_feet) vote(sum, v3_sub(v3_of(hips), v3_of(feet)), 0.6);
     if (!has_hips) vote(sum, v3_sub(v3_of(top), v3_of(feet)), 1);
-    if (has_head && has_chest) vote(sum, v3_sub(v3_of(head), v3_of(chest)), 0.3);
+    if (has_head && has_chest && !rig->four_legged)
+        vote(sum, v3_sub(v3_of(head), v3_of(chest)), 0.3);
     vote_feet(rig, v3_of(left), sum);
     sum[1] += 0.2; // most files have y up
     int axis = 0;
@@ -158,8 +162,8 @@ cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig)
     TRY(cutis_retarget_roles_of_four(arena, rig, &rig->four_legged));
     rig->found = CUTIS_RETARGET_BY_TOPOLOGY;
     // A raised tail over a lowered head: the tree has it backwards, names do not.
-    bool backwards = rig->four_legged && thigh != CUTIS_NONE &&
-                     rig->role[thigh] >= ROLE_CLAVICLE && rig->role[thigh] <= ROLE_HAND;
+    bool backwards = rig->four_legged && thigh != CUTIS_NONE && rig->role[thigh] >= ROLE_CLAVICLE &&
+                     rig->role[thigh] <= ROLE_HAND;
     if (rig->four_legged && !backwards && !(whole && named > TWO_LEGGED)) return CUTIS_OK;
     whole = cutis_retarget_roles_by_name(rig);
     rig->four_legged = whole && named < FOUR_LEGGED;

@@ -1,11 +1,13 @@
 """Walk, run and wave on bodies in six rest poses and three up axes, judged by retarget_eval.py.
---odd: other trees; --broken: what the judge must see.
-usage: retarget_grid.py CUTIS SHARED FOLDER [--seeds 100,101] [--poses a,t] [--ups y,z,x] [--motions walk,run] [--makehuman] [--odd | --broken]
+--odd: other trees; --broken: what the judge must see; --beasts: four legs.
+usage: retarget_grid.py CUTIS SHARED FOLDER [--seeds 100,101] [--poses a,t] [--ups y,z,x] [--motions walk,run] [--makehuman] [--odd | --broken | --beasts]
 Prints `ok`, `not ok` and `skip` lines."""
 import functools
 import os
 import subprocess
 import sys
+
+import numpy as np
 
 sys.dont_write_bytecode = True
 import rest_bodies
@@ -143,6 +145,30 @@ def odd(seed):
             say(not bad, f'human {seed}, {pose}, {change.__name__}, {name}', '; '.join(bad) + ' | ' * bool(bad) + ' '.join(f'{k} {result[k]:.2f}' for k in ev.LIMITS))
 
 
+def beasts(seed):
+    """The hound's walk, in place, on four-legged bodies: they face as it does, paws on the ground go backwards, nothing is torn."""
+    run('synth', 'quadruped', '--vertices', '1500', '-q', '-o', path('hound.glb'))
+    for pose in ('a', 'sitting', 'bent'):
+        run('synth', 'family', '--kind', 'quadruped', '--seed', seed, '--pose', pose, '--vertices', '2500', '-q', '-o', path('beast.glb'))
+        run('retarget', path('beast.glb'), '--motion', path('hound.glb'), '--clip', 'walk', '-q', '-o', path('out.glb'))
+        rig = Rig(path('out.glb'))
+        frames, _ = rig.keyed()
+        worlds = [rig.world(f) for f in frames]
+        places, at = np.array([w[:, :3, 3] for w in worlds]), rig.names.index
+        front = (places[:, at('upperarm_l')] + places[:, at('upperarm_r')] - places[:, at('thigh_l')] - places[:, at('thigh_r')]).mean(0)
+        front /= np.linalg.norm(front)
+        backwards = []
+        for paw in ('foot_l', 'foot_r', 'hand_l', 'hand_r'):
+            p = places[:, at(paw)]
+            way = np.diff(p, axis=0) @ front
+            backwards.append(way[p[:-1, 1] < np.percentile(p[:, 1], 40)].mean() / abs(way).max())
+        size = np.ptp(rig.positions, axis=0).max()
+        edges = np.vstack([rig.triangles[:, [0, 1]], rig.triangles[:, [1, 2]]])
+        edge = max(np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1).max() for x in (rig.posed(w) for w in worlds[::4])) / size
+        say(front[2] > 0.95 and max(backwards) < -0.2 and edge < 0.1, f'beast {seed}, {pose}: walks forwards',
+            f'front {np.round(front, 2)}, paws on the ground {np.round(backwards, 2)} of their fastest, longest edge {edge:.3f}')
+
+
 def broken(seed):
     """What the judge must see: the same walk, broken on purpose."""
     def higher(rig, frames):
@@ -185,8 +211,8 @@ def broken(seed):
 
 
 if __name__ == '__main__':
-    if '--odd' in more or '--broken' in more:
-        (odd if '--odd' in more else broken)(seeds[0])
+    if '--odd' in more or '--broken' in more or '--beasts' in more:
+        (odd if '--odd' in more else broken if '--broken' in more else beasts)(seeds[0])
         sys.exit(1 if failures else 0)
     for seed in seeds if seeds != ['none'] else []:
         grid(f'human {seed}', family, ev.FAMILY, seed)
