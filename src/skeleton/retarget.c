@@ -34,10 +34,28 @@ static cutis_result make_map(retarget_work *w)
     return CUTIS_OK;
 }
 
+// Legs, or arms, on the left side: those that are not below others.
+static uint32_t limbs_a_side(const retarget_rig *rig)
+{
+    uint32_t legs = 0, arms = 0;
+    for (uint32_t n = 0; n < rig->count; n++) {
+        bool first = rig->side[n] == SIDE_LEFT && rig->order[n] == 0;
+        legs += first && rig->role[n] == ROLE_THIGH;
+        arms += first && rig->role[n] == ROLE_UPPERARM;
+    }
+    return legs > arms ? legs : arms;
+}
+
 // What walks on two legs and what walks on four have joints in common, but no motions: whoever
 // wants them says so, or gives a map. Rigs that call their joints alike are one rig.
 static cutis_result check_legs(const retarget_work *w)
 {
+    if (!w->options->across && !w->options->map &&
+        w->report.target_by != CUTIS_RETARGET_BY_SAME_NAMES && limbs_a_side(&w->job.target) > 1)
+        return cutis_fail(
+            w->job.context, CUTIS_NOT_FOUND,
+            "the model has %u legs or arms on a side: ask for it (--map across), or give a map",
+            limbs_a_side(&w->job.target));
     const bool four = w->job.target.four_legged;
     if (four == w->job.motion.four_legged || w->options->across || w->options->map ||
         w->report.target_by == CUTIS_RETARGET_BY_SAME_NAMES)

@@ -109,6 +109,8 @@ grep -Eq '^the model.s joints +the motion.s joints$' "$T/stdout" && grep -q ' Hi
 holds "in JSON too" "$T/stdout" '[j["name"] for j in d["motion_joints"]][:3]==["Hips","LeftUpLeg","LeftLeg"] and d["motion_joints"][1]["parent"]=="Hips" and len(d["model_joints"])>0'
 "$CUTIS" synth quadruped --vertices 1500 -q -o "$T/hound.glb"
 fails 1 "a hound does not walk as people do" 'four legs and the motion on two' "$CUTIS" retarget "$T/hound.glb" --motion "$T/biped.glb" --clip walk -q -o "$T/out/x.glb"
+"$CUTIS" synth family --kind octopus --seed 100 --vertices 2000 -q -o "$T/octopus.glb"
+fails 1 "nor does an octopus" 'legs or arms on a side' "$CUTIS" retarget "$T/octopus.glb" --motion "$T/biped.glb" --clip walk -q -o "$T/out/x.glb"
 passes "unless asked" "$CUTIS" retarget "$T/hound.glb" --motion "$T/biped.glb" --clip walk --map across --json -o "$T/odd.glb"
 holds "with its fore legs as arms" "$T/stdout" '{"joint":"forepaw_l","motion_joint":"hand_l"} in d["map"] and d["up"]==[0,1,0]'
 passes "an axis that is told is up" "$CUTIS" retarget "$T/biped.glb" --motion "$T/walk.bvh" --map across,z-up --json -o "$T/told.glb"
