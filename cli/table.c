@@ -327,20 +327,25 @@ const verb_row cli_verbs[] = {
       "cutis view cally.cfg --no-browser\tonly print the address\n",
       verb_view },
     { "retarget", "MODEL", NULL, 1, 1, "put motion capture on a model, whatever its joints are called",
-      "Joints are matched by names (sides, synonyms, prefixes), else by the shape of the tree, four legs always by it;\n"
-      "--write-map and --map let you edit the match (docs/formats/joint_map.md). Lengths are scaled by the legs, the hips follow the motion's, feet\n"
-      "that stand in the motion stand on the model. The result is the model with the motion as its last clip; .bvh: the\n"
-      "rig and the new motion alone. A first frame that is the rest pose (CMU's T-pose) is no part of the clip.\n"
+      "Joints are matched by names (sides, synonyms, prefixes), else by the shape of the tree, four legs mostly by it;\n"
+      "--write-map and --map FILE let you edit the match (docs/formats/joint_map.md). The model may rest in any pose (sitting,\n"
+      "kneeling, arms anywhere) and with any axis up: which one is found, --map z-up tells it. Motions of two legs on bodies\n"
+      "with four, or the other way round, are made when asked for: --map across. Lengths are scaled by the legs, the hips follow the motion's; feet that stand or\n"
+      "roll in the motion do so on the model, on the ground it rests on, and do not slide. The result is the model with the\n"
+      "motion as its last clip; .bvh: the rig and the new motion alone. A first frame that is the rest pose (CMU's T-pose) is\n"
+      "no part of the clip. Rigs that cannot be matched are shown side by side (--json: model_joints and motion_joints).\n"
       "\n"
-      "JSON keys: file, motion, output, clip, frames, fps, joints, mapped, model_by, motion_by, rest, scale, height,\n"
-      "ground, stances [left, right], stance_seconds [left, right], ankle_mean, ankle_max (from the scaled path), slide,\n"
-      "slide_free, slide_source (path of an ankle in a stance; all in % of the height), hand_mean, hand_max (direction\n"
-      "from shoulder to hand, degrees), map [{joint, motion_joint}]. What a rig lacks is null.\n",
+      "JSON keys: file, motion, output, clip, frames, fps, joints, mapped, model_by, motion_by, rest, scale, height\n"
+      "(standing), ground, up [x, y, z], stances [left, right], stance_seconds [left, right], ankle_mean, ankle_max (from the\n"
+      "scaled path), slide, slide_free, slide_source (how far what touches the ground slides in one whole contact, at most; all\n"
+      "in % of the height), hand_mean, hand_max (direction from shoulder to hand, degrees), map [{joint, motion_joint}]. What\n"
+      "a rig lacks is null. Without a match: file, motion, model_joints [{name, parent}], motion_joints; exit status 1.\n",
       COMMON | READING | WRITING | BIT(MOTION) | BIT(MAP) | BIT(WRITE_MAP) | BIT(MOTION_REST) | BIT(FEET) |
           BIT(FPS) | BIT(CLIP),
       "cutis retarget biped.glb --motion 02_01.bvh -o walk.glb\ta CMU walk on a character\n"
       "cutis retarget fox.glb --motion dog.bvh --write-map map.json\tonly the match, to edit\n"
-      "cutis retarget fox.glb --motion dog.bvh --map map.json --feet free -o run.glb\twith the edited match\n",
+      "cutis retarget fox.glb --motion dog.bvh --map map.json --feet free -o run.glb\twith the edited match\n"
+      "cutis retarget fox.glb --motion 02_01.bvh --map across,y-up -o odd.glb\ta person's walk on a fox\n",
       verb_retarget },
     { "rig", "BODY", NULL, 1, 1, "joints, parts and weights for a body that has none",
       "From the shape alone: lines through the middle of the body, limbs where its sections open, its kind by its limbs\n"

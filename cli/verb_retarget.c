@@ -2,6 +2,7 @@
 #include <cutis/retarget.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,26 @@ static const char *found_text(cutis_retarget_found found)
     return TEXTS[found];
 }
 
+// --map without a file: words with commas between. False: it is a file.
+static bool read_wishes(const char *text, cutis_retarget_options *out)
+{
+    static const char *const UPS[] = { "auto", "x-up", "y-up", "z-up" }; // as cutis_retarget_up
+    cutis_retarget_options read = *out;
+    size_t size;
+    for (const char *word; (word = next_entry(&text, ",", &size));) {
+        bool known = size == strlen("across") && strncmp(word, "across", size) == 0;
+        if (known) read.across = true;
+        for (int i = 0; i < 4 && !known; i++)
+            if (size == strlen(UPS[i]) && strncmp(word, UPS[i], size) == 0) {
+                known = true;
+                if (i) read.up = (cutis_retarget_up)i;
+            }
+        if (!known) return false;
+    }
+    *out = read;
+    return true;
+}
+
 // -o may be left out when only the map is wanted.
 static int read_options(cli_app *app, request *r)
 {
@@ -28,7 +49,7 @@ static int read_options(cli_app *app, request *r)
     r->motion_path = option_text(app, OPTION_MOTION);
     r->map_output = option_text(app, OPTION_WRITE_MAP);
     r->map_path = option_text(app, OPTION_MAP);
-    if (r->map_path && strcmp(r->map_path, "auto") == 0) r->map_path = NULL;
+    if (r->map_path && read_wishes(r->map_path, &r->options)) r->map_path = NULL;
     if (!r->motion_path) return app_usage(app, "needs --motion FILE");
     r->options.rest = (cutis_retarget_rest)option_choice(app, OPTION_MOTION_REST);
     r->options.feet = (cutis_retarget_feet)option_choice(app, OPTION_FEET);
@@ -47,6 +68,82 @@ static int find_motion(cli_app *app, request *r)
                       cutis_model_find_clip(r->motion, clip, &r->options.clip));
 }
 
+static const char *node_name(const cutis_model *model, uint32_t node)
+{
+    const char *name = cutis_model_get(model)->nodes[node].name;
+    return name ? name : "?";
+}
+
+// Joints of the skins and what is above them; of a model without skins all nodes. One byte a node,
+// or NULL.
+static bool *shown_nodes(const cutis_model *model)
+{
+    const cutis_model_data *data = cutis_model_get(model);
+    bool *shown = calloc(data->node_count + (size_t)1, sizeof *shown);
+    for (uint32_t s = 0; shown && s < data->skin_count; s++)
+        for (uint32_t j = 0; j < data->skins[s].joint_count; j++)
+            for (int32_t n = (int32_t)data->skins[s].joints[j]; n != CUTIS_NONE && !shown[n];
+                 n = data->nodes[n].parent)
+                shown[n] = true;
+    for (uint32_t n = 0; shown && !data->skin_count && n < data->node_count; n++) shown[n] = true;
+    return shown;
+}
+
+// The next shown node from `at` on as an indented line; false when there is none.
+static bool tree_line(const cutis_model *model, const bool *shown, uint32_t *at, char *out,
+                      size_t size)
+{
+    const cutis_model_data *data = cutis_model_get(model);
+    while (*at < data->node_count && !shown[*at]) ++*at;
+    out[0] = 0;
+    if (*at >= data->node_count) return false;
+    int depth = 0;
+    for (int32_t n = data->nodes[*at].parent; n != CUTIS_NONE; n = data->nodes[n].parent) depth++;
+    snprintf(out, size, "%*s%s", 2 * (depth < 12 ? depth : 12), "", node_name(model, *at));
+    app_clean(out);
+    ++*at;
+    return true;
+}
+
+static void json_joints(json_out *json, const char *key, const cutis_model *model,
+                        const bool *shown)
+{
+    const cutis_model_data *data = cutis_model_get(model);
+    emit_array(json, key);
+    for (uint32_t n = 0; n < data->node_count; n++) {
+        int32_t parent = data->nodes[n].parent;
+        if (!shown[n]) continue;
+        emit(json, "{ name %s parent %s }", node_name(model, n),
+             parent == CUTIS_NONE ? NULL : node_name(model, (uint32_t)parent));
+    }
+    emit(json, "]");
+}
+
+// What could not be mapped, side by side: for whoever writes the map.
+static void show_skeletons(const cli_app *app, const request *r)
+{
+    bool *model = shown_nodes(r->model), *motion = shown_nodes(r->motion);
+    if (model && motion && app->json) {
+        json_out json = { .file = stdout };
+        emit(&json, "{ file %s motion %s", r->path, r->motion_path);
+        json_joints(&json, "model_joints", r->model, model);
+        json_joints(&json, "motion_joints", r->motion, motion);
+        emit(&json, "}");
+    } else if (model && motion) {
+        uint32_t a = 0, b = 0;
+        char left[96], right[96];
+        app_say(app, "%-40s %s\n", "the model's joints", "the motion's joints");
+        for (;;) {
+            bool more = tree_line(r->model, model, &a, left, sizeof left);
+            more = tree_line(r->motion, motion, &b, right, sizeof right) || more;
+            if (!more) break;
+            app_say(app, "%-40s %s\n", left, right);
+        }
+    }
+    free(model);
+    free(motion);
+}
+
 static int find_map(cli_app *app, request *r)
 {
     cutis_result result;
@@ -58,6 +155,7 @@ static int find_map(cli_app *app, request *r)
     } else {
         result = cutis_retarget_map(r->model, r->motion, r->map, NULL, NULL);
     }
+    if (result == CUTIS_NOT_FOUND && !r->map_path) show_skeletons(app, r);
     if (result != CUTIS_OK) return app_fail(app, r->map_path ? r->map_path : r->path, result);
     if (!r->map_output) return EXIT_GOOD;
     return app_result(app, r->map_output,
@@ -78,15 +176,12 @@ static cutis_result write_result(const request *r)
 
 static int make(cli_app *app, request *r)
 {
-    TRY(app_result(app, r->motion_path,
-                   cutis_retarget(r->model, r->motion, &r->options, &r->result, &r->report)));
+    cutis_result result = cutis_retarget(r->model, r->motion, &r->options, &r->result, &r->report);
+    if (result == CUTIS_NOT_FOUND && !r->map_path &&
+        r->options.clip < cutis_model_get(r->motion)->clip_count)
+        show_skeletons(app, r);
+    TRY(app_result(app, r->motion_path, result));
     return app_result(app, r->output, write_result(r));
-}
-
-static const char *node_name(const cutis_model *model, uint32_t node)
-{
-    const char *name = cutis_model_get(model)->nodes[node].name;
-    return name ? name : "?";
 }
 
 static const char *clip_name(const request *r)
@@ -122,8 +217,8 @@ static void print_text(const cli_app *app, const request *r)
                 "ankles", p->ankle_mean, p->ankle_max);
     if (isfinite(p->slide))
         app_say(app,
-                "%-16s %u times left, %u right; a stance slides %.3f %% of the height (unlocked "
-                "%.3f %%, the motion %.3f %%)\n",
+                "%-16s %u times left, %u right; a contact slides at most %.3f %% of the height "
+                "(free %.3f %%, the motion %.3f %%)\n",
                 "standing feet", p->stance_count[0], p->stance_count[1], p->slide, p->slide_free,
                 p->slide_source);
     if (isfinite(p->hand_mean))
@@ -135,11 +230,11 @@ static void json_figures(json_out *json, const cutis_retarget_report *p)
 {
     emit(json,
          "frames %u fps %g joints %u mapped %u model_by %s motion_by %s rest %s scale %.17g "
-         "height %g ground %.17g stances [ %u %u ] stance_seconds [ %g %g ]",
+         "height %g ground %.17g up [ %g %g %g ] stances [ %u %u ] stance_seconds [ %g %g ]",
          p->frame_count, p->fps, p->joint_count, p->mapped_count, found_text(p->target_by),
          found_text(p->motion_by), p->rest == CUTIS_RETARGET_TPOSE ? "tpose" : "zero", p->scale,
-         p->height, p->ground, p->stance_count[0], p->stance_count[1], p->stance_seconds[0],
-         p->stance_seconds[1]);
+         p->height, p->ground, p->up[0], p->up[1], p->up[2], p->stance_count[0], p->stance_count[1],
+         p->stance_seconds[0], p->stance_seconds[1]);
     emit(json,
          "ankle_mean %g ankle_max %g slide %g slide_free %g slide_source %g hand_mean %g hand_max "
          "%g",

@@ -216,8 +216,8 @@ typedef enum option_kind {
     X(NO_BROWSER, "no-browser", 0, FLAG, 0, 0, 0, 0, "only print the address")                     \
     X(MOTION, "motion", 0, PATH, "FILE", 0, 0, 0,                                                  \
       "motion to retarget (.bvh, or any model with a clip)")                                       \
-    X(MAP, "map", 0, TEXT, "MAP.json|auto", 0, 0, 0,                                               \
-      "which joint moves which (default auto: by names, else by the shape of the tree)")           \
+    X(MAP, "map", 0, TEXT, "MAP.json|HOW", 0, 0, 0,                                                \
+      "which joint moves which: a file, or auto, across, x-up, y-up, z-up (default auto)")         \
     X(WRITE_MAP, "write-map", 0, PATH, "MAP.json", 0, 0, 0, "write the map, for editing")          \
     X(MOTION_REST, "rest", 0, CHOICE, "REST", "auto tpose zero", 0, 0,                             \
       "the motion's rest pose: its first frame, or all channels 0 (default: tpose if it is one)")  \

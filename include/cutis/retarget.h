@@ -23,6 +23,14 @@ typedef enum cutis_retarget_feet {
     CUTIS_RETARGET_FEET_FREE = 1,
 } cutis_retarget_feet;
 
+/// Which of the target's axes is up.
+typedef enum cutis_retarget_up {
+    CUTIS_RETARGET_UP_AUTO = 0, ///< found from trunk, legs, feet and head
+    CUTIS_RETARGET_UP_X = 1,
+    CUTIS_RETARGET_UP_Y = 2,
+    CUTIS_RETARGET_UP_Z = 3,
+} cutis_retarget_up;
+
 /// What joints of a rig were recognised by.
 typedef enum cutis_retarget_found {
     CUTIS_RETARGET_BY_NOTHING = 0,
@@ -52,6 +60,8 @@ typedef struct cutis_retarget_options {
     cutis_retarget_feet feet;
     double fps;       ///< keys per second of the result; 0: those of the motion
     const char *name; ///< of the new clip; NULL: the motion clip's
+    cutis_retarget_up up;
+    bool across; ///< motions of two legs on bodies with four, and the other way round, too
 } cutis_retarget_options;
 
 /// What was done, and how near the result is to the motion. Lengths in the target's units; NAN
@@ -64,20 +74,24 @@ typedef struct cutis_retarget_report {
     cutis_retarget_rest rest; ///< TPOSE or ZERO
     cutis_retarget_found target_by, motion_by;
     double scale;  ///< motion units to the target's
-    double height; ///< of the target at rest
+    double height; ///< of the target when it stands, whatever its rest pose
     double ground; ///< how far the motion was lifted so that feet stand on the rest ground
+    double up[3];  ///< of the target
     uint32_t stance_count[2]; ///< times a foot stands: left, right
     double stance_seconds[2];
-    double ankle_mean, ankle_max;           ///< from the scaled source path, % of the height
-    double slide, slide_free, slide_source; ///< path of standing ankles, % of the height, per foot
-                                            ///< and stance; free: without the lock; source: scaled
+    double ankle_mean, ankle_max; ///< from the scaled source path, % of the height
+    /// How far the skin that touches the ground slides along it in one whole contact, % of the
+    /// height, the largest of all contacts; free: as bones bring it, without the lock; source: the
+    /// motion's own foot, scaled.
+    double slide, slide_free, slide_source;
     double hand_mean, hand_max; ///< shoulder-to-hand direction against the motion's, degrees
 } cutis_retarget_report;
 
 /// The target with the motion as one more clip, its last.
 /// @param report what was done, or NULL
-/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT, CUTIS_NOT_FOUND (nothing to map, no such clip),
-///         CUTIS_CANCELLED, CUTIS_LIMIT_EXCEEDED, CUTIS_OUT_OF_MEMORY
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT, CUTIS_NOT_FOUND (nothing to map, no such clip; two
+///         legs and four without `across`), CUTIS_CANCELLED, CUTIS_LIMIT_EXCEEDED,
+///         CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_retarget(const cutis_model *target, const cutis_model *motion,
                                       const cutis_retarget_options *options, cutis_model **out,
                                       cutis_retarget_report *report);

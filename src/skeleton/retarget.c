@@ -1,53 +1,20 @@
 // Retargeting a clip: rigs, map and alignment (retarget_*.c), then two passes over the frames. The
 // first finds the ground and the stances, the second writes keys and measures what it wrote.
 // Invariant: every number of the report is measured on the frames as they are written.
-#include "skeleton/retarget.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "geometry/order.h"
 #include "math/mat3.h"
 #include "math/quat.h"
+#include "skeleton/retarget_work.h"
 
-// The lowest foot point touches the ground in at least this part of the frames
-// (docs/spec/retarget.md E4).
-static const double GROUND_PART = 0.05;
-// How far from the scaled path an ankle may be, in heights: less than the 2 % that are asked for,
-// so that a standing foot, which is held at its mean, stays within them.
-static const double PATH_REACH = 0.015;
 // An arm or a leg of a T-pose is this near to level or upright (cosine of 30 degrees).
 static const double TPOSE_NEAR = 0.866;
 enum { FRAMES_MOST = 10000000 };
 
-typedef struct keys {
-    float *times;
-    float **rotations; // per target node, 4 per frame, or NULL
-    float *moves;      // of the root, 3 per frame
-    float *loose[2];   // of feet with another parent, or NULL
-} keys;
-
-typedef struct work {
-    const cutis_model *target_model, *motion_model;
-    const cutis_retarget_options *options;
-    cutis_retarget_report report;
-    cutis_arena arena;
-    retarget_job job;
-    retarget_frame frame;
-    cutis_sampler *sampler;
-    cutis_transform *pose;
-    int32_t *map;
-    uint32_t first; // frame of the motion that is the result's first
-    double lift;
-    double *source[2], *ankle[2], *offset[2], *lows; // per frame; ankles of left, right
-    double *pull[2];                                 // per frame: towards the scaled path
-    retarget_stance *stances[2];
-    keys keys;
-} work;
-
-static cutis_result make_map(work *w)
+static cutis_result make_map(retarget_work *w)
 {
     retarget_job *job = &w->job;
     cutis_context *context = job->context;
@@ -55,8 +22,8 @@ static cutis_result make_map(work *w)
     if (!w->map) return cutis_alloc_result(context);
     job->map = w->map;
     if (!w->options->map)
-        return cutis_retarget_map(w->target_model, w->motion_model, w->map, &w->report.target_by,
-                                  &w->report.motion_by);
+        return cutis_retarget_map_up(w->target_model, w->motion_model, w->options->up, w->map,
+                                     &w->report.target_by, &w->report.motion_by);
     for (uint32_t n = 0; n < job->target.count; n++) {
         w->map[n] = w->options->map[n];
         if (w->map[n] != CUTIS_NONE && (w->map[n] < 0 || w->map[n] >= (int32_t)job->motion.count))
@@ -65,6 +32,39 @@ static cutis_result make_map(work *w)
     w->report.target_by = CUTIS_RETARGET_BY_FILE;
     w->report.motion_by = job->motion.found;
     return CUTIS_OK;
+}
+
+// Legs, or arms, on the left side: those that are not below others.
+static uint32_t limbs_a_side(const retarget_rig *rig)
+{
+    uint32_t legs = 0, arms = 0;
+    for (uint32_t n = 0; n < rig->count; n++) {
+        bool first = rig->side[n] == SIDE_LEFT && rig->order[n] == 0;
+        legs += first && rig->role[n] == ROLE_THIGH;
+        arms += first && rig->role[n] == ROLE_UPPERARM;
+    }
+    return legs > arms ? legs : arms;
+}
+
+// What walks on two legs and what walks on four have joints in common, but no motions: whoever
+// wants them says so, or gives a map. Rigs that call their joints alike are one rig.
+static cutis_result check_legs(const retarget_work *w)
+{
+    if (!w->options->across && !w->options->map &&
+        w->report.target_by != CUTIS_RETARGET_BY_SAME_NAMES && limbs_a_side(&w->job.target) > 1)
+        return cutis_fail(
+            w->job.context, CUTIS_NOT_FOUND,
+            "the model has %u legs or arms on a side: ask for it (--map across), or give a map",
+            limbs_a_side(&w->job.target));
+    const bool four = w->job.target.four_legged;
+    if (four == w->job.motion.four_legged || w->options->across || w->options->map ||
+        w->report.target_by == CUTIS_RETARGET_BY_SAME_NAMES)
+        return CUTIS_OK;
+    return cutis_fail(
+        w->job.context, CUTIS_NOT_FOUND,
+        "the model goes on %s legs and the motion on %s: ask for it (across), or give "
+        "a map",
+        four ? "four" : "two", four ? "two" : "four");
 }
 
 // The clip's own rate if its keys are equally spaced, else 30.
@@ -82,7 +82,7 @@ static double clip_rate(const cutis_clip *clip)
     return even ? 1 / step : 30;
 }
 
-static cutis_result open_clip(work *w)
+static cutis_result open_clip(retarget_work *w)
 {
     const cutis_model_data *data = cutis_model_get(w->motion_model);
     if (w->options->clip >= data->clip_count)
@@ -100,7 +100,7 @@ static cutis_result open_clip(work *w)
     return cutis_sampler_create(w->motion_model, w->options->clip, &w->sampler);
 }
 
-static void sample(work *w, uint32_t frame)
+static void sample(retarget_work *w, uint32_t frame)
 {
     cutis_sampler_sample(w->sampler, (float)((w->first + (double)frame) / w->report.fps), w->pose,
                          NULL);
@@ -150,7 +150,7 @@ static void rest_head(const retarget_rig *zero, retarget_rig *first)
 }
 
 // The motion's rig at its rest; roles come from the rest of its nodes, where limbs are apart.
-static cutis_result choose_rest(work *w)
+static cutis_result choose_rest(retarget_work *w)
 {
     retarget_rig first;
     retarget_rig *motion = &w->job.motion;
@@ -175,112 +175,59 @@ static cutis_result choose_rest(work *w)
     return CUTIS_OK;
 }
 
-static cutis_result alloc_frames(work *w)
+static cutis_result alloc_keys(retarget_work *w)
 {
     const size_t frames = w->report.frame_count;
     cutis_arena *arena = &w->arena;
-    bool all = true;
-    double **paths[] = { w->source, w->ankle, w->offset, w->pull };
-    for (int side = 0; side < 2; side++) {
-        for (int i = 0; i < 4; i++) {
-            paths[i][side] = cutis_arena_zero(arena, frames, 3 * sizeof(double));
-            all = all && paths[i][side];
-        }
-        w->stances[side] = cutis_arena_alloc(arena, frames / 2 + 1, sizeof(retarget_stance));
-        all = all && w->stances[side];
-    }
-    w->lows = cutis_arena_alloc(arena, frames, sizeof *w->lows);
-    keys *k = &w->keys;
+    retarget_keys *k = &w->keys;
     k->times = cutis_arena_alloc(arena, frames, sizeof *k->times);
-    k->moves = cutis_arena_alloc(arena, frames, 3 * sizeof *k->moves);
+    k->moves = cutis_arena_zero(arena, w->job.target.count, sizeof *k->moves);
     k->rotations = cutis_arena_zero(arena, w->job.target.count, sizeof *k->rotations);
-    if (!all || !w->lows || !k->times || !k->moves || !k->rotations)
-        return cutis_alloc_result(w->job.context);
-    for (int side = 0; side < 2; side++) {
-        if (w->job.loose[side] == CUTIS_NONE) continue;
-        k->loose[side] = cutis_arena_alloc(arena, frames, 3 * sizeof(float));
-        if (!k->loose[side]) return cutis_alloc_result(w->job.context);
-    }
+    if (!k->times || !k->moves || !k->rotations) return cutis_alloc_result(w->job.context);
     for (uint32_t n = 0; n < w->job.target.count; n++) {
-        if (w->map[n] == CUTIS_NONE) continue;
-        k->rotations[n] = cutis_arena_alloc(arena, frames, 4 * sizeof(float));
-        if (!k->rotations[n]) return cutis_alloc_result(w->job.context);
+        bool carried = w->job.carrier[n] != CUTIS_NONE;
+        if (w->map[n] != CUTIS_NONE || carried) {
+            k->rotations[n] = cutis_arena_alloc(arena, frames, 4 * sizeof(float));
+            if (!k->rotations[n]) return cutis_alloc_result(w->job.context);
+        }
+        if ((int32_t)n == w->job.root || carried) {
+            k->moves[n] = cutis_arena_alloc(arena, frames, 3 * sizeof(float));
+            if (!k->moves[n]) return cutis_alloc_result(w->job.context);
+        }
     }
     return CUTIS_OK;
 }
 
-// Paths of the ankles as they come, and the ground under them.
-static cutis_result first_pass(work *w)
+static cutis_result alloc_frames(retarget_work *w)
+{
+    const size_t frames = w->report.frame_count;
+    for (int side = 0; side < 2; side++) TRY(cutis_retarget_stand_alloc(w, side));
+    w->lows = cutis_arena_alloc(&w->arena, frames, 2 * sizeof *w->lows);
+    w->drop = cutis_arena_zero(&w->arena, frames, sizeof *w->drop);
+    w->scratch = cutis_arena_alloc(&w->arena, frames, 3 * sizeof *w->scratch);
+    if (!w->lows || !w->drop || !w->scratch) return cutis_alloc_result(w->job.context);
+    return alloc_keys(w);
+}
+
+// Paths of the feet as they come, and the ground under them.
+static cutis_result first_pass(retarget_work *w)
 {
     retarget_job *job = &w->job;
     const uint32_t frames = w->report.frame_count;
     for (uint32_t f = 0; f < frames; f++) {
         sample(w, f);
         cutis_retarget_frame_make(job, w->pose, 0, &w->frame);
-        w->lows[f] = cutis_retarget_lowest(job, w->frame.placed);
-        for (int side = 0; side < 2 && job->feet; side++)
-            for (int k = 0; k < 3; k++) {
-                size_t at = 3 * (size_t)f + k;
-                w->source[side][at] =
-                    job->scale * w->frame.place[3 * (size_t)job->leg[side].motion[2] + k];
-                w->ankle[side][at] = w->frame.placed[3 * (size_t)job->leg[side].target[2] + k];
-            }
+        for (int side = 0; side < 2 && job->feet; side++) cutis_retarget_stand_take(w, side, f);
         TRY(cutis_progress(job->context, "retargeting", 0.5 * f / frames));
     }
-    double ground = cutis_retarget_lowest(job, job->target.place);
-    if (!isfinite(ground)) return CUTIS_OK;
-    qsort(w->lows, frames, sizeof *w->lows, order_double);
-    w->lift = ground - w->lows[(size_t)(GROUND_PART * (frames - 1))];
+    if (!job->feet) return CUTIS_OK;
+    cutis_retarget_stand_find(w);
     return CUTIS_OK;
-}
-
-static double path_length(const double *path, const retarget_stance *s)
-{
-    double sum = 0;
-    for (uint32_t f = s->first + 1; f <= s->last; f++)
-        sum += v3_distance_of(path + 3 * (size_t)f, path + 3 * (size_t)f - 3);
-    return sum;
-}
-
-// Bones keep the motion's directions, so hips of another width and a knee of another height put an
-// ankle beside its scaled path: it is pulled back to within PATH_REACH of it.
-static void pull_ankle(work *w, int side)
-{
-    const double reach = PATH_REACH * w->report.height;
-    for (size_t f = 0; f < w->report.frame_count; f++) {
-        vec3 e = v3_sub(v3_of(w->source[side] + 3 * f), v3_of(w->ankle[side] + 3 * f));
-        double length = v3_length(e);
-        vec3 pull = length > reach ? v3_scale(e, 1 - reach / length) : v3(0, 0, 0);
-        v3_put(pull, w->pull[side] + 3 * f);
-        v3_sum(w->ankle[side] + 3 * f, pull);
-    }
-}
-
-static void find_stances(work *w)
-{
-    const retarget_job *job = &w->job;
-    const uint32_t frames = w->report.frame_count;
-    const double dt = 1 / w->report.fps;
-    for (int side = 0; side < 2; side++) {
-        double leg = 0;
-        for (int k = 0; k < 2; k++) {
-            const int32_t *limb = job->leg[side].target;
-            leg += v3_length(cutis_retarget_between(job->target.place, limb[k], limb[k + 1]));
-        }
-        uint32_t count = cutis_retarget_stances(w->source[side], frames, dt, leg, w->stances[side]);
-        w->report.stance_count[side] = count;
-        for (uint32_t i = 0; i < count; i++)
-            w->report.stance_seconds[side] +=
-                (w->stances[side][i].last - w->stances[side][i].first) * dt;
-        if (w->options->feet != CUTIS_RETARGET_FEET_LOCKED) continue;
-        cutis_retarget_hold(w->ankle[side], frames, dt, w->stances[side], count, w->offset[side]);
-        for (size_t i = 0; i < 3 * (size_t)frames; i++) w->offset[side][i] += w->pull[side][i];
-    }
 }
 
 // Rotation of a node under its parent, next to the key before it so that players take the short
 // way.
-static void write_rotation(const work *w, uint32_t n, uint32_t f)
+static void write_rotation(const retarget_work *w, uint32_t n, uint32_t f)
 {
     const retarget_job *job = &w->job;
     int32_t parent = job->target.data->nodes[n].parent;
@@ -302,23 +249,21 @@ static void write_rotation(const work *w, uint32_t n, uint32_t f)
     for (int k = 0; k < 4; k++) out[k] = (float)(sign * quat[(k + 1) % 4]);
 }
 
-// Where a node stands under its parent, that of a loose foot (`moved`) as it has moved.
-static void write_place(const work *w, int32_t node, bool moved, float *out)
+// Where a node stands under its parent.
+static void write_place(const retarget_work *w, int32_t node, float *out)
 {
     const retarget_job *job = &w->job;
     const int32_t parent = job->target.data->nodes[node].parent;
     const double *at = w->frame.placed + 3 * (size_t)node;
     cutis_float3 p = { (float)at[0], (float)at[1], (float)at[2] };
     if (parent != CUTIS_NONE) {
-        const double *rest = job->target.world + 12 * (size_t)parent;
         double linear[9], turned[9];
         cutis_mat34 above, inverse;
-        double34_linear(rest, linear);
+        double34_linear(job->target.world + 12 * (size_t)parent, linear);
         double33_multiply(w->frame.turned + 9 * (size_t)parent, linear, turned);
         for (int i = 0; i < 12; i++)
-            above.m[i] = (float)(!moved       ? rest[i]
-                                 : i % 4 == 3 ? w->frame.placed[3 * (size_t)parent + i / 4]
-                                              : turned[3 * (i / 4) + i % 4]);
+            above.m[i] = (float)(i % 4 == 3 ? w->frame.placed[3 * (size_t)parent + i / 4]
+                                            : turned[3 * (i / 4) + i % 4]);
         if (cutis_mat34_invert(&above, &inverse)) p = cutis_mat34_point(&inverse, p);
     }
     memcpy(out, &p, sizeof p);
@@ -336,7 +281,7 @@ static void add_error(errors *e, double value)
     e->count++;
 }
 
-static void measure_arm(const work *w, int side, errors *e)
+static void measure_arm(const retarget_work *w, int side, errors *e)
 {
     const retarget_limb *arm = &w->job.arm[side];
     if (arm->target[0] == CUTIS_NONE || arm->target[2] == CUTIS_NONE) return;
@@ -345,56 +290,45 @@ static void measure_arm(const work *w, int side, errors *e)
     add_error(e, angle * (180 / M_PI));
 }
 
-static void measure_ankle(work *w, int side, uint32_t f, errors *e)
+static void measure_ankle(retarget_work *w, int side, uint32_t f, errors *e)
 {
     const retarget_job *job = &w->job;
+    retarget_foot *foot = &w->foot[side];
     const double *at = w->frame.placed + 3 * (size_t)job->leg[side].target[2];
-    vec3 want = v3_mad(v3_of(w->source[side] + 3 * (size_t)f), w->lift, v3_of(job->target.up));
-    v3_put(v3_of(at), w->ankle[side] + 3 * (size_t)f);
+    vec3 want = v3_mad(v3_of(foot->path + 3 * (size_t)f), w->lift, v3_of(job->target.up));
+    v3_put(v3_of(at), foot->goal + 3 * (size_t)f);
     add_error(e, v3_distance(v3_of(at), want));
 }
 
-static void add_slides(const work *w, double *out, double *const paths[2])
+static void write_frame(retarget_work *w, uint32_t f)
 {
-    double sum = 0;
-    uint32_t count = 0;
-    for (int side = 0; side < 2; side++)
-        for (uint32_t i = 0; i < w->report.stance_count[side]; i++, count++)
-            sum += path_length(paths[side], &w->stances[side][i]);
-    *out = count ? 100 * sum / count / w->report.height : NAN;
+    w->keys.times[f] = (float)(f / w->report.fps);
+    for (uint32_t n = 0; n < w->job.target.count; n++) {
+        if (w->keys.rotations[n]) write_rotation(w, n, f);
+        if (w->keys.moves[n]) write_place(w, (int32_t)n, w->keys.moves[n] + 3 * (size_t)f);
+    }
 }
 
-static cutis_result second_pass(work *w)
+static cutis_result second_pass(retarget_work *w)
 {
     retarget_job *job = &w->job;
     const uint32_t frames = w->report.frame_count;
+    const bool locked = job->feet && w->options->feet == CUTIS_RETARGET_FEET_LOCKED;
     errors ankles = { 0 }, hands = { 0 };
-    for (int side = 0; side < 2 && job->feet; side++)
-        if (w->options->feet == CUTIS_RETARGET_FEET_LOCKED) pull_ankle(w, side);
-    if (job->feet) {
-        find_stances(w);
-        add_slides(w, &w->report.slide_source, w->source);
-        add_slides(w, &w->report.slide_free, w->ankle);
-    }
+    if (locked) cutis_retarget_stand_goals(w);
     for (uint32_t f = 0; f < frames; f++) {
         sample(w, f);
-        cutis_retarget_frame_make(job, w->pose, w->lift, &w->frame);
+        cutis_retarget_frame_make(job, w->pose, w->lift - w->drop[f], &w->frame);
         for (int side = 0; side < 2 && job->feet; side++) {
-            const double *offset = w->offset[side] + 3 * (size_t)f;
-            if (double3_dot(offset, offset) > 0) cutis_retarget_reach(job, side, offset, &w->frame);
+            if (locked)
+                cutis_retarget_reach(job, side, w->foot[side].goal + 3 * (size_t)f, &w->frame);
             measure_ankle(w, side, f, &ankles);
         }
         for (int side = 0; side < 2; side++) measure_arm(w, side, &hands);
-        w->keys.times[f] = (float)(f / w->report.fps);
-        for (uint32_t n = 0; n < job->target.count; n++)
-            if (w->keys.rotations[n]) write_rotation(w, n, f);
-        write_place(w, job->root, false, w->keys.moves + 3 * (size_t)f);
-        for (int side = 0; side < 2; side++)
-            if (w->keys.loose[side])
-                write_place(w, job->loose[side], true, w->keys.loose[side] + 3 * (size_t)f);
+        write_frame(w, f);
         TRY(cutis_progress(job->context, "retargeting", 0.5 + 0.5 * f / frames));
     }
-    if (job->feet) add_slides(w, &w->report.slide, w->ankle);
+    if (job->feet) cutis_retarget_stand_measure(w);
     w->report.ankle_mean = 100 * ankles.sum / (double)ankles.count / w->report.height;
     w->report.ankle_max = ankles.count ? 100 * ankles.max / w->report.height : NAN;
     w->report.hand_mean = hands.sum / (double)hands.count;
@@ -429,8 +363,8 @@ static bool bind_differs(const retarget_rig *rig, uint32_t n, cutis_transform *o
     return move > 1e-3f * size + 1e-6f || fabsf(dot) < 0.9999995f;
 }
 
-static cutis_channel channel(const work *w, uint32_t node, cutis_path path, uint32_t key_count,
-                             const float *values)
+static cutis_channel channel(const retarget_work *w, uint32_t node, cutis_path path,
+                             uint32_t key_count, const float *values)
 {
     return (cutis_channel){ .node = node,
                             .path = path,
@@ -441,7 +375,7 @@ static cutis_channel channel(const work *w, uint32_t node, cutis_path path, uint
 }
 
 // Channels of what follows the motion; a rig whose file is not at its bind pose is held there.
-static cutis_result make_channels(work *w, cutis_channel **out, uint32_t *count)
+static cutis_result make_channels(retarget_work *w, cutis_channel **out, uint32_t *count)
 {
     const retarget_rig *rig = &w->job.target;
     cutis_channel *list = cutis_arena_alloc(&w->arena, rig->count, 2 * sizeof *list);
@@ -451,11 +385,8 @@ static cutis_result make_channels(work *w, cutis_channel **out, uint32_t *count)
     if (!list || !held) return cutis_alloc_result(w->job.context);
     for (uint32_t n = 0; n < rig->count; n++) {
         bool differs = bind_differs(rig, n, &held[n]);
-        const float *moves = (int32_t)n == w->job.root ? w->keys.moves : NULL;
-        for (int side = 0; side < 2; side++)
-            if ((int32_t)n == w->job.loose[side]) moves = w->keys.loose[side];
-        if (moves)
-            list[used++] = channel(w, n, CUTIS_PATH_TRANSLATION, frames, moves);
+        if (w->keys.moves[n])
+            list[used++] = channel(w, n, CUTIS_PATH_TRANSLATION, frames, w->keys.moves[n]);
         else if (differs)
             list[used++] = channel(w, n, CUTIS_PATH_TRANSLATION, 1, &held[n].translation.x);
         if (w->keys.rotations[n])
@@ -468,7 +399,7 @@ static cutis_result make_channels(work *w, cutis_channel **out, uint32_t *count)
     return CUTIS_OK;
 }
 
-static cutis_result make_model(work *w, cutis_model **out)
+static cutis_result make_model(retarget_work *w, cutis_model **out)
 {
     const cutis_model_data *data = w->job.target.data;
     cutis_model_data next = *data;
@@ -496,14 +427,16 @@ static cutis_result make_model(work *w, cutis_model **out)
     return cutis_model_create(w->job.context, &next, CUTIS_GATE_REFUSE, out);
 }
 
-static cutis_result run(work *w, cutis_model **out)
+static cutis_result run(retarget_work *w, cutis_model **out)
 {
     retarget_job *job = &w->job;
     TRY(cutis_retarget_rig_bind(&w->arena, w->target_model, &job->target));
+    cutis_retarget_tell_up(&job->target, w->options->up);
     TRY(cutis_retarget_roles(&w->arena, &job->target));
     TRY(open_clip(w));
     TRY(choose_rest(w));
     TRY(make_map(w));
+    TRY(check_legs(w));
     TRY(cutis_retarget_align(job));
     TRY(cutis_retarget_frame_alloc(job, &w->frame));
     TRY(alloc_frames(w));
@@ -512,7 +445,8 @@ static cutis_result run(work *w, cutis_model **out)
         w->report.mapped_count += w->map[n] != CUTIS_NONE;
     }
     w->report.scale = job->scale;
-    w->report.height = cutis_retarget_height(&job->target);
+    w->report.height = job->stature;
+    memcpy(w->report.up, job->target.up, sizeof w->report.up);
     w->report.slide = w->report.slide_free = w->report.slide_source = NAN;
     TRY(first_pass(w));
     w->report.ground = w->lift;
@@ -528,10 +462,10 @@ cutis_result cutis_retarget(const cutis_model *target, const cutis_model *motion
     static const cutis_retarget_options DEFAULTS = { 0 };
     if (!target || !motion || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(target);
-    work w = { .target_model = target,
-               .motion_model = motion,
-               .options = options ? options : &DEFAULTS,
-               .arena = { .context = context } };
+    retarget_work w = { .target_model = target,
+                        .motion_model = motion,
+                        .options = options ? options : &DEFAULTS,
+                        .arena = { .context = context } };
     w.job.context = context;
     w.job.arena = &w.arena;
     cutis_result result = run(&w, out);

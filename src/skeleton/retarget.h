@@ -9,8 +9,11 @@
 #include <cutis/clip.h>
 #include <cutis/retarget.h>
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "geometry/vector.h"
+#include "math/mat3.h"
 
 typedef enum retarget_role {
     ROLE_NONE,
@@ -38,6 +41,7 @@ typedef enum retarget_role {
 enum { SIDE_NONE, SIDE_LEFT, SIDE_RIGHT, SIDE_COUNT };
 
 typedef struct retarget_rig {
+    const cutis_model *model;
     const cutis_model_data *data;
     uint32_t count;   ///< nodes
     double *place;    ///< 3 per node, world, at rest
@@ -48,9 +52,13 @@ typedef struct retarget_rig {
     uint8_t *side;    ///< SIDE_ per node
     uint8_t *order;   ///< per node, among its role and side
     double *centre;   ///< 3 per node: mean of the skin it moves most, NAN without; NULL for motions
+    bool *moves_skin; ///< per node: has weights of the main skin; NULL for motions
     double *world;    ///< 12 per node, at rest
+    int32_t skin;     ///< the main one, or CUTIS_NONE
+    double frame[12]; ///< from the skin's own space to the world, at rest
     box3 bounds;      ///< of the skin at rest, or of the nodes
     double up[3];     ///< one of the world's axes
+    bool up_told;     ///< by the caller: it is not looked for
     bool four_legged; ///< thighs and shins are the hind legs, arms the fore legs
     cutis_retarget_found found;
 } retarget_rig;
@@ -77,6 +85,13 @@ cutis_result cutis_retarget_roles_by_topology(cutis_arena *arena, retarget_rig *
 cutis_result cutis_retarget_roles_of_four(cutis_arena *arena, retarget_rig *rig, bool *four);
 /// One of them; sets `found`.
 cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig);
+/// What is up, if the caller says so.
+void cutis_retarget_tell_up(retarget_rig *rig, cutis_retarget_up up);
+/// cutis_retarget_map with the target's up told.
+cutis_result cutis_retarget_map_up(const cutis_model *target, const cutis_model *motion,
+                                   cutis_retarget_up up, int32_t *map,
+                                   cutis_retarget_found *target_by,
+                                   cutis_retarget_found *motion_by);
 /// Number joints of one role and side along their paths.
 void cutis_retarget_number(retarget_rig *rig);
 /// The first joint of a role and side (lowest order, lowest index), or CUTIS_NONE.
@@ -89,6 +104,17 @@ bool cutis_retarget_is_end(const cutis_node *node); ///< called NAME_end, as rea
 typedef struct retarget_limb {
     int32_t target[3], motion[3]; ///< thigh, shin, foot; upper arm, forearm, hand; or CUTIS_NONE
 } retarget_limb;
+
+enum { RETARGET_SOLE_NODES = 8 };
+
+/// Points of a foot's skin, blended from the nodes that move them; without skin its nodes.
+typedef struct retarget_sole {
+    uint32_t count;
+    bool skin;
+    double *place;  ///< 3 per point, world, at rest
+    int32_t *node;  ///< RETARGET_SOLE_NODES per point
+    double *weight; ///< their weights, sum 1
+} retarget_sole;
 
 /// One retargeting: both rigs, the map, the alignment. Rotations are row-major 3x3.
 typedef struct retarget_job {
@@ -104,13 +130,25 @@ typedef struct retarget_job {
     retarget_limb leg[2]; ///< left, right
     retarget_limb arm[2];
     bool legs, feet; ///< both thighs; both legs whole, to the feet
-    /// Feet whose parent is not their shin (goals of a rig's own inverse kinematics), which
-    /// carry them nevertheless; or CUTIS_NONE.
-    int32_t loose[2];
+    /// Per target node what carries it in place of its parent, or CUTIS_NONE: shins their feet that
+    /// hang elsewhere (goals of a rig's own inverse kinematics); the joint next to it a joint that
+    /// moves skin and follows nothing; the hips whatever is above them and moves skin.
+    int32_t *carrier;
+    retarget_sole sole[2];          ///< of the target
+    vec3 sole_front[2], sole_up[2]; ///< of the target's feet at rest: along the sole, away from it
+    double stature;                 ///< standing height of the target
 } retarget_job;
 
 /// Fill in everything after `map`. Rigs have their roles.
 cutis_result cutis_retarget_align(retarget_job *job);
+
+/// The least rotation that takes direction a to b; opposite ones: half a turn about anything
+/// across.
+void cutis_retarget_least(vec3 from, vec3 to, double *out);
+/// Places and rotations of the motion's nodes to the target's world axes.
+void cutis_retarget_turn(const retarget_job *job, double *place, double *rotation);
+/// Where a foot points, seen from above; without toes, where its skin lies. @return false: nowhere
+bool cutis_retarget_heading(const retarget_rig *rig, int32_t foot, vec3 *out);
 
 /// One frame of both rigs. Turned: in the target's world axes.
 typedef struct retarget_frame {
@@ -124,8 +162,21 @@ cutis_result cutis_retarget_frame_alloc(const retarget_job *job, retarget_frame 
 /// Motion pose to target pose, the root where the hips ask for it; `lift` goes along up.
 void cutis_retarget_frame_make(const retarget_job *job, const cutis_transform *pose, double lift,
                                retarget_frame *frame);
-/// The lowest of the target's foot nodes, along up; NAN without feet.
-double cutis_retarget_lowest(const retarget_job *job, const double *places);
+/// The ground the target stands on: the lowest of its skin or feet at rest, along up; NAN without
+/// feet.
+double cutis_retarget_ground(const retarget_job *job);
+
+/// The points of one of the target's feet at rest. Carriers are known.
+cutis_result cutis_retarget_sole(const retarget_job *job, int32_t foot, retarget_sole *out);
+/// The same in a frame, seen from the ankle. @param out 3 per point
+void cutis_retarget_sole_at(const retarget_job *job, int side, const retarget_frame *frame,
+                            double *out);
+/// Which way a foot points and its sole faces at rest: up and its heading where the sole is flat,
+/// else by what its skin would rest on.
+/// @param leg thigh, shin, foot; @param left the body's
+cutis_result cutis_retarget_foot_frame(cutis_arena *arena, const retarget_rig *rig,
+                                       const retarget_sole *sole, const int32_t *leg, vec3 left,
+                                       vec3 *front, vec3 *normal);
 
 /// Is a node `top` or below it? Parents come before children.
 static inline bool cutis_retarget_is_under(const retarget_rig *rig, int32_t node, int32_t top)
@@ -144,20 +195,65 @@ static inline vec3 cutis_retarget_between(const double *places, int32_t from, in
     return v3_sub(cutis_retarget_at(places, to), cutis_retarget_at(places, from));
 }
 
+static inline vec3 cutis_retarget_rotated(const double *r, vec3 v)
+{
+    return v3(v3_dot(v3_of(r), v), v3_dot(v3_of(r + 3), v), v3_dot(v3_of(r + 6), v));
+}
+/// rotation = by rotation
+static inline void cutis_retarget_rotate(const double *by, double *rotation)
+{
+    double out[9];
+    double33_multiply(by, rotation, out);
+    memcpy(rotation, out, sizeof out);
+}
+
 /// Where a foot stands: [first, last], both frames included.
 typedef struct retarget_stance {
     uint32_t first, last;
+    double level; ///< of what it stands on, along up; NAN: where it comes
 } retarget_stance;
 
-/// Stances of one ankle: slower than a bound for long enough.
-/// @param path 3 per frame; @param leg its leg's length; @param stances frame_count / 2 + 1
-uint32_t cutis_retarget_stances(const double *path, uint32_t frame_count, double seconds_per_frame,
-                                double leg, retarget_stance *stances);
-/// How far each frame's ankle must move so that it stands still in its stances.
-void cutis_retarget_hold(const double *path, uint32_t frame_count, double seconds_per_frame,
+enum { RETARGET_FOOT_POINTS = 3 };
+
+/// What one foot does, per frame. Lengths are the target's.
+typedef struct retarget_foot {
+    double *points[RETARGET_FOOT_POINTS]; ///< of the motion's foot, scaled: ankle, ball, tip
+    uint32_t point_count;
+    double *path;   ///< where the ankle would be: the motion's, set aside for hips much wider
+    double *free;   ///< the target's ankle as bones bring it
+    double *thigh;  ///< and its hip joint
+    double *low;    ///< the lowest of the sole, from the ankle, along up
+    double *step;   ///< how far what touches the ground went since the frame before, seen from the
+                    ///< ankle: along the ground by its mean, along up by `low`
+    double *offset; ///< what standing adds to where the ankle goes
+    double *goal;   ///< where the ankle shall be, then where it went
+    retarget_stance *stances;
+    uint32_t stance_count;
+} retarget_foot;
+
+/// Stances of one foot: one of its points is slow against its own swing, all of it is low, for long
+/// enough (docs/spec/retarget.md E5).
+/// @param points 3 per frame each; @param leg its leg's length; @param scratch 3 frame_count
+/// @param stances frame_count / 2 + 1
+uint32_t cutis_retarget_stances(double *const *points, uint32_t point_count, const double *up,
+                                uint32_t frame_count, double seconds_per_frame, double leg,
+                                double *scratch, retarget_stance *stances);
+/// How far each frame's ankle must move so that its foot stands, or rolls without sliding, in its
+/// stances.
+/// @param step, low as in retarget_foot, or NULL: the ankle itself stands
+void cutis_retarget_hold(const double *path, const double *step, const double *low,
+                         const double *up, uint32_t frame_count, double seconds_per_frame,
                          const retarget_stance *stances, uint32_t stance_count, double *offsets);
-/// Move an ankle by `offset`: two-bone IK, the knee in its plane, the foot turned as before.
-void cutis_retarget_reach(const retarget_job *job, int side, const double *offset,
+/// How far what touches the ground slides along it in one stance, given the ankle's path.
+double cutis_retarget_slide(const double *path, const double *step, const double *up,
+                            const retarget_stance *stance);
+/// `step` and `low` of one frame from the points of a sole in it and in the one before (NULL:
+/// none).
+void cutis_retarget_touch(const double *before, const double *now, uint32_t count, const double *up,
+                          double touch, double *step, double *low);
+
+/// Move an ankle to a place: two-bone IK, the knee in its plane, the foot turned as before.
+void cutis_retarget_reach(const retarget_job *job, int side, const double *place,
                           retarget_frame *frame);
 
 #endif

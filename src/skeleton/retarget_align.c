@@ -13,43 +13,16 @@
 
 #include "base/error.h"
 #include "math/mat3.h"
+#include "math/quat.h"
 #include "math/svd3.h"
 
 // Bones shorter than this part of the body's height have no direction.
 static const double NO_BONE = 1e-3;
-// Bodies whose trunk leans less than this (cosine) stand upright: up is up in both.
-static const double UPRIGHT = 0.94;
-
-static vec3 rotated(const double *r, vec3 v)
-{
-    return v3(v3_dot(v3_of(r), v), v3_dot(v3_of(r + 3), v), v3_dot(v3_of(r + 6), v));
-}
-
-// rotation = by rotation
-static void rotate_by(const double *by, double *rotation)
-{
-    double out[9];
-    double33_multiply(by, rotation, out);
-    memcpy(rotation, out, sizeof out);
-}
-
-// The least rotation that takes direction a to b; opposite ones: half a turn about anything across.
-static void least_rotation(vec3 from, vec3 to, double *out)
-{
-    vec3 a = v3_direction(from), b = v3_direction(to);
-    double c = v3_dot(a, b), axis[3];
-    v3_put(v3_cross(a, b), axis);
-    if (c < -1 + 1e-12) {
-        v3_put(v3_direction(v3_cross(a, v3(fabs(a.x) < 0.9, fabs(a.x) >= 0.9, 0))), axis);
-        for (int i = 0; i < 9; i++)
-            out[i] = 2 * axis[i / 3] * axis[i % 3] - (i % 4 == 0 ? 1.0 : 0.0);
-        return;
-    }
-    // R = c I + [axis]x + axis axis^T / (1 + c)
-    const double cross[9] = { 0, -axis[2], axis[1], axis[2], 0, -axis[0], -axis[1], axis[0], 0 };
-    for (int i = 0; i < 9; i++)
-        out[i] = (i % 4 == 0 ? c : 0.0) + cross[i] + axis[i / 3] * axis[i % 3] / (1 + c);
-}
+// Degrees from which on something is a pose, and up to which it may be a convention: of the trunk
+// against up (motion capture puts shoulders behind: CMU's T-poses lean back by 7 to 13), of its
+// halves against each other, of the head against the chest.
+static const double LEAN[2] = { 5, 10 }, LEAN_MOTION[2] = { 14, 22 };
+static const double BENT[2] = { 14, 26 }, HEAD[2] = { 18, 30 };
 
 // Directions of both bodies.
 typedef struct directions {
@@ -107,9 +80,9 @@ static void find_limbs(retarget_job *job)
             job->feet = job->feet && found;
             find_pair(job, ARM[k], side + 1, &arm->target[k], &arm->motion[k]);
         }
-        bool loose = leg->target[1] != CUTIS_NONE && leg->target[2] != CUTIS_NONE &&
-                     !cutis_retarget_is_under(&job->target, leg->target[2], leg->target[1]);
-        job->loose[side] = loose ? leg->target[2] : CUTIS_NONE;
+        if (leg->target[1] != CUTIS_NONE && leg->target[2] != CUTIS_NONE &&
+            !cutis_retarget_is_under(&job->target, leg->target[2], leg->target[1]))
+            job->carrier[leg->target[2]] = leg->target[1];
     }
 }
 
@@ -124,69 +97,173 @@ static bool lateral(const retarget_job *job, const retarget_limb *limbs, directi
            v3_length(out->motion) > 0;
 }
 
-// The trunk's direction: from the middle of the legs (or the first trunk joint) to head or neck;
-// up itself where both bodies stand.
-static directions trunk_up(const retarget_job *job)
+// The trunk of both bodies: whole, and its halves.
+typedef struct trunk {
+    directions whole, lower, upper;
+    double bent; // 0: one piece; 1: half by half
+} trunk;
+
+// 0 below `from`, 1 above `to` (degrees), smooth between: what is a convention of rigs and what is
+// a pose has no sharp border, and results must not jump at one.
+static double pose_share(double angle, double from, double to)
+{
+    double x = (angle * (180 / M_PI) - from) / (to - from);
+    x = fmin(fmax(x, 0), 1);
+    return x * x * (3 - 2 * x);
+}
+
+static directions mix_directions(directions a, directions b, double t)
+{
+    return (directions){ v3_mix(v3_direction(a.target), v3_direction(b.target), t),
+                         v3_mix(v3_direction(a.motion), v3_direction(b.motion), t) };
+}
+
+static vec3 middle_of(const double *places, int32_t a, int32_t b)
+{
+    return v3_scale(v3_add(cutis_retarget_at(places, a), cutis_retarget_at(places, b)), 0.5);
+}
+
+// Middle of the hip joints (`arms`: of the shoulders) of both bodies.
+static bool girdle(const retarget_job *job, const retarget_limb *limbs, directions *out)
+{
+    if (limbs[0].target[0] == CUTIS_NONE || limbs[1].target[0] == CUTIS_NONE) return false;
+    out->target = middle_of(job->target.place, limbs[0].target[0], limbs[1].target[0]);
+    out->motion = middle_of(job->motion.place, limbs[0].motion[0], limbs[1].motion[0]);
+    return true;
+}
+
+static directions from_to(directions a, directions b)
+{
+    return (directions){ v3_sub(b.target, a.target), v3_sub(b.motion, a.motion) };
+}
+
+// The spine joint that stands nearest to the middle between hips and shoulders.
+static bool waist(const retarget_rig *rig, vec3 low, vec3 high, vec3 *out)
+{
+    double best = 0.3; // of the way: a joint at an end parts nothing
+    vec3 axis = v3_sub(high, low);
+    for (uint32_t n = 0; n < rig->count; n++) {
+        if (rig->role[n] != ROLE_SPINE) continue;
+        vec3 at = cutis_retarget_at(rig->place, (int32_t)n);
+        double part = v3_dot(v3_sub(at, low), axis) / v3_dot(axis, axis);
+        if (fabs(part - 0.5) < best) best = fabs(part - 0.5), *out = at;
+    }
+    return best < 0.3;
+}
+
+// From the hips to head or neck, for bodies without legs or arms.
+static directions trunk_to_head(const retarget_job *job, directions upright)
 {
     int32_t top_t, top_m, base_t, base_m;
-    const vec3 up = v3_of(job->target.up);
-    const directions upright = { up, up };
     if ((!find_pair(job, ROLE_HEAD, SIDE_NONE, &top_t, &top_m) &&
          !find_pair(job, ROLE_NECK, SIDE_NONE, &top_t, &top_m)) ||
         (!find_pair(job, ROLE_HIPS, SIDE_NONE, &base_t, &base_m) &&
          !find_pair(job, ROLE_SPINE, SIDE_NONE, &base_t, &base_m)))
         return upright;
-    directions d = { v3_direction(cutis_retarget_between(job->target.place, base_t, top_t)),
-                     v3_direction(cutis_retarget_between(job->motion.place, base_m, top_m)) };
-    bool known = v3_length(d.target) > 0 && v3_length(d.motion) > 0;
-    bool stands = v3_dot(d.target, up) > UPRIGHT && v3_dot(d.motion, up) > UPRIGHT;
-    return known && !stands ? d : upright;
+    return (directions){ cutis_retarget_between(job->target.place, base_t, top_t),
+                         cutis_retarget_between(job->motion.place, base_m, top_m) };
+}
+
+// The trunk's direction, up itself where both bodies stand; its halves where they are bent against
+// each other in one body and not in the other.
+static trunk find_trunk(const retarget_job *job)
+{
+    const vec3 up = v3_of(job->target.up);
+    const directions upright = { up, up };
+    directions hips, chest, belly;
+    bool girdles = girdle(job, job->leg, &hips) && girdle(job, job->arm, &chest);
+    directions d = girdles ? from_to(hips, chest) : trunk_to_head(job, upright);
+    trunk t = { upright, upright, upright, 0 };
+    if (!(v3_length(d.target) > 0) || !(v3_length(d.motion) > 0)) return t;
+    double lean = pose_share(v3_angle(d.target, up), LEAN[0], LEAN[1]);
+    double own = pose_share(v3_angle(d.motion, up), LEAN_MOTION[0], LEAN_MOTION[1]);
+    t.whole.target = v3_mix(up, v3_direction(d.target), lean);
+    t.whole.motion = v3_mix(up, v3_direction(d.motion), own);
+    t.lower = t.upper = t.whole;
+    if (!girdles || job->target.four_legged || job->motion.four_legged ||
+        !waist(&job->target, hips.target, chest.target, &belly.target) ||
+        !waist(&job->motion, hips.motion, chest.motion, &belly.motion))
+        return t;
+    double whole[9];
+    directions lower = from_to(hips, belly), upper = from_to(belly, chest);
+    cutis_retarget_least(d.target, d.motion, whole);
+    double off = fmax(v3_angle(cutis_retarget_rotated(whole, lower.target), lower.motion),
+                      v3_angle(cutis_retarget_rotated(whole, upper.target), upper.motion));
+    t.bent = pose_share(off, BENT[0], BENT[1]);
+    t.lower = mix_directions(t.whole, lower, t.bent);
+    t.upper = mix_directions(t.whole, upper, t.bent);
+    return t;
 }
 
 static bool align_hips(const retarget_job *job, double *out)
 {
     directions side;
     return (lateral(job, job->leg, &side) || lateral(job, job->arm, &side)) &&
-           align_frames(side, trunk_up(job), out);
+           align_frames(side, find_trunk(job).lower, out);
 }
 
 static bool align_chest(const retarget_job *job, double *out)
 {
     directions side;
-    return lateral(job, job->arm, &side) && align_frames(trunk_up(job), side, out);
+    return lateral(job, job->arm, &side) && align_frames(find_trunk(job).upper, side, out);
 }
 
-// The node under `top` that is farthest from it, seen from above; `top` itself if it has none.
-static int32_t toe_of(const retarget_rig *rig, int32_t top)
+// A spine joint below the chest: on the way from the hips to it, as far as the trunk is bent.
+static void align_spine(const retarget_job *job, int32_t c, int32_t chest, double *align)
 {
-    int32_t best = top;
-    double most = 0;
-    for (uint32_t n = (uint32_t)top + 1; n < rig->count; n++) {
-        if (!cutis_retarget_is_under(rig, (int32_t)n, top)) continue;
-        vec3 d = cutis_retarget_between(rig->place, top, (int32_t)n);
-        double rise = v3_dot(d, v3_of(rig->up)), far = v3_dot(d, d) - rise * rise;
-        if (far > most) most = far, best = (int32_t)n;
-    }
-    return best;
+    double hips[9], ribs[9], a[4], b[4], dot = 0;
+    double part =
+        find_trunk(job).bent * (job->target.order[c] + 1.0) / (job->target.order[chest] + 1.0);
+    if (!(part > 0) || !align_hips(job, hips) || !align_chest(job, ribs)) return;
+    cutis_quat_from_mat3(hips, a);
+    cutis_quat_from_mat3(ribs, b);
+    for (int k = 0; k < 4; k++) dot += a[k] * b[k];
+    for (int k = 0; k < 4; k++) a[k] = (1 - part) * a[k] + (dot < 0 ? -part : part) * b[k];
+    double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3]);
+    if (!(length > 0)) return;
+    for (int k = 0; k < 4; k++) a[k] /= length;
+    cutis_mat3_from_quat(a, align);
 }
 
-// Where a foot points; without toes, where its skin lies.
-static bool heading(const retarget_rig *rig, int32_t foot, vec3 *out)
+// Neck and head go with the chest, unless the head is clearly bent against it at rest while the
+// motion's stands upright: then back, half of it in the neck.
+static void align_head(const retarget_job *job, int32_t c, double *align)
 {
-    const vec3 up = v3_of(rig->up);
-    int32_t toe = toe_of(rig, foot);
-    *out = cutis_retarget_between(rig->place, foot, toe);
-    if (toe == foot && rig->centre && isfinite(rig->centre[3 * (size_t)foot]))
-        *out = v3_sub(cutis_retarget_at(rig->centre, foot), cutis_retarget_at(rig->place, foot));
-    *out = v3_mad(*out, -v3_dot(*out, up), up);
-    return v3_length(*out) > NO_BONE * cutis_retarget_height(rig);
+    directions chest;
+    int32_t head, motion_head;
+    const vec3 up = v3_of(job->target.up);
+    if (job->target.four_legged || !girdle(job, job->arm, &chest) ||
+        !find_pair(job, ROLE_HEAD, SIDE_NONE, &head, &motion_head))
+        return;
+    vec3 own = v3_sub(cutis_retarget_at(job->motion.place, motion_head), chest.motion);
+    if (v3_angle(own, up) * (180 / M_PI) > HEAD[1]) return; // no upright head to go by
+    const double *centre = job->target.centre;
+    vec3 at = centre && isfinite(centre[3 * (size_t)head])
+                  ? cutis_retarget_at(centre, head)
+                  : cutis_retarget_at(job->target.place, head);
+    // As the chest's own rotation leaves it; the neck's is taken back out of the head's.
+    double base[9], least[9];
+    if (!align_chest(job, base)) return;
+    vec3 now = cutis_retarget_rotated(base, v3_sub(at, chest.target));
+    double share = pose_share(v3_angle(now, up), HEAD[0], HEAD[1]);
+    if (!(share > 0)) return;
+    if (job->target.role[c] == ROLE_NECK) share /= 2;
+    cutis_retarget_least(now, v3_mix(v3_direction(now), up, share), least);
+    double33_multiply(least, base, align);
 }
 
 static bool align_foot(const retarget_job *job, int32_t c, double *out)
 {
+    const int side = job->target.side[c] - SIDE_LEFT;
     directions front, up = { v3_of(job->target.up), v3_of(job->target.up) };
-    if (heading(&job->target, c, &front.target) &&
-        heading(&job->motion, job->map[c], &front.motion))
+    bool first = c == job->leg[side].target[2];
+    if (first && v3_length(job->sole_front[side]) > 0) {
+        up.target = job->sole_up[side];
+        front.target = job->sole_front[side];
+    } else if (!cutis_retarget_heading(&job->target, c, &front.target)) {
+        return align_hips(job, out);
+    }
+    if (cutis_retarget_heading(&job->motion, job->map[c], &front.motion))
         return align_frames(up, front, out);
     return align_hips(job, out);
 }
@@ -223,8 +300,8 @@ static void align_limb(const retarget_job *job, int32_t c, const retarget_limb *
     double least[9];
     directions d;
     if (limb->target[k] != c || !bone(job, c, limb, k, &d)) return;
-    least_rotation(rotated(align, d.target), d.motion, least);
-    rotate_by(least, align);
+    cutis_retarget_least(cutis_retarget_rotated(align, d.target), d.motion, least);
+    cutis_retarget_rotate(least, align);
 }
 
 // A joint of no known role: the rotation that takes the places of its child joints
@@ -243,7 +320,7 @@ static void align_other(const retarget_job *job, int32_t c, double *align)
         if (!(v3_length(t) > NO_BONE * cutis_retarget_height(&job->target)) ||
             !(v3_length(own) > 0))
             continue;
-        turned = rotated(align, t), m = v3_direction(own);
+        turned = cutis_retarget_rotated(align, t), m = v3_direction(own);
         v3_sum(sum, v3_scale(turned, m.x));
         v3_sum(sum + 3, v3_scale(turned, m.y));
         v3_sum(sum + 6, v3_scale(turned, m.z));
@@ -251,14 +328,14 @@ static void align_other(const retarget_job *job, int32_t c, double *align)
     }
     if (count == 0) return;
     if (count == 1) {
-        least_rotation(turned, m, least);
+        cutis_retarget_least(turned, m, least);
     } else {
         double u[9], s[3], v[9];
         cutis_svd3(sum, u, s, v);
         if (!(s[1] > 1e-6 * s[0])) return;
         double33_multiply_transpose(u, v, least); // both proper: the nearest proper rotation
     }
-    rotate_by(least, align);
+    cutis_retarget_rotate(least, align);
 }
 
 static void align_node(const retarget_job *job, int32_t c, int32_t chest, double *align)
@@ -269,7 +346,14 @@ static void align_node(const retarget_job *job, int32_t c, int32_t chest, double
         (void)align_hips(job, align);
         break;
     case ROLE_SPINE:
-        if (c == chest) (void)align_chest(job, align);
+        if (c == chest)
+            (void)align_chest(job, align);
+        else if (chest != CUTIS_NONE)
+            align_spine(job, c, chest, align);
+        break;
+    case ROLE_NECK:
+    case ROLE_HEAD:
+        align_head(job, c, align);
         break;
     case ROLE_THIGH:
     case ROLE_SHIN:
@@ -330,12 +414,100 @@ static void take_roles(retarget_job *job)
     cutis_retarget_number(&job->target);
 }
 
-// Places and rotations of the motion's nodes to the target's world axes.
-static void turn_world(const retarget_job *job, double *place, double *rotation)
+// Standing height: that of the skin, or what legs, trunk and head add up to in a body that sits.
+static double find_stature(const retarget_job *job)
 {
-    for (size_t n = 0; n < job->motion.count; n++) {
-        double33_vector(job->turn, place + 3 * n, place + 3 * n);
-        rotate_by(job->turn, rotation + 9 * n);
+    const double *place = job->target.place;
+    double height = cutis_retarget_height(&job->target), sum = 0;
+    directions hips, chest;
+    int32_t head, motion_head;
+    if (job->target.four_legged || !job->feet || !girdle(job, job->leg, &hips) ||
+        !girdle(job, job->arm, &chest) ||
+        !find_pair(job, ROLE_HEAD, SIDE_NONE, &head, &motion_head))
+        return height;
+    for (int i = 0; i < 4; i++) {
+        const int32_t *bone = &job->leg[i / 2].target[i % 2];
+        sum += v3_length(cutis_retarget_between(place, bone[0], bone[1])) / 2;
+    }
+    sum += v3_distance(hips.target, chest.target) +
+           2 * v3_distance(chest.target, cutis_retarget_at(place, head));
+    return fmax(height, sum);
+}
+
+static cutis_result find_soles(retarget_job *job)
+{
+    directions left;
+    if (!lateral(job, job->leg, &left)) left.target = v3(0, 0, 0);
+    for (int side = 0; side < 2; side++) {
+        const int32_t *leg = job->leg[side].target;
+        job->sole_front[side] = v3(0, 0, 0), job->sole_up[side] = v3_of(job->target.up);
+        if (leg[2] == CUTIS_NONE || leg[1] == CUTIS_NONE) continue;
+        TRY(cutis_retarget_sole(job, leg[2], &job->sole[side]));
+        TRY(cutis_retarget_foot_frame(job->arena, &job->target, &job->sole[side], leg,
+                                      v3_direction(left.target), &job->sole_front[side],
+                                      &job->sole_up[side]));
+    }
+    return CUTIS_OK;
+}
+
+// How far a point is from the bone between two joints.
+static double from_bone(const double *places, vec3 p, int32_t a, int32_t b)
+{
+    vec3 u = cutis_retarget_between(places, a, b), v = v3_sub(p, cutis_retarget_at(places, a));
+    double square = v3_dot(u, u), at = square > 0 ? v3_dot(u, v) / square : 0;
+    return v3_length(v3_mad(v, -fmin(fmax(at, 0), 1), u));
+}
+
+// The joint whose bone is nearest to where a helper's skin (or the helper) is.
+static int32_t nearest_bone(const retarget_job *job, int32_t helper)
+{
+    const retarget_rig *rig = &job->target;
+    const double *centre = rig->centre ? rig->centre + 3 * (size_t)helper : NULL;
+    vec3 p = centre && isfinite(centre[0]) ? v3_of(centre) : cutis_retarget_at(rig->place, helper);
+    int32_t best = CUTIS_NONE;
+    double least = INFINITY;
+    for (uint32_t n = 0; n < rig->count; n++) {
+        if (job->map[n] == CUTIS_NONE) continue;
+        int32_t up = rig->data->nodes[n].parent;
+        while (up != CUTIS_NONE && job->map[up] == CUTIS_NONE) up = rig->data->nodes[up].parent;
+        if (job->carrier[n] != CUTIS_NONE) up = job->carrier[n];
+        double own = from_bone(rig->place, p, (int32_t)n, (int32_t)n);
+        double bone = up == CUTIS_NONE ? INFINITY : from_bone(rig->place, p, up, (int32_t)n);
+        if (fmin(own, bone) < least) least = fmin(own, bone), best = bone < own ? up : (int32_t)n;
+    }
+    return best;
+}
+
+static bool moves_skin(const retarget_rig *rig, int32_t top)
+{
+    for (uint32_t n = (uint32_t)top; rig->moves_skin && n < rig->count; n++)
+        if (rig->moves_skin[n] && cutis_retarget_is_under(rig, (int32_t)n, top)) return true;
+    return false;
+}
+
+// What moves skin and follows nothing, nor hangs from what does, would stay behind: joints above
+// the hips go with them, others with the nearest bone.
+static void find_carriers(retarget_job *job)
+{
+    const retarget_rig *rig = &job->target;
+    const cutis_node *nodes = rig->data->nodes;
+    int32_t hips = job->root, motion, top = CUTIS_NONE, first;
+    if (job->map[hips] == CUTIS_NONE && !find_pair(job, ROLE_HIPS, SIDE_NONE, &hips, &motion))
+        return;
+    first = job->map[job->root] == CUTIS_NONE ? job->root : nodes[job->root].parent;
+    for (int32_t n = first; n != CUTIS_NONE; n = nodes[n].parent)
+        if (rig->moves_skin && rig->moves_skin[n]) top = n;
+    for (int32_t n = first; top != CUTIS_NONE && n != nodes[top].parent; n = nodes[n].parent)
+        job->carrier[n] = hips;
+    for (uint32_t n = 0; n < rig->count; n++) {
+        bool helper = rig->joint[n] && !cutis_retarget_is_under(rig, hips, (int32_t)n);
+        for (int32_t up = (int32_t)n; up != CUTIS_NONE && helper; up = nodes[up].parent)
+            helper = job->map[up] == CUTIS_NONE &&
+                     (job->carrier[up] == CUTIS_NONE || cutis_retarget_is_under(rig, hips, up));
+        for (uint32_t m = n + 1; helper && m < rig->count; m++) // a way to what follows
+            helper =
+                job->map[m] == CUTIS_NONE || !cutis_retarget_is_under(rig, (int32_t)m, (int32_t)n);
+        if (helper && moves_skin(rig, (int32_t)n)) job->carrier[n] = nearest_bone(job, (int32_t)n);
     }
 }
 
@@ -344,10 +516,12 @@ cutis_result cutis_retarget_align(retarget_job *job)
     const uint32_t count = job->target.count;
     int32_t chest = CUTIS_NONE;
     job->align = cutis_arena_alloc(job->arena, count, 9 * sizeof *job->align);
-    if (!job->align) return cutis_alloc_result(job->context);
+    job->carrier = cutis_arena_alloc(job->arena, count, sizeof *job->carrier);
+    if (!job->align || !job->carrier) return cutis_alloc_result(job->context);
+    for (uint32_t n = 0; n < count; n++) job->carrier[n] = CUTIS_NONE;
     take_roles(job);
-    least_rotation(v3_of(job->motion.up), v3_of(job->target.up), job->turn);
-    turn_world(job, job->motion.place, job->motion.rotation);
+    cutis_retarget_least(v3_of(job->motion.up), v3_of(job->target.up), job->turn);
+    cutis_retarget_turn(job, job->motion.place, job->motion.rotation);
     memcpy(job->motion.up, job->target.up, sizeof job->motion.up);
     find_limbs(job);
     job->root = CUTIS_NONE;
@@ -361,12 +535,17 @@ cutis_result cutis_retarget_align(retarget_job *job)
         if (meet == CUTIS_NONE)
             return INVALID(job->context, "the mapped joints stand in different trees of the model");
         job->root = meet;
-        if (job->target.role[n] == ROLE_SPINE) chest = (int32_t)n;
+        if (job->target.role[n] == ROLE_SPINE &&
+            (chest == CUTIS_NONE || job->target.order[n] >= job->target.order[chest]))
+            chest = (int32_t)n;
     }
     if (job->root == CUTIS_NONE)
         return cutis_fail(job->context, CUTIS_NOT_FOUND, "the map moves no joint of the model");
     if (job->map[job->root] != CUTIS_NONE) job->root_motion = job->map[job->root];
     job->scale = find_scale(job);
+    job->stature = find_stature(job);
+    find_carriers(job);
+    TRY(find_soles(job));
     for (uint32_t n = 0; n < count; n++) {
         int32_t parent = job->target.data->nodes[n].parent;
         double *align = job->align + 9 * (size_t)n;
@@ -375,150 +554,4 @@ cutis_result cutis_retarget_align(retarget_job *job)
         if (job->map[n] != CUTIS_NONE) align_node(job, (int32_t)n, chest, align);
     }
     return CUTIS_OK;
-}
-
-cutis_result cutis_retarget_frame_alloc(const retarget_job *job, retarget_frame *out)
-{
-    const size_t m = job->motion.count, t = job->target.count;
-    out->matrices = cutis_arena_alloc(job->arena, m, 12 * sizeof(double));
-    out->place = cutis_arena_alloc(job->arena, m, 3 * sizeof(double));
-    out->rotation = cutis_arena_alloc(job->arena, m, 9 * sizeof(double));
-    out->turned = cutis_arena_alloc(job->arena, t, 9 * sizeof(double));
-    out->placed = cutis_arena_alloc(job->arena, t, 3 * sizeof(double));
-    bool all = out->matrices && out->place && out->rotation && out->turned && out->placed;
-    return all ? CUTIS_OK : cutis_alloc_result(job->context);
-}
-
-// D of every node: what follows the motion from its joint, the rest from its parent.
-static void turn_nodes(const retarget_job *job, retarget_frame *frame)
-{
-    for (uint32_t n = 0; n < job->target.count; n++) {
-        double *d = frame->turned + 9 * (size_t)n, moved[9];
-        int32_t s = job->map[n], parent = job->target.data->nodes[n].parent;
-        if (s != CUTIS_NONE) {
-            double33_multiply_transpose(frame->rotation + 9 * (size_t)s,
-                                        job->motion.rotation + 9 * (size_t)s, moved);
-            double33_multiply(moved, job->align + 9 * (size_t)n, d);
-        } else if (parent != CUTIS_NONE) {
-            memcpy(d, frame->turned + 9 * (size_t)parent, 9 * sizeof *d);
-        } else {
-            double33_identity(d);
-        }
-    }
-}
-
-// Place of a node from the one it is carried by.
-static void place_from(const retarget_job *job, int32_t from, int32_t n, retarget_frame *frame)
-{
-    vec3 offset = rotated(frame->turned + 9 * (size_t)from,
-                          cutis_retarget_between(job->target.place, from, n));
-    v3_put(v3_add(cutis_retarget_at(frame->placed, from), offset), frame->placed + 3 * (size_t)n);
-}
-
-// Places of all target nodes from `turned` and the root's place.
-static void place_nodes(const retarget_job *job, retarget_frame *frame)
-{
-    for (uint32_t n = 0; n < job->target.count; n++) {
-        int32_t parent = job->target.data->nodes[n].parent;
-        if ((int32_t)n == job->root) continue;
-        if ((int32_t)n > job->root && parent != CUTIS_NONE)
-            place_from(job, parent, (int32_t)n, frame);
-        else
-            memcpy(frame->placed + 3 * (size_t)n, job->target.place + 3 * (size_t)n,
-                   3 * sizeof *frame->placed);
-    }
-    for (int side = 0; side < 2; side++) {
-        const int32_t foot = job->loose[side];
-        if (foot == CUTIS_NONE) continue;
-        place_from(job, job->leg[side].target[1], foot, frame);
-        for (int32_t n = foot + 1; n < (int32_t)job->target.count; n++)
-            if (cutis_retarget_is_under(&job->target, n, foot))
-                place_from(job, job->target.data->nodes[n].parent, n, frame);
-    }
-}
-
-void cutis_retarget_frame_make(const retarget_job *job, const cutis_transform *pose, double lift,
-                               retarget_frame *frame)
-{
-    const double *up = job->target.up;
-    double *root = frame->placed + 3 * (size_t)job->root;
-    cutis_retarget_world(job->motion.data, pose, frame->matrices, frame->place, frame->rotation);
-    turn_world(job, frame->place, frame->rotation);
-    turn_nodes(job, frame);
-    for (int k = 0; k < 3; k++)
-        root[k] = job->scale * frame->place[3 * (size_t)job->root_motion + k] + lift * up[k];
-    place_nodes(job, frame);
-    if (!job->legs) return;
-    for (int k = 0; k < 3; k++) {
-        double have = 0, want = lift * up[k];
-        for (int side = 0; side < 2; side++) {
-            have += frame->placed[3 * (size_t)job->leg[side].target[0] + k] / 2;
-            want += job->scale * frame->place[3 * (size_t)job->leg[side].motion[0] + k] / 2;
-        }
-        root[k] += want - have;
-    }
-    place_nodes(job, frame);
-}
-
-double cutis_retarget_lowest(const retarget_job *job, const double *places)
-{
-    double low = NAN;
-    for (int side = 0; side < 2; side++) {
-        int32_t foot = job->leg[side].target[2];
-        for (int32_t n = foot; foot != CUTIS_NONE && n < (int32_t)job->target.count; n++)
-            if (cutis_retarget_is_under(&job->target, n, foot))
-                low = fmin(low, double3_dot(places + 3 * (size_t)n, job->target.up));
-    }
-    return low;
-}
-
-// Turn every followed node of [top, end) on the way from `end`'s parent up to `top`; `top` alone,
-// if the other is no descendant of it.
-static void turn_way(const retarget_job *job, int32_t top, int32_t end, const double *by,
-                     retarget_frame *frame)
-{
-    int32_t last =
-        cutis_retarget_is_under(&job->target, end, top) ? job->target.data->nodes[end].parent : top;
-    for (int32_t n = last; n >= top; n = job->target.data->nodes[n].parent) {
-        if (job->map[n] != CUTIS_NONE) rotate_by(by, frame->turned + 9 * (size_t)n);
-    }
-    for (uint32_t n = (uint32_t)top + 1; n < job->target.count; n++) {
-        int32_t parent = job->target.data->nodes[n].parent;
-        if (job->map[n] == CUTIS_NONE && parent >= top)
-            memcpy(frame->turned + 9 * (size_t)n, frame->turned + 9 * (size_t)parent,
-                   9 * sizeof(double));
-    }
-    place_nodes(job, frame);
-}
-
-void cutis_retarget_reach(const retarget_job *job, int side, const double *offset,
-                          retarget_frame *frame)
-{
-    const int32_t *leg = job->leg[side].target;
-    double by[9];
-    vec3 thigh = cutis_retarget_between(frame->placed, leg[0], leg[1]);
-    vec3 shin = cutis_retarget_between(frame->placed, leg[1], leg[2]);
-    vec3 goal = v3_add(cutis_retarget_between(frame->placed, leg[0], leg[2]), v3_of(offset));
-    double a = v3_length(thigh), b = v3_length(shin), far = v3_length(goal);
-    double reach = fmin(fmax(far, fabs(a - b) * 1.001), (a + b) * 0.9999);
-    if (!(a > 0) || !(b > 0) || !(far > 0)) return;
-    goal = v3_direction(goal);
-    // The knee stays in the plane it bends in; a straight leg bends in the plane of its foot.
-    vec3 across = v3_cross(thigh, shin), front;
-    if (!(v3_length(across) > 1e-4 * a * b)) {
-        if (!heading(&job->target, leg[2], &front)) return;
-        across = v3_cross(rotated(frame->turned + 9 * (size_t)leg[2], front), thigh);
-        if (!(v3_length(across) > 0)) return;
-    }
-    // Towards the knee's side: across x (down the leg).
-    vec3 bend = v3_scale(v3_cross(v3_direction(across), goal), -1);
-    if (!(v3_length(bend) > 1e-6)) return;
-    double along = (a * a - b * b + reach * reach) / (2 * reach);
-    double out = sqrt(fmax(0, a * a - along * along));
-    vec3 want = v3_mad(v3_scale(goal, along), out, v3_direction(bend));
-    least_rotation(thigh, want, by);
-    turn_way(job, leg[0], leg[1], by, frame);
-    least_rotation(cutis_retarget_between(frame->placed, leg[1], leg[2]),
-                   v3_sub(v3_scale(goal, reach), want), by);
-    turn_way(job, leg[1], leg[2], by, frame);
 }

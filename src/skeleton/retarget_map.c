@@ -10,6 +10,8 @@
 
 // Rigs that share this part of their joints' names are one rig, whatever the names say.
 static const double SAME_RIG = 0.8;
+// Shoulders against the trunk (see build).
+static const double TWO_LEGGED = 0.6, FOUR_LEGGED = 0.45;
 
 int32_t cutis_retarget_ancestor(const retarget_rig *rig, int32_t a, int32_t b)
 {
@@ -32,6 +34,21 @@ int32_t cutis_retarget_joint(const retarget_rig *rig, retarget_role role, int si
     return best;
 }
 
+// A spine that hangs from the chest is numbered from the hips, as all are.
+static void turn_spine(retarget_rig *rig)
+{
+    int32_t hips = cutis_retarget_joint(rig, ROLE_HIPS, SIDE_NONE);
+    uint8_t last = 0;
+    bool hangs = false;
+    for (uint32_t n = 0; n < rig->count; n++) {
+        if (rig->role[n] != ROLE_SPINE) continue;
+        if (rig->order[n] > last) last = rig->order[n];
+        hangs = hangs || (hips > (int32_t)n && cutis_retarget_is_under(rig, hips, (int32_t)n));
+    }
+    for (uint32_t n = 0; n < rig->count && hangs; n++)
+        if (rig->role[n] == ROLE_SPINE) rig->order[n] = (uint8_t)(last - rig->order[n]);
+}
+
 void cutis_retarget_number(retarget_rig *rig)
 {
     for (uint32_t n = 0; n < rig->count; n++) {
@@ -42,6 +59,7 @@ void cutis_retarget_number(retarget_rig *rig)
         if (up != CUTIS_NONE && rig->order[up] < UINT8_MAX)
             rig->order[n] = (uint8_t)(rig->order[up] + 1);
     }
+    turn_spine(rig);
 }
 
 bool cutis_retarget_whole(const retarget_rig *rig)
@@ -66,37 +84,96 @@ static bool mean_place(const retarget_rig *rig, retarget_role role, bool sided, 
     return true;
 }
 
-// The axis that points from the legs to the head or the arms (y where neither is known).
-static void find_up(retarget_rig *rig)
+// A vote for the axis that is up: a direction, and how much it says.
+static void vote(double *sum, vec3 d, double weight)
 {
-    double top[3], base[3];
-    if (!mean_place(rig, ROLE_HEAD, false, top) && !mean_place(rig, ROLE_UPPERARM, true, top))
-        return;
-    if (!mean_place(rig, ROLE_FOOT, true, base) && !mean_place(rig, ROLE_SHIN, true, base) &&
-        !mean_place(rig, ROLE_HIPS, false, base))
-        return;
-    int axis = 0;
-    for (int k = 0; k < 3; k++) top[k] -= base[k];
-    for (int k = 1; k < 3; k++)
-        if (fabs(top[k]) > fabs(top[axis])) axis = k;
-    memset(rig->up, 0, sizeof rig->up);
-    rig->up[axis] = top[axis] < 0 ? -1 : 1;
+    if (v3_length(d) > 0) v3_sum(sum, v3_scale(v3_direction(d), weight));
 }
 
+// Front of a foot x left is up, if the foot is not stretched: one in line with its shin is no
+// standing foot, whatever it points to.
+static void vote_feet(const retarget_rig *rig, vec3 left, double *sum)
+{
+    for (int side = SIDE_LEFT; side <= SIDE_RIGHT; side++) {
+        int32_t shin = cutis_retarget_joint(rig, ROLE_SHIN, side);
+        int32_t foot = cutis_retarget_joint(rig, ROLE_FOOT, side);
+        int32_t toes = cutis_retarget_joint(rig, ROLE_TOES, side);
+        if (shin == CUTIS_NONE || foot == CUTIS_NONE || toes == CUTIS_NONE) continue;
+        vec3 front = v3_direction(cutis_retarget_between(rig->place, foot, toes));
+        vec3 down = v3_direction(cutis_retarget_between(rig->place, shin, foot));
+        vote(sum, v3_cross(front, left), 0.4 * fmax(0, 1 - 1.3 * fabs(v3_dot(front, down))));
+    }
+}
+
+// The axis that is up (y where nothing says): the trunk, most of all; legs, which a sitting body
+// holds forward; feet; the head. Two of a body that bends or sits agree. A beast stands on its fore
+// legs, also when it sits.
+static void find_up(retarget_rig *rig)
+{
+    double head[3], chest[3], hips[3], feet[3], paws[3], left[3] = { 0 }, sum[3] = { 0 };
+    int32_t l = cutis_retarget_joint(rig, ROLE_THIGH, SIDE_LEFT);
+    int32_t r = cutis_retarget_joint(rig, ROLE_THIGH, SIDE_RIGHT);
+    bool has_head = mean_place(rig, ROLE_HEAD, false, head);
+    bool has_chest = mean_place(rig, ROLE_UPPERARM, true, chest);
+    bool has_hips =
+        mean_place(rig, ROLE_THIGH, true, hips) || mean_place(rig, ROLE_HIPS, false, hips);
+    bool has_feet =
+        mean_place(rig, ROLE_FOOT, true, feet) || mean_place(rig, ROLE_SHIN, true, feet);
+    if (l != CUTIS_NONE && r != CUTIS_NONE)
+        v3_put(v3_direction(cutis_retarget_between(rig->place, r, l)), left);
+    const double *top = has_chest ? chest : has_head ? head : NULL;
+    if (!top || (!has_hips && !has_feet)) return;
+    if (rig->four_legged && has_chest && mean_place(rig, ROLE_HAND, true, paws))
+        vote(sum, v3_sub(v3_of(chest), v3_of(paws)), 1);
+    else if (has_hips)
+        vote(sum, v3_sub(v3_of(top), v3_of(hips)), 1);
+    if (has_hips && has_feet) vote(sum, v3_sub(v3_of(hips), v3_of(feet)), 0.6);
+    if (!has_hips) vote(sum, v3_sub(v3_of(top), v3_of(feet)), 1);
+    if (has_head && has_chest && !rig->four_legged)
+        vote(sum, v3_sub(v3_of(head), v3_of(chest)), 0.3);
+    vote_feet(rig, v3_of(left), sum);
+    sum[1] += 0.2; // most files have y up
+    int axis = 0;
+    for (int k = 1; k < 3; k++)
+        if (fabs(sum[k]) > fabs(sum[axis])) axis = k;
+    memset(rig->up, 0, sizeof rig->up);
+    rig->up[axis] = sum[axis] < 0 ? -1 : 1;
+}
+
+// Width of the shoulders against the length of the trunk, which no pose changes: people have 0.68
+// to 0.9, beasts 0.2 to 0.35. NAN where a rig lacks arms or legs.
+static double build(const retarget_rig *rig)
+{
+    double chest[3], hips[3];
+    int32_t l = cutis_retarget_joint(rig, ROLE_UPPERARM, SIDE_LEFT);
+    int32_t r = cutis_retarget_joint(rig, ROLE_UPPERARM, SIDE_RIGHT);
+    if (!mean_place(rig, ROLE_UPPERARM, true, chest) || !mean_place(rig, ROLE_THIGH, true, hips))
+        return NAN;
+    return v3_length(cutis_retarget_between(rig->place, l, r)) / v3_distance_of(chest, hips);
+}
+
+// Four legs by the tree, unless names say shoulders that no beast has (someone who bends to the
+// ground); names, with four legs where they say a beast's build (a dog that sits); the tree.
 cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig)
 {
-    bool whole;
-    cutis_result four = cutis_retarget_roles_of_four(arena, rig, &rig->four_legged);
+    bool whole = cutis_retarget_roles_by_name(rig);
+    const double named = build(rig);
+    const int32_t thigh = whole ? cutis_retarget_joint(rig, ROLE_THIGH, SIDE_LEFT) : CUTIS_NONE;
+    TRY(cutis_retarget_roles_of_four(arena, rig, &rig->four_legged));
     rig->found = CUTIS_RETARGET_BY_TOPOLOGY;
-    if (four != CUTIS_OK || rig->four_legged) return four;
+    // A raised tail over a lowered head: the tree has it backwards, names do not.
+    bool backwards = rig->four_legged && thigh != CUTIS_NONE && rig->role[thigh] >= ROLE_CLAVICLE &&
+                     rig->role[thigh] <= ROLE_HAND;
+    if (rig->four_legged && !backwards && !(whole && named > TWO_LEGGED)) return CUTIS_OK;
     whole = cutis_retarget_roles_by_name(rig);
+    rig->four_legged = whole && named < FOUR_LEGGED;
     rig->found = CUTIS_RETARGET_BY_NAMES;
     if (!whole) {
         TRY(cutis_retarget_roles_by_topology(arena, rig, &whole));
         rig->found = whole ? CUTIS_RETARGET_BY_TOPOLOGY : CUTIS_RETARGET_BY_NOTHING;
         if (!whole) cutis_retarget_roles_by_name(rig); // a part of a body is better than nothing
     }
-    find_up(rig);
+    if (!rig->up_told) find_up(rig);
     return CUTIS_OK;
 }
 
@@ -209,17 +286,33 @@ static cutis_result map_rigs(cutis_arena *arena, retarget_rig *target, retarget_
                       "by names nor as bodies with legs and arms: give a map");
 }
 
-cutis_result cutis_retarget_map(const cutis_model *target, const cutis_model *motion, int32_t *map,
-                                cutis_retarget_found *target_by, cutis_retarget_found *motion_by)
+void cutis_retarget_tell_up(retarget_rig *rig, cutis_retarget_up up)
 {
-    if (!target || !motion || !map) return CUTIS_INVALID_ARGUMENT;
+    rig->up_told = up != CUTIS_RETARGET_UP_AUTO;
+    for (int k = 0; k < 3 && rig->up_told; k++) rig->up[k] = k == (int)up - CUTIS_RETARGET_UP_X;
+}
+
+cutis_result cutis_retarget_map_up(const cutis_model *target, const cutis_model *motion,
+                                   cutis_retarget_up up, int32_t *map,
+                                   cutis_retarget_found *target_by, cutis_retarget_found *motion_by)
+{
     cutis_arena arena = { .context = cutis_model_context(target) };
     retarget_rig a, b;
     cutis_result result = cutis_retarget_rig_bind(&arena, target, &a);
-    if (result == CUTIS_OK) result = cutis_retarget_rig_pose(&arena, motion, NULL, &b);
+    if (result == CUTIS_OK) {
+        cutis_retarget_tell_up(&a, up);
+        result = cutis_retarget_rig_pose(&arena, motion, NULL, &b);
+    }
     if (result == CUTIS_OK) result = map_rigs(&arena, &a, &b, map);
     if (result == CUTIS_OK && target_by) *target_by = a.found;
     if (result == CUTIS_OK && motion_by) *motion_by = b.found;
     cutis_arena_release(&arena);
     return result;
+}
+
+cutis_result cutis_retarget_map(const cutis_model *target, const cutis_model *motion, int32_t *map,
+                                cutis_retarget_found *target_by, cutis_retarget_found *motion_by)
+{
+    if (!target || !motion || !map) return CUTIS_INVALID_ARGUMENT;
+    return cutis_retarget_map_up(target, motion, CUTIS_RETARGET_UP_AUTO, map, target_by, motion_by);
 }

@@ -239,6 +239,7 @@ static void settle_trunk(retarget_rig *rig)
         bool above = cutis_retarget_is_under(rig, legs, at), named = rig->role[n] == ROLE_HIPS;
         bool between = meet != CUTIS_NONE && cutis_retarget_is_under(rig, at, meet);
         if (named) rig->role[n] = ROLE_NONE;
+        if (rig->role[n] == ROLE_SPINE && at != legs) continue; // a tree that hangs from the chest
         if (rig->joint[n] && above && (between || named)) {
             rig->role[n] = ROLE_HIPS;
             rig->side[n] = SIDE_NONE;

@@ -15,6 +15,8 @@
 // World matrices of joints and binds are floats; a rig at rest repeats its bind to about this part
 // of its size.
 static const double SAME_BIND = 1e-3;
+// A joint with no larger weight moves nothing that would be seen.
+static const float SEEN = 0.01f;
 
 bool cutis_retarget_is_end(const cutis_node *node)
 {
@@ -100,7 +102,12 @@ static cutis_result rig_alloc(cutis_arena *arena, const cutis_model *model, reta
 {
     const cutis_model_data *data = cutis_model_get(model);
     const size_t n = data->node_count;
-    *out = (retarget_rig){ .data = data, .count = data->node_count, .up = { 0, 1, 0 } };
+    *out = (retarget_rig){ .model = model,
+                           .data = data,
+                           .count = data->node_count,
+                           .up = { 0, 1, 0 },
+                           .skin = CUTIS_NONE };
+    double34_identity(out->frame);
     out->place = cutis_arena_alloc(arena, n, 3 * sizeof *out->place);
     out->rotation = cutis_arena_alloc(arena, n, 9 * sizeof *out->rotation);
     out->world = cutis_arena_alloc(arena, n, 12 * sizeof *out->world);
@@ -245,8 +252,11 @@ static void add_skin(retarget_rig *rig, const cutis_primitive *p, const cutis_sk
         box3_add(&rig->bounds, v3_of(x));
         if (!p->influences.first) continue;
         uint32_t best = p->influences.first[v], last = p->influences.first[v + 1];
-        for (uint32_t i = best; i < last; i++)
+        for (uint32_t i = best; i < last; i++) {
             if (p->influences.weights[i] > p->influences.weights[best]) best = i;
+            if (p->influences.weights[i] > SEEN)
+                rig->moves_skin[skin->joints[p->influences.joints[i]]] = true;
+        }
         if (best == last) continue;
         size_t node = skin->joints[p->influences.joints[best]];
         v3_sum(rig->centre + 3 * node, v3_of(x));
@@ -261,7 +271,8 @@ static cutis_result measure_skin(cutis_arena *arena, const cutis_model *model, r
     uint32_t count = cutis_model_instances(model, &instances);
     double *counts = cutis_arena_zero(arena, rig->count, sizeof *counts);
     rig->centre = cutis_arena_zero(arena, rig->count, 3 * sizeof *rig->centre);
-    if (!counts || !rig->centre) return cutis_alloc_result(arena->context);
+    rig->moves_skin = cutis_arena_zero(arena, rig->count, sizeof *rig->moves_skin);
+    if (!counts || !rig->centre || !rig->moves_skin) return cutis_alloc_result(arena->context);
     rig->bounds = box3_empty();
     for (uint32_t i = 0; skin != CUTIS_NONE && i < count; i++) {
         const cutis_mesh *mesh = &rig->data->meshes[instances[i].mesh];
@@ -293,6 +304,8 @@ cutis_result cutis_retarget_rig_bind(cutis_arena *arena, const cutis_model *mode
             take_matrices(out->world, out->count, out->place, out->rotation);
         }
     }
+    out->skin = skin;
+    memcpy(out->frame, frame, sizeof frame);
     return measure_skin(arena, model, out, skin, frame);
 }
 

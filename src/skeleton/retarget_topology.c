@@ -275,12 +275,34 @@ static void name_trunk(tree *t, const trunk *k)
     }
 }
 
+// Branches as long as half a leg that are no part of the body: a tail, wings, but not the other
+// four arms of an octopus.
+static uint32_t limbs_left_over(const tree *t, double leg)
+{
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < t->rig->count; n++) {
+        double length = 0;
+        int32_t at = (int32_t)n;
+        if (!is_tip(t, n)) continue;
+        while (at != CUTIS_NONE && t->rig->role[at] == ROLE_NONE) {
+            int32_t parent = t->rig->data->nodes[at].parent;
+            if (parent != CUTIS_NONE) length += apart(t, at, parent);
+            at = parent;
+        }
+        count += at != CUTIS_NONE && length > leg / 2;
+    }
+    return count;
+}
+
 static bool name_body(tree *t)
 {
-    int32_t tips[2];
+    int32_t tips[5];
     path legs[2], arm;
-    // A body that lies has another axis for its height.
-    if (!(t->height > STANDING * t->widest) || find_ground_tips(t, 2, tips) < 2) return false;
+    // A body that lies has another axis for its height; one on four legs or more is no person
+    // (three: a tail).
+    if (!(t->height > STANDING * t->widest)) return false;
+    uint32_t legs_found = find_ground_tips(t, 5, tips);
+    if (legs_found < 2 || legs_found > 3) return false;
     int32_t fork = cutis_retarget_ancestor(t->rig, tips[0], tips[1]);
     for (int i = 0; i < 2; i++) {
         take_path(t, fork, tips[i], &legs[i]);
@@ -303,7 +325,7 @@ static bool name_body(tree *t)
         take_path(t, k.chest, k.hands[i], &arm);
         name_arm(t, &arm, k.chest, i == 0 ? SIDE_LEFT : SIDE_RIGHT);
     }
-    return true;
+    return limbs_left_over(t, apart(t, legs[0].joint[0], legs[0].tip)) <= 2;
 }
 
 // Four legs -------------------------------------------------------------------------------------
@@ -407,14 +429,17 @@ static bool name_four(tree *t)
     return true;
 }
 
+// y up, else z, else x; or as told.
 static cutis_result find_body(cutis_arena *arena, retarget_rig *rig, bool (*name)(tree *),
-                              bool *whole)
+                              uint32_t axes, bool *whole)
 {
     tree t = { .rig = rig };
-    static const double UPS[2][3] = { { 0, 1, 0 }, { 0, 0, 1 } };
+    static const double UPS[3][3] = { { 0, 1, 0 }, { 0, 0, 1 }, { 1, 0, 0 } };
+    double told[3];
+    memcpy(told, rig->up_told ? rig->up : UPS[0], sizeof told);
     *whole = false;
-    for (int i = 0; i < 2 && !*whole; i++) {
-        memcpy(rig->up, UPS[i], sizeof rig->up);
+    for (uint32_t i = 0; i < (rig->up_told ? 1 : axes) && !*whole; i++) {
+        memcpy(rig->up, rig->up_told ? told : UPS[i], sizeof rig->up);
         memset(rig->role, 0, rig->count);
         memset(rig->side, 0, rig->count);
         TRY(grow_tree(arena, &t));
@@ -425,16 +450,16 @@ static cutis_result find_body(cutis_arena *arena, retarget_rig *rig, bool (*name
     if (*whole) return CUTIS_OK;
     memset(rig->role, 0, rig->count);
     memset(rig->side, 0, rig->count);
-    memcpy(rig->up, UPS[0], sizeof rig->up);
+    memcpy(rig->up, told, sizeof rig->up);
     return CUTIS_OK;
 }
 
 cutis_result cutis_retarget_roles_by_topology(cutis_arena *arena, retarget_rig *rig, bool *whole)
 {
-    return find_body(arena, rig, name_body, whole);
+    return find_body(arena, rig, name_body, 3, whole);
 }
 
 cutis_result cutis_retarget_roles_of_four(cutis_arena *arena, retarget_rig *rig, bool *four)
 {
-    return find_body(arena, rig, name_four, four);
+    return find_body(arena, rig, name_four, 2, four);
 }

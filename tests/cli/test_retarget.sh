@@ -100,7 +100,22 @@ fails 2 "no motion" 'needs --motion' "$CUTIS" retarget "$T/biped.glb" -o "$T/out
 fails 1 "a motion that is none" 'not a format' "$CUTIS" retarget "$T/biped.glb" --motion "$here/../../docs/cli.md" -o "$T/out/x.glb"
 fails 2 "an output that holds no clip" 'ends in .glb, .gltf or .bvh' "$CUTIS" retarget "$T/biped.glb" --motion "$T/walk.bvh" -o "$T/out/x.obj"
 "$CUTIS" synth cylinder -q -o "$T/cylinder.glb"
-fails 1 "a cylinder has no legs" 'nothing in common' "$CUTIS" retarget "$T/cylinder.glb" --motion "$T/walk.bvh" -o "$T/out/x.glb"
+fails 1 "a cylinder has no legs" 'nothing in common' "$CUTIS" retarget "$T/cylinder.glb" --motion "$T/walk.bvh" -q -o "$T/out/x.glb"
+"$CUTIS" retarget "$T/cylinder.glb" --motion "$T/walk.bvh" -o "$T/out/x.glb" >"$T/stdout" 2>"$T/stderr"
+code=$?
+grep -Eq '^the model.s joints +the motion.s joints$' "$T/stdout" && grep -q ' Hips$' "$T/stdout" && grep -q ' LeftUpLeg$' "$T/stdout" &&
+    [ $code = 1 ] && [ "$(wc -l <"$T/stderr")" = 1 ] && ok "and both skeletons are shown side by side" || not_ok "and both skeletons are shown side by side" "exit $code: $(head -3 "$T/stdout")"
+"$CUTIS" retarget "$T/cylinder.glb" --motion "$T/walk.bvh" --json -o "$T/out/x.glb" >"$T/stdout" 2>/dev/null
+holds "in JSON too" "$T/stdout" '[j["name"] for j in d["motion_joints"]][:3]==["Hips","LeftUpLeg","LeftLeg"] and d["motion_joints"][1]["parent"]=="Hips" and len(d["model_joints"])>0'
+"$CUTIS" synth quadruped --vertices 1500 -q -o "$T/hound.glb"
+fails 1 "a hound does not walk as people do" 'four legs and the motion on two' "$CUTIS" retarget "$T/hound.glb" --motion "$T/biped.glb" --clip walk -q -o "$T/out/x.glb"
+"$CUTIS" synth family --kind octopus --seed 100 --vertices 2000 -q -o "$T/octopus.glb"
+fails 1 "nor does an octopus" 'legs or arms on a side' "$CUTIS" retarget "$T/octopus.glb" --motion "$T/biped.glb" --clip walk -q -o "$T/out/x.glb"
+passes "unless asked" "$CUTIS" retarget "$T/hound.glb" --motion "$T/biped.glb" --clip walk --map across --json -o "$T/odd.glb"
+holds "with its fore legs as arms" "$T/stdout" '{"joint":"forepaw_l","motion_joint":"hand_l"} in d["map"] and d["up"]==[0,1,0]'
+passes "an axis that is told is up" "$CUTIS" retarget "$T/biped.glb" --motion "$T/walk.bvh" --map across,z-up --json -o "$T/told.glb"
+holds "and is reported" "$T/stdout" 'd["up"]==[0,0,1]'
+fails 1 "other words are a file" 'sideways' "$CUTIS" retarget "$T/biped.glb" --motion "$T/walk.bvh" --map across,sideways -o "$T/out/x.glb"
 
 # measure: a model in a pose.
 passes "measure at rest" "$CUTIS" measure "$T/biped.glb" --json

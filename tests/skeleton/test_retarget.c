@@ -442,6 +442,52 @@ static void a_target_that_faces_elsewhere_walks_the_same_way(void **state)
     cutis_model_destroy(source);
 }
 
+// The body bent to the ground, sitting, kneeling and standing, with each of the six axes up.
+static void up_is_found_in_any_rest_pose(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pose;
+        int joint[6];
+        double degrees[6]; // about x, the body's left
+    } POSES[] = { { "standing", { 0 }, { 0 } },
+                  { "bent to the ground", { 1, 2, 3 }, { 55, 40, -40 } },
+                  { "sitting", { 13, 17, 14, 18, 1 }, { -90, -85, 90, 80, -15 } },
+                  { "kneeling", { 13, 17, 14, 18, 15, 19 }, { -15, -25, 100, 110, 45, 40 } } };
+    static const double TURNS[6][4] = { { 1, 0, 0, 0 },
+                                        { M_SQRT1_2, M_SQRT1_2, 0, 0 },
+                                        { 0, 1, 0, 0 },
+                                        { M_SQRT1_2, -M_SQRT1_2, 0, 0 },
+                                        { M_SQRT1_2, 0, 0, M_SQRT1_2 },
+                                        { M_SQRT1_2, 0, 0, -M_SQRT1_2 } };
+    static const double UPS[6][3] = { { 0, 1, 0 },  { 0, 0, 1 },  { 0, -1, 0 },
+                                      { 0, 0, -1 }, { -1, 0, 0 }, { 1, 0, 0 } };
+    for (size_t p = 0; p < sizeof POSES / sizeof *POSES; p++)
+        for (int axis = 0; axis < 6; axis++) {
+            double turns[JOINTS][4];
+            for (int j = 0; j < JOINTS; j++)
+                memcpy(turns[j], (double[4]){ 1, 0, 0, 0 }, sizeof turns[j]);
+            memcpy(turns[0], TURNS[axis], sizeof turns[0]);
+            for (int i = 0; i < 6; i++) {
+                double half = POSES[p].degrees[i] * M_PI / 360;
+                if (half != 0) turns[POSES[p].joint[i]][0] = cos(half);
+                if (half != 0) turns[POSES[p].joint[i]][1] = sin(half);
+            }
+            cutis_model *model = make_body(NAMES[3], 1, turns, NULL);
+            cutis_arena arena = { .context = context };
+            retarget_rig rig;
+            assert_ok(context, cutis_retarget_rig_bind(&arena, model, &rig));
+            assert_ok(context, cutis_retarget_roles(&arena, &rig));
+            for (int k = 0; k < 3; k++)
+                if (rig.up[k] != UPS[axis][k])
+                    fail_msg("%s, axis %d: up is %g %g %g", POSES[p].pose, axis, rig.up[0],
+                             rig.up[1], rig.up[2]);
+            assert_false(rig.four_legged);
+            cutis_arena_release(&arena);
+            cutis_model_destroy(model);
+        }
+}
+
 static void the_new_clip_holds_the_motion_and_old_clips_stay(void **state)
 {
     (void)state;
@@ -510,7 +556,7 @@ static void a_leg_reaches_its_goal_with_its_lengths_its_plane_and_its_foot(void 
             double far[3];
             for (int k = 0; k < 3; k++) far[k] = goal[k] - at[3 * hip + k];
             if (sqrt(double3_dot(far, far)) < fabs(a - c) * 1.1) continue;
-            cutis_retarget_reach(&b.job, side, offset, &b.frame);
+            cutis_retarget_reach(&b.job, side, goal, &b.frame);
             for (int k = 0; k < 3; k++) {
                 assert_near(at[3 * ankle + k], goal[k], 1e-9);
                 thigh[k] = at[3 * knee + k] - at[3 * hip + k];
@@ -531,7 +577,7 @@ static void standing_feet_are_found_and_held(void **state)
 {
     (void)state;
     enum { COUNT = 301 };
-    static double path[3 * COUNT], offsets[3 * COUNT];
+    static double path[3 * COUNT], offsets[3 * COUNT], scratch[3 * COUNT];
     static retarget_stance stances[COUNT];
     const double dt = 0.01;
     double x = 0;
@@ -541,13 +587,15 @@ static void standing_feet_are_found_and_held(void **state)
         x += (stands ? 0.02 : 1.5) * dt;
         path[3 * f] = x, path[3 * f + 1] = 0.08, path[3 * f + 2] = 0;
     }
-    uint32_t count = cutis_retarget_stances(path, COUNT, dt, 0.9, stances);
+    double *points = path;
+    const double up[3] = { 0, 1, 0 };
+    uint32_t count = cutis_retarget_stances(&points, 1, up, COUNT, dt, 0.9, scratch, stances);
     assert_int_equal(count, 2);
     assert_near(stances[0].first * dt, 0.5, 0.03);
     assert_near(stances[0].last * dt, 1.2, 0.03);
     assert_near(stances[1].first * dt, 2, 0.03);
     assert_near(stances[1].last * dt, 2.6, 0.03);
-    cutis_retarget_hold(path, COUNT, dt, stances, count, offsets);
+    cutis_retarget_hold(path, NULL, NULL, up, COUNT, dt, stances, count, offsets);
     for (uint32_t s = 0; s < 2; s++) {
         const uint32_t first = 3 * stances[s].first;
         for (uint32_t f = stances[s].first; f <= stances[s].last; f++)
@@ -557,7 +605,69 @@ static void standing_feet_are_found_and_held(void **state)
         assert_near(offsets[3 * f], offsets[3 * f - 3], 0.0025);
     assert_near(offsets[0], 0, 0);
     assert_near(offsets[3 * 160], 0, 0); // half way between: the motion's own place
-    assert_int_equal(cutis_retarget_stances(path, 30, dt, 0.9, stances), 0);
+    assert_int_equal(cutis_retarget_stances(&points, 1, up, 30, dt, 0.9, scratch, stances), 0);
+}
+
+// A round sole that turns must take its ankle along the ground by radius times angle, however the
+// path was, and back.
+static void a_round_sole_rolls_without_sliding(void **state)
+{
+    (void)state;
+    enum { COUNT = 60, POINTS = 720 };
+    static double points[2][3 * POINTS], path[3 * COUNT], step[3 * COUNT], low[COUNT];
+    static double offsets[3 * COUNT];
+    const double up[3] = { 0, 1, 0 }, radius = 0.3, level = 0.05;
+    double angle[COUNT];
+    for (int f = 0; f < COUNT; f++) {
+        angle[f] = 0.8 * sin(0.07 * f);
+        path[3 * f] = 1 + 0.001 * f, path[3 * f + 1] = 0.4, path[3 * f + 2] = 0;
+        for (int i = 0; i < POINTS; i++) {
+            double a = 2 * M_PI * i / POINTS - angle[f]; // clockwise: towards +x
+            double *p = points[f % 2] + 3 * i;
+            p[0] = radius * cos(a), p[1] = radius * sin(a), p[2] = 0;
+        }
+        cutis_retarget_touch(f ? points[(f + 1) % 2] : NULL, points[f % 2], POINTS, up, 1e-4,
+                             step + 3 * f, &low[f]);
+        assert_near(low[f], -radius, 2e-5);
+    }
+    const retarget_stance stance = { 0, COUNT - 1, level };
+    cutis_retarget_hold(path, step, low, up, COUNT, 0.01, &stance, 1, offsets);
+    double goal[3 * COUNT];
+    for (int i = 0; i < 3 * COUNT; i++) goal[i] = path[i] + offsets[i];
+    for (int f = 1; f < COUNT; f++) {
+        assert_near(goal[3 * f] - goal[0], radius * (angle[f] - angle[0]), 2e-4);
+        assert_near(goal[3 * f + 1], level + radius, 1e-4);
+    }
+    assert_near(cutis_retarget_slide(goal, step, up, &stance), 0, 1e-9);
+    // The ankle that stands still drags the sole: by radius times the whole way of the angle.
+    double way = 0, still[3 * COUNT] = { 0 };
+    for (int f = 1; f < COUNT; f++) way += radius * fabs(angle[f] - angle[f - 1]);
+    assert_near(cutis_retarget_slide(still, step, up, &stance), way, 0.01 * way);
+}
+
+// A run at 120 frames a second: 0.2 s on the ground, where the foot still creeps at 0.4 m/s, 0.5 s
+// in the air at 6 m/s; in the middle of each flight the foot stops for 0.1 s, high up.
+static void runs_have_stances_and_a_foot_that_hangs_does_not_stand(void **state)
+{
+    (void)state;
+    enum { COUNT = 420 };
+    static double path[3 * COUNT], scratch[3 * COUNT];
+    static retarget_stance stances[COUNT];
+    const double up[3] = { 0, 1, 0 }, dt = 1.0 / 120;
+    double x = 0, *points = path;
+    for (int f = 0; f < COUNT; f++) {
+        double t = fmod(f * dt, 0.7);
+        bool ground = t<0.2, hangs = t> 0.4 && t < 0.5;
+        x += (ground ? 0.4 : hangs ? 0.1 : 6) * dt;
+        path[3 * f] = x, path[3 * f + 2] = 0;
+        path[3 * f + 1] = ground ? 0.08 : 0.08 + 0.5 * sin(M_PI * (t - 0.2) / 0.5);
+    }
+    uint32_t count = cutis_retarget_stances(&points, 1, up, COUNT, dt, 0.9, scratch, stances);
+    assert_int_equal(count, 5);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_near(stances[i].first * dt, 0.7 * i, 0.02);
+        assert_near(stances[i].last * dt, 0.7 * i + 0.2, 0.02);
+    }
 }
 
 // A rig with goals for inverse kinematics: feet and toes hang from a root on the ground, before the
@@ -687,9 +797,12 @@ int main(void)
         claim(a_rig_on_itself_turns_every_joint_as_the_motion_does),
         claim(legs_of_a_rig_twice_as_large_and_twisted_at_rest_follow_twice_the_path),
         claim(a_target_that_faces_elsewhere_walks_the_same_way),
+        claim(up_is_found_in_any_rest_pose),
         claim(the_new_clip_holds_the_motion_and_old_clips_stay),
         claim(a_leg_reaches_its_goal_with_its_lengths_its_plane_and_its_foot),
         claim(standing_feet_are_found_and_held),
+        claim(a_round_sole_rolls_without_sliding),
+        claim(runs_have_stances_and_a_foot_that_hangs_does_not_stand),
         claim(feet_that_hang_elsewhere_stay_at_their_shins),
         claim(every_allocation_may_fail_and_stopping_leaves_nothing),
     };

@@ -1,0 +1,330 @@
+// What makes feet stand (docs/spec/retarget.md E4, E5): what each foot does, when it stands, how
+// the motion is lifted to the ground, where ankles go, how far the hips come down for them.
+// Invariant: goals are reached: what a leg cannot reach, the hips give.
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "geometry/order.h"
+#include "skeleton/retarget_work.h"
+
+// The lowest foot point touches the ground in at least this part of the frames
+// (docs/spec/retarget.md E4).
+static const double GROUND_PART = 0.05;
+// Standing feet: the height this part of them is below, and what is near it.
+static const double STANCE_PART = 0.2;
+// What is higher above the ground than this many leg lengths is another ground: a stair.
+static const double LEVEL = 0.06;
+// Skin within this part of the height above the lowest touches the ground.
+static const double TOUCH = 0.001;
+// A leg is stretched to this part of its length, the hips come down for more, within that long.
+static const double LEG_REACH = 0.9985, DROP_SPAN = 0.1;
+// How far from the scaled path an ankle may be, in heights: as bones bring it, and with what
+// standing adds, so that it stays within the 2 % that are promised.
+static const double PATH_REACH = 0.004, PATH_MOST = 0.018;
+// Feet differ by less than this, in heights, among people.
+static const double OTHER_FOOT = 0.05;
+// Floors of motion capture are not level (CMU's rise by 3 % of the height over a walk): a stance
+// may keep this much of its own height, in heights.
+static const double GROUND_SLACK = 0.003;
+// Half of how much wider hips are, in heights, from which on feet go as wide.
+static const double WIDE[2] = { 0.03, 0.06 };
+cutis_result cutis_retarget_stand_alloc(retarget_work *w, int side)
+{
+    retarget_foot *foot = &w->foot[side];
+    cutis_arena *arena = &w->arena;
+    const size_t frames = w->report.frame_count;
+    double **paths[] = { &foot->points[0], &foot->points[1], &foot->points[2],
+                         &foot->free,      &foot->thigh,     &foot->step,
+                         &foot->offset,    &foot->goal,      &foot->path };
+    bool all = true;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        *paths[i] = cutis_arena_zero(arena, frames, 3 * sizeof(double));
+        all = all && *paths[i];
+    }
+    foot->low = cutis_arena_zero(arena, frames, sizeof(double));
+    foot->stances = cutis_arena_alloc(arena, frames / 2 + 1, sizeof(retarget_stance));
+    for (int i = 0; i < 2; i++) {
+        w->points[side][i] =
+            cutis_arena_zero(arena, w->job.sole[side].count + (size_t)1, 3 * sizeof(double));
+        all = all && w->points[side][i];
+    }
+    return all && foot->low && foot->stances ? CUTIS_OK : cutis_alloc_result(w->job.context);
+}
+
+// Nodes of the motion's foot that may touch the ground: ankle, ball and tip.
+static void foot_points(const retarget_work *w, int side, int32_t *out, uint32_t *count)
+{
+    const retarget_rig *rig = &w->job.motion;
+    int32_t foot = w->job.leg[side].motion[2], tip = foot;
+    for (int32_t n = foot + 1; n < (int32_t)rig->count; n++)
+        if (cutis_retarget_is_under(rig, n, foot) &&
+            v3_length(cutis_retarget_between(rig->place, foot, n)) >
+                v3_length(cutis_retarget_between(rig->place, foot, tip)))
+            tip = n;
+    *count = 0;
+    out[(*count)++] = foot;
+    if (tip == foot) return;
+    out[(*count)++] = tip;
+    if (rig->data->nodes[tip].parent != foot) out[(*count)++] = rig->data->nodes[tip].parent;
+}
+
+// Hips much wider than the motion's (toys, robots) stand on feet as wide: the path is set aside by
+// the difference. Small ones are bodies of one kind, whose feet go where the motion's go.
+static vec3 set_aside(const retarget_work *w, int side)
+{
+    const retarget_job *job = &w->job;
+    const retarget_limb *own = &job->leg[side], *other = &job->leg[1 - side];
+    vec3 t = cutis_retarget_between(job->target.place, other->target[0], own->target[0]);
+    vec3 m = cutis_retarget_between(job->motion.place, other->motion[0], own->motion[0]);
+    vec3 out = cutis_retarget_between(w->frame.place, other->motion[0], own->motion[0]);
+    double wide = (v3_length(t) - job->scale * v3_length(m)) / 2 / job->stature;
+    double share = fmin(fmax((fabs(wide) - WIDE[0]) / (WIDE[1] - WIDE[0]), 0), 1);
+    if (!(v3_length(out) > 0)) return v3(0, 0, 0);
+    return v3_scale(v3_direction(out), share * wide * job->stature);
+}
+
+void cutis_retarget_stand_take(retarget_work *w, int side, uint32_t f)
+{
+    const retarget_job *job = &w->job;
+    retarget_foot *foot = &w->foot[side];
+    int32_t nodes[RETARGET_FOOT_POINTS];
+    double **points = w->points[side], *swap = points[0];
+    const size_t at = 3 * (size_t)f;
+    foot_points(w, side, nodes, &foot->point_count);
+    for (uint32_t i = 0; i < foot->point_count; i++)
+        v3_put(v3_scale(cutis_retarget_at(w->frame.place, nodes[i]), job->scale),
+               foot->points[i] + at);
+    v3_put(v3_add(v3_of(foot->points[0] + at), set_aside(w, side)), foot->path + at);
+    v3_put(cutis_retarget_at(w->frame.placed, job->leg[side].target[2]), foot->free + at);
+    v3_put(cutis_retarget_at(w->frame.placed, job->leg[side].target[0]), foot->thigh + at);
+    points[0] = points[1], points[1] = swap;
+    cutis_retarget_sole_at(job, side, &w->frame, points[1]);
+    cutis_retarget_touch(f ? points[0] : NULL, points[1], job->sole[side].count, job->target.up,
+                         TOUCH * job->stature, foot->step + at, &foot->low[f]);
+}
+
+// Bones keep the motion's directions, so hips of another width and a knee of another height put an
+// ankle beside its scaled path: it is pulled back to within PATH_REACH of it, if feet are locked.
+static void pull_ankle(retarget_work *w, retarget_foot *foot)
+{
+    const double reach = PATH_REACH * w->job.stature;
+    const bool locked = w->options->feet == CUTIS_RETARGET_FEET_LOCKED;
+    for (size_t f = 0; f < w->report.frame_count; f++) {
+        vec3 free = v3_of(foot->free + 3 * f), e = v3_sub(v3_of(foot->path + 3 * f), free);
+        double length = v3_length(e);
+        if (locked && length > reach) free = v3_mad(free, 1 - reach / length, e);
+        v3_put(free, foot->goal + 3 * f);
+    }
+}
+
+// Height of a foot's sole before the motion is lifted.
+static double sole_height(const retarget_work *w, int side, uint32_t f)
+{
+    return double3_dot(w->foot[side].goal + 3 * (size_t)f, w->job.target.up) + w->foot[side].low[f];
+}
+
+static double leg_length(const retarget_work *w, int side)
+{
+    const int32_t *leg = w->job.leg[side].target;
+    double sum = 0;
+    for (int k = 0; k < 2; k++)
+        sum += v3_length(cutis_retarget_between(w->job.target.place, leg[k], leg[k + 1]));
+    return sum;
+}
+
+// The motion goes up or down as a whole so that feet that stand do so on the ground: those near the
+// lowest, for there may be stairs. Without stances the lowest 5 % of all frames touch it.
+static void find_lift(retarget_work *w)
+{
+    const uint32_t frames = w->report.frame_count;
+    const double near = LEVEL * leg_length(w, 0);
+    uint32_t count = 0, kept = 0;
+    double sum = 0;
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < w->foot[side].stance_count; i++)
+            for (uint32_t f = w->foot[side].stances[i].first; f <= w->foot[side].stances[i].last;
+                 f++)
+                w->lows[count++] = sole_height(w, side, f);
+    bool stands = count > 0;
+    for (uint32_t f = 0; f < frames && !stands; f++)
+        w->lows[count++] = fmin(sole_height(w, 0, f), sole_height(w, 1, f));
+    qsort(w->lows, count, sizeof *w->lows, order_double);
+    double low = w->lows[(size_t)((stands ? STANCE_PART : GROUND_PART) * (count - 1))];
+    for (uint32_t i = 0; i < count && stands; i++) {
+        if (fabs(w->lows[i] - low) > near) continue;
+        sum += w->lows[i] - low;
+        kept++;
+    }
+    w->lift = w->level - low - (kept ? sum / kept : 0);
+}
+
+// Stances stand on the ground, or where they come to if that is clearly above it.
+static void find_levels(retarget_work *w, int side)
+{
+    retarget_foot *foot = &w->foot[side];
+    for (uint32_t i = 0; i < foot->stance_count; i++) {
+        retarget_stance *s = &foot->stances[i];
+        double mean = 0;
+        for (uint32_t f = s->first; f <= s->last; f++)
+            mean += (sole_height(w, side, f) + w->lift) / (s->last - s->first + 1);
+        const double slack = GROUND_SLACK * w->job.stature;
+        s->level = mean > w->level + LEVEL * leg_length(w, side)
+                       ? mean
+                       : fmin(fmax(mean, w->level - slack), w->level + slack);
+    }
+}
+
+void cutis_retarget_stand_find(retarget_work *w)
+{
+    const retarget_job *job = &w->job;
+    const uint32_t frames = w->report.frame_count;
+    w->level = cutis_retarget_ground(job);
+    for (int side = 0; side < 2; side++) {
+        retarget_foot *foot = &w->foot[side];
+        foot->stance_count = cutis_retarget_stances(foot->points, foot->point_count, job->target.up,
+                                                    frames, 1 / w->report.fps, leg_length(w, side),
+                                                    w->scratch, foot->stances);
+        w->report.stance_count[side] = foot->stance_count;
+        for (uint32_t i = 0; i < foot->stance_count; i++)
+            w->report.stance_seconds[side] +=
+                (foot->stances[i].last - foot->stances[i].first) / w->report.fps;
+    }
+    for (int side = 0; side < 2; side++) pull_ankle(w, &w->foot[side]);
+    find_lift(w);
+}
+
+// How far from its path a foot may roll: what is promised, and more where the feet are of different
+// shapes (a robot's ankle on the ground, a duck's feet).
+static double path_most(const retarget_work *w, int side)
+{
+    const retarget_job *job = &w->job;
+    const retarget_limb *leg = &job->leg[side];
+    int32_t nodes[RETARGET_FOOT_POINTS];
+    uint32_t count;
+    double reach = 0, low = INFINITY;
+    const vec3 up = v3_of(job->target.up),
+               ankle = cutis_retarget_at(job->target.place, leg->target[2]);
+    for (size_t i = 0; i < job->sole[side].count; i++)
+        reach = fmax(reach, v3_dot(v3_sub(v3_of(job->sole[side].place + 3 * i), ankle),
+                                   v3_direction(job->sole_front[side])));
+    for (size_t i = 0; i < job->sole[side].count; i++)
+        low = fmin(low,
+                   v3_dot(v3_sub(v3_of(job->sole[side].place + 3 * i), ankle), job->sole_up[side]));
+    foot_points(w, side, nodes, &count);
+    vec3 own = cutis_retarget_between(job->motion.place, nodes[0], nodes[count > 1]);
+    double rise = v3_dot(own, up), along = sqrt(fmax(0, v3_dot(own, own) - rise * rise));
+    double other = fabs(low - job->scale * rise) + fabs(reach - job->scale * along) / 2;
+    return PATH_MOST * job->stature + fmax(0, other - OTHER_FOOT * job->stature);
+}
+
+// A foot that would leave its path by more slides instead.
+static void keep_near(const retarget_work *w, retarget_foot *foot, double most, size_t f)
+{
+    vec3 path = v3_mad(v3_of(foot->path + 3 * f), w->lift, v3_of(w->job.target.up));
+    vec3 off = v3_sub(v3_of(foot->goal + 3 * f), path);
+    if (v3_length(off) > most) v3_put(v3_mad(path, most / v3_length(off), off), foot->goal + 3 * f);
+}
+
+// Where each ankle shall be: near its path, standing in its stances, never below the ground.
+static void find_goals(retarget_work *w, int side)
+{
+    retarget_foot *foot = &w->foot[side];
+    const double *up = w->job.target.up;
+    const double most = path_most(w, side);
+    find_levels(w, side);
+    for (size_t f = 0; f < w->report.frame_count; f++)
+        v3_sum(foot->goal + 3 * f, v3_scale(v3_of(up), w->lift));
+    cutis_retarget_hold(foot->goal, foot->step, foot->low, up, w->report.frame_count,
+                        1 / w->report.fps, foot->stances, foot->stance_count, foot->offset);
+    for (size_t f = 0; f < w->report.frame_count; f++) {
+        v3_sum(foot->goal + 3 * f, v3_of(foot->offset + 3 * f));
+        keep_near(w, foot, most, f);
+        double above = double3_dot(foot->goal + 3 * f, up) + foot->low[f] - w->level +
+                       GROUND_SLACK * w->job.stature;
+        if (above < 0) v3_sum(foot->goal + 3 * f, v3_scale(v3_of(up), -above));
+    }
+}
+
+// How far the hips must come down so that the leg of a foot on the ground reaches it.
+static double needed_drop(const retarget_work *w, int side, uint32_t f)
+{
+    const vec3 up = v3_of(w->job.target.up);
+    const double reach = LEG_REACH * leg_length(w, side);
+    vec3 hip = v3_mad(v3_of(w->foot[side].thigh + 3 * (size_t)f), w->lift, up);
+    vec3 d = v3_sub(v3_of(w->foot[side].goal + 3 * (size_t)f), hip);
+    double rise = v3_dot(d, up), aside = v3_dot(d, d) - rise * rise;
+    if (v3_dot(d, d) <= reach * reach) return 0;
+    return fmax(0, -rise - sqrt(fmax(0, reach * reach - aside)));
+}
+
+// The largest need within DROP_SPAN, then the mean within it: never less than what is needed, and
+// smooth.
+static void find_drop(retarget_work *w)
+{
+    const int64_t frames = w->report.frame_count;
+    const int64_t span = (int64_t)fmax(1, round(DROP_SPAN * w->report.fps));
+    double *need = w->scratch, *most = w->scratch + frames;
+    for (int64_t f = 0; f < frames; f++) need[f] = 0;
+    for (int side = 0; side < 2; side++) {
+        const retarget_foot *foot = &w->foot[side];
+        for (uint32_t f = 0, i = 0; f < frames; f++) {
+            while (i < foot->stance_count && foot->stances[i].last < f) i++;
+            bool stands = i < foot->stance_count && foot->stances[i].first <= f;
+            double above =
+                double3_dot(foot->goal + 3 * (size_t)f, w->job.target.up) + foot->low[f] - w->level;
+            if (stands || above < TOUCH * w->job.stature)
+                need[f] = fmax(need[f], needed_drop(w, side, f));
+        }
+    }
+    for (int64_t f = 0; f < frames; f++) {
+        most[f] = 0;
+        for (int64_t k = f - span; k <= f + span; k++)
+            most[f] = fmax(most[f], k >= 0 && k < frames ? need[k] : 0);
+    }
+    for (int64_t f = 0; f < frames; f++) {
+        double sum = 0;
+        for (int64_t k = f - span; k <= f + span; k++)
+            sum += most[k < 0 ? 0 : k >= frames ? frames - 1 : k];
+        w->drop[f] = sum / (double)(2 * span + 1);
+    }
+}
+
+void cutis_retarget_stand_goals(retarget_work *w)
+{
+    for (int side = 0; side < 2; side++) find_goals(w, side);
+    find_drop(w);
+}
+
+// How far the motion's own foot slides in a stance: the slowest of its points from frame to frame.
+static double source_slide(const retarget_foot *foot, const retarget_stance *s)
+{
+    double sum = 0;
+    for (size_t f = s->first + (size_t)1; f <= s->last; f++) {
+        double least = INFINITY;
+        for (uint32_t i = 0; i < foot->point_count; i++)
+            least =
+                fmin(least, v3_distance_of(foot->points[i] + 3 * f, foot->points[i] + 3 * f - 3));
+        sum += least;
+    }
+    return sum;
+}
+
+// The largest over all stances, in % of the height.
+void cutis_retarget_stand_measure(retarget_work *w)
+{
+    double most[3] = { NAN, NAN, NAN };
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < w->foot[side].stance_count; i++) {
+            const retarget_foot *foot = &w->foot[side];
+            const retarget_stance *s = &foot->stances[i];
+            const double *up = w->job.target.up;
+            const double slides[3] = { cutis_retarget_slide(foot->goal, foot->step, up, s),
+                                       cutis_retarget_slide(foot->free, foot->step, up, s),
+                                       source_slide(foot, s) };
+            for (int k = 0; k < 3; k++) most[k] = fmax(most[k], slides[k]);
+        }
+    w->report.slide = 100 * most[0] / w->report.height;
+    w->report.slide_free = 100 * most[1] / w->report.height;
+    w->report.slide_source = 100 * most[2] / w->report.height;
+}

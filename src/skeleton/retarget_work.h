@@ -1,0 +1,44 @@
+/// What a retargeting is made of while it runs: shared by the passes over the frames (retarget.c)
+/// and by what makes feet stand (retarget_stand.c).
+#ifndef CUTIS_SKELETON_RETARGET_WORK_H
+#define CUTIS_SKELETON_RETARGET_WORK_H
+
+#include "skeleton/retarget.h"
+
+typedef struct retarget_keys {
+    float *times;
+    float **rotations; // per target node, 4 per frame, or NULL
+    float **moves;     // per target node, 3 per frame, or NULL: of the root and of what is carried
+} retarget_keys;
+
+typedef struct retarget_work {
+    const cutis_model *target_model, *motion_model;
+    const cutis_retarget_options *options;
+    cutis_retarget_report report;
+    cutis_arena arena;
+    retarget_job job;
+    retarget_frame frame;
+    cutis_sampler *sampler;
+    cutis_transform *pose;
+    int32_t *map;
+    uint32_t first;     // frame of the motion that is the result's first
+    double lift, level; // of the whole motion; of the ground
+    retarget_foot foot[2];
+    double *points[2][2]; // of each foot's sole, in a frame and the one before
+    double *lows, *drop;  // per frame: lowest of both soles; how far the hips are lowered
+    double *scratch;      // 3 per frame
+    retarget_keys keys;
+} retarget_work;
+
+/// Room for one foot; soles and frames are known.
+cutis_result cutis_retarget_stand_alloc(retarget_work *w, int side);
+/// What a foot does in the frame that was just made.
+void cutis_retarget_stand_take(retarget_work *w, int side, uint32_t frame);
+/// Stances, and how far the motion is lifted, from all frames.
+void cutis_retarget_stand_find(retarget_work *w);
+/// Where ankles shall be, and how far the hips come down for it.
+void cutis_retarget_stand_goals(retarget_work *w);
+/// Slides of the report, from where ankles went.
+void cutis_retarget_stand_measure(retarget_work *w);
+
+#endif

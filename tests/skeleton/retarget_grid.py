@@ -1,0 +1,222 @@
+"""Walk, run and wave on bodies in six rest poses and three up axes, judged by retarget_eval.py.
+--odd: other trees; --broken: what the judge must see; --beasts: four legs.
+usage: retarget_grid.py CUTIS SHARED FOLDER [--seeds 100,101] [--poses a,t] [--ups y,z,x] [--motions walk,run] [--makehuman] [--odd | --broken | --beasts]
+Prints `ok`, `not ok` and `skip` lines."""
+import functools
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+sys.dont_write_bytecode = True
+import rest_bodies
+import retarget_eval as ev
+from rest_bodies import Rig
+
+here = os.path.dirname(os.path.abspath(__file__))
+cutis, shared, folder = sys.argv[1:4]
+more = sys.argv[4:]
+
+
+def option(name, default):
+    return more[more.index('--' + name) + 1].split(',') if '--' + name in more else default
+
+
+POSES = ['t', 'a', 'sitting', 'bent', 'raised', 'kneeling']
+seeds = option('seeds', ['100', '101'])
+poses, ups, wanted = option('poses', POSES), option('ups', ['y', 'z', 'x']), option('motions', ['walk', 'run', 'wave'])
+failures = 0
+worst = {}
+
+
+def say(good, name, why):
+    global failures
+    print(f'ok {name} ({why})' if good else f'not ok {name}: {why}', flush=True)
+    failures += not good
+
+
+def run(*arguments):
+    done = subprocess.run([cutis, *arguments], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().split('\n')[0] or f'exit {done.returncode}')
+    return done.stdout
+
+
+def path(name):
+    return os.path.join(folder, name)
+
+
+@functools.lru_cache(None)
+def motions():
+    """name: (file, options of the command, Motion)"""
+    out, mocap = {}, os.path.join(shared, 'data/cmu-mocap/data')
+    run('synth', 'biped', '--size', 'low', '-q', '-o', path('biped.glb'))
+    for name, clip in (('wave', 'wave'), ('forward', 'walk_forward')):
+        out[name] = (path('biped.glb'), ['--clip', clip], ev.Motion(path('biped.glb'), clip))
+    for name, file in (('walk', '002/02_01'), ('run', '009/09_01'), ('run2', '016/16_35')):
+        file = os.path.join(mocap, file + '.bvh')
+        if name in wanted and not os.path.exists(file):
+            print(f'skip {name}: shared data: {file} is not there')
+        elif name in wanted:
+            out[name] = (file, [], ev.Motion(file, skip=1))
+    return {k: v for k, v in out.items() if k in wanted}
+
+
+def family(seed, pose):
+    made = 'kneeling' if pose == 'kneeling' else pose
+    base = {'raised': 't', 'kneeling': 'a'}.get(pose, pose)
+    file = path(f'{seed}_{base}.glb')
+    if not os.path.exists(file):
+        run('synth', 'family', '--kind', 'human', '--seed', seed, '--pose', base, '--vertices', '2500', '-q', '-o', file)
+    rig = Rig(file)
+    if made in rest_bodies.FAMILY_POSES:
+        rig.rest_in(rest_bodies.FAMILY_POSES[made])
+    return rig
+
+
+def makehuman(_, pose):
+    file = path('makehuman.glb')
+    if not os.path.exists(file):
+        done = subprocess.run([sys.executable, os.path.join(here, '../fit/makehuman.py'), os.path.join(shared, 'data'), file], capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip()[-200:])
+    rig = Rig(file)
+    rig.rest_in(rest_bodies.MAKEHUMAN_POSES[pose])
+    return rig
+
+
+def grid(title, make, words, seed):
+    standing, like = make(seed, 't'), {}
+    standing.write(path('standing.glb'))
+    for name, (file, more_options, motion) in motions().items():
+        run('retarget', path('standing.glb'), '--motion', file, *more_options, '-q', '-o', path('like.glb'))
+        like[name] = ev.judge(path('like.glb'), motion, words, 'y', standing)['places']
+    for pose in poses:
+        for up in ups:
+            rig = make(seed, pose)
+            rig.up_axis(up)
+            rig.write(path('body.glb'))
+            for name, (file, more_options, motion) in motions().items():
+                label = f'{title}, {pose}, {up} up, {name}'
+                try:
+                    run('retarget', path('body.glb'), '--motion', file, *more_options, '-q', '-o', path('out.glb'))
+                    result = ev.judge(path('out.glb'), motion, words, up, standing, like[name])
+                except RuntimeError as why:
+                    say(False, label, str(why))
+                    continue
+                bad = ev.faults(result)
+                figures = ' '.join(f'{k} {result[k]:.2f}' for k in ev.LIMITS) + f' contacts {result["contacts"]} duty {result["duty"]:.2f}'
+                say(not bad, label, '; '.join(bad) + ' | ' * bool(bad) + figures)
+                for k in ev.LIMITS:
+                    worst[k] = max(worst.get(k, 0), result[k])
+
+
+def odd(seed):
+    """Trees that are built otherwise: the same body must walk the same."""
+    standing = family(seed, 't')
+    name, (file, more_options, motion) = next(iter(motions().items()))
+
+    def chest(rig):
+        rig.root_at('chest')
+
+    def spine(rig):
+        rig.root_at('spine')
+
+    def skinned_root(rig):
+        rig.add_joint(None, 0, None, 'hips', 0.6)
+
+    def goals(rig):
+        rig.add_joint('goal_a', 0, 'hand_l', 'hand_l', 0.45)
+        rig.add_joint('goal_b', 0, 'foot_r', 'toes_r', 0.45)
+
+    for change, limit in ((chest, 3), (spine, 3), (skinned_root, 0.1), (goals, 2)):
+        for pose in ('a', 'sitting'):
+            rig = family(seed, pose)
+            base = family(seed, pose)
+            base.write(path('base.glb'))
+            run('retarget', path('base.glb'), '--motion', file, *more_options, '-q', '-o', path('like.glb'))
+            like = ev.judge(path('like.glb'), motion, ev.FAMILY, 'y', standing)['places']
+            change(rig)
+            rig.write(path('body.glb'))
+            run('retarget', path('body.glb'), '--motion', file, *more_options, '-q', '-o', path('out.glb'))
+            result = ev.judge(path('out.glb'), motion, ev.FAMILY, 'y', standing, like)
+            bad = ev.faults(result) + ([f'away {result["away"]:.2f} > {limit}'] if result['away'] > limit else [])
+            say(not bad, f'human {seed}, {pose}, {change.__name__}, {name}', '; '.join(bad) + ' | ' * bool(bad) + ' '.join(f'{k} {result[k]:.2f}' for k in ev.LIMITS))
+
+
+def beasts(seed):
+    """The hound's walk, in place, on four-legged bodies: they face as it does, paws on the ground go backwards, nothing is torn."""
+    run('synth', 'quadruped', '--vertices', '1500', '-q', '-o', path('hound.glb'))
+    for pose in ('a', 'sitting', 'bent'):
+        run('synth', 'family', '--kind', 'quadruped', '--seed', seed, '--pose', pose, '--vertices', '2500', '-q', '-o', path('beast.glb'))
+        run('retarget', path('beast.glb'), '--motion', path('hound.glb'), '--clip', 'walk', '-q', '-o', path('out.glb'))
+        rig = Rig(path('out.glb'))
+        frames, _ = rig.keyed()
+        worlds = [rig.world(f) for f in frames]
+        places, at = np.array([w[:, :3, 3] for w in worlds]), rig.names.index
+        front = (places[:, at('upperarm_l')] + places[:, at('upperarm_r')] - places[:, at('thigh_l')] - places[:, at('thigh_r')]).mean(0)
+        front /= np.linalg.norm(front)
+        backwards = []
+        for paw in ('foot_l', 'foot_r', 'hand_l', 'hand_r'):
+            p = places[:, at(paw)]
+            way = np.diff(p, axis=0) @ front
+            backwards.append(way[p[:-1, 1] < np.percentile(p[:, 1], 40)].mean() / abs(way).max())
+        size = np.ptp(rig.positions, axis=0).max()
+        edges = np.vstack([rig.triangles[:, [0, 1]], rig.triangles[:, [1, 2]]])
+        edge = max(np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1).max() for x in (rig.posed(w) for w in worlds[::4])) / size
+        say(front[2] > 0.95 and max(backwards) < -0.2 and edge < 0.1, f'beast {seed}, {pose}: walks forwards',
+            f'front {np.round(front, 2)}, paws on the ground {np.round(backwards, 2)} of their fastest, longest edge {edge:.3f}')
+
+
+def broken(seed):
+    """What the judge must see: the same walk, broken on purpose."""
+    def higher(rig, frames):
+        frames[:, rig.names.index('hips'), 1, 3] += 0.02 * height
+
+    def faster(rig, frames):
+        frames[:, rig.names.index('hips'), 2, 3] *= 1.03
+
+    def leaning(rig, frames):
+        frames[:, rig.names.index('spine'), :3, :3] = rest_bodies.turn([1, 0, 0], 20) @ frames[:, rig.names.index('spine'), :3, :3]
+
+    def torn(rig, frames):
+        frames[:, rig.names.index('thigh_l'), 0, 3] += 0.3 * height
+
+    def twitching(rig, frames):
+        frames[7, rig.names.index('upperarm_r'), :3, :3] = rest_bodies.turn([0, 0, 1], 40) @ frames[7, rig.names.index('upperarm_r'), :3, :3]
+
+    def one_knee(rig, frames):
+        frames[:, rig.names.index('shin_r'), :3, :3] = rest_bodies.turn([1, 0, 0], 25) @ frames[:, rig.names.index('shin_r'), :3, :3]
+
+    rig = family(seed, 't')
+    rig.write(path('body.glb'))
+    height = rig.positions[:, 1].max()
+    name, (file, more_options, motion) = next(iter(motions().items()))
+    run('retarget', path('body.glb'), '--motion', file, *more_options, '-q', '-o', path('out.glb'))
+    run('retarget', path('body.glb'), '--motion', file, *more_options, '--feet', 'free', '-q', '-o', path('free.glb'))
+    whole = ev.judge(path('out.glb'), motion, ev.FAMILY, 'y', rig)
+    say(not ev.faults(whole), f'the judge passes a {name}', '; '.join(ev.faults(whole)) or 'no fault')
+    for change, seen in ((higher, 'ground'), (faster, 'slide'), (leaning, 'lean'), (torn, 'edge'), (twitching, 'jerk'), (one_knee, 'away')):
+        found = ev.faults(ev.judge(path('out.glb'), motion, ev.FAMILY, 'y', rig, whole['places'], change))
+        say(any(f.startswith(seen) for f in found), f'the judge sees a {name} that is broken: {change.__name__}', '; '.join(found) or 'nothing')
+    found = ev.faults(ev.judge(path('free.glb'), motion, ev.FAMILY, 'y', rig))
+    say(any(f.startswith('slide') for f in found), f'the judge sees a {name} with free feet', '; '.join(found) or 'nothing')
+    lying = family(seed, 't')
+    lying.up_axis('z')
+    lying.write(path('body.glb'))
+    run('retarget', path('body.glb'), '--motion', file, *more_options, '--map', 'y-up', '-q', '-o', path('out.glb'))
+    found = ev.faults(ev.judge(path('out.glb'), motion, ev.FAMILY, 'z', rig, whole['places']))
+    say(any(f.startswith('lean') for f in found), f'the judge sees a {name} lying down', '; '.join(found) or 'nothing')
+
+
+if __name__ == '__main__':
+    if '--odd' in more or '--broken' in more or '--beasts' in more:
+        (odd if '--odd' in more else broken if '--broken' in more else beasts)(seeds[0])
+        sys.exit(1 if failures else 0)
+    for seed in seeds if seeds != ['none'] else []:
+        grid(f'human {seed}', family, ev.FAMILY, seed)
+    if '--makehuman' in more:
+        grid('MakeHuman', makehuman, ev.MAKEHUMAN, None)
+    print('worst:', ' '.join(f'{k} {v:.2f}' for k, v in worst.items()))
+    sys.exit(1 if failures else 0)
