@@ -164,12 +164,14 @@ typedef enum cutis_reduce_worse {
     CUTIS_WORSE_RANDOM_POSITIONS = 8,
 } cutis_reduce_worse;
 
-/// What a bound came to, over poses that nothing was chosen by: random ones and frames of clips.
-/// Distances in the model's units, angles in radians.
+/// What a bound came to, over poses that nothing was chosen or accepted by: random ones and frames
+/// of clips. Others, unseen too, decided that it is kept. Distances in the model's units, angles in
+/// radians.
 typedef struct cutis_reduce_bounds {
     uint32_t checked_count, judged_count; ///< poses that counts were found on; unseen ones
     double position, normal;              ///< largest of any vertex in any unseen pose
     double position_99, normal_99;        ///< what 99 % of the vertices never exceed in them
+    uint64_t beyond_count;                ///< vertices that are beyond the bound in one of them
 } cutis_reduce_bounds;
 
 /// What whole numbers cost. Errors are of the held-out poses, as in rows.

@@ -78,7 +78,7 @@ static cutis_result open_search(search *s)
     const cutis_reduce_poses *p = s->x->poses;
     const cutis_reduce_options *o = s->x->options;
     const uint32_t random = p->random_count ? CHECKED : 0, far = p->random_count ? FAR : 0,
-                   room = p->clip_count + 2 * ATTEMPTS * JUDGED;
+                   room = p->clip_count + ATTEMPTS * JUDGED;
     s->judge =
         (cutis_judge){ .model = s->x->model, .device = s->x->device, .groups = s->x->groups };
     TRY(cutis_judge_open(&s->judge, &s->arena));
@@ -365,22 +365,20 @@ static cutis_result judge_all(search *s, uint32_t attempt, const cutis_reduce_we
     return CUTIS_OK;
 }
 
-// Random poses that judged an attempt are checked from then on.
+// Random poses that showed the bound broken are checked from then on.
 static cutis_result add_judged(search *s, uint32_t attempt)
 {
-    const size_t size = JUDGED * node_count(s);
     cutis_arena own = { .context = s->x->context };
-    bool good = true;
-    for (int w = FIRST_WORD; w <= LAST_WORD && good && s->x->poses->random_count; w++) {
-        const cutis_transform *poses = cutis_reduce_random_poses(
-            s->x->model, seed_of_word(s, (word)w, attempt), JUDGED, 0, 0, &own);
-        good = poses != NULL;
-        if (!good) break;
-        memcpy(s->poses + s->pose_count * node_count(s), poses, size * sizeof *poses);
+    if (!s->x->poses->random_count) return CUTIS_OK;
+    const cutis_transform *poses = cutis_reduce_random_poses(
+        s->x->model, seed_of_word(s, FIRST_WORD, attempt), JUDGED, 0, 0, &own);
+    if (poses) {
+        memcpy(s->poses + s->pose_count * node_count(s), poses,
+               JUDGED * node_count(s) * sizeof *poses);
         s->pose_count += JUDGED;
     }
     cutis_arena_release(&own);
-    return good ? CUTIS_OK : cutis_alloc_result(s->x->context);
+    return poses ? CUTIS_OK : cutis_alloc_result(s->x->context);
 }
 
 // What is beyond the bound itself in any pose that is checked, where the search ended without

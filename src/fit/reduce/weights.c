@@ -610,7 +610,8 @@ static bool fill_report(run *r)
     report->repaired_count = r->groups.repaired_count;
     report->bounds =
         (cutis_reduce_bounds){ r->bound.checked, r->bound.judged,      r->bound.position,
-                               r->bound.normal,  r->bound.position_99, r->bound.normal_99 };
+                               r->bound.normal,  r->bound.position_99, r->bound.normal_99,
+                               r->bound.beyond };
     const uint32_t poses = r->poses.clip_count + r->poses.random_count;
     report->few_poses = 3 * (poses ? poses : r->poses.example_count + r->poses.added_count) <
                         r->options.influences + 3;
