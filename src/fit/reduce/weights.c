@@ -261,11 +261,9 @@ static double pooled(const double *frames, uint32_t first, uint32_t count)
 
 // Moments ---------------------------------------------------------------------------------------
 
-// How much the weight of what is worse than k-largest grows, round by round: little at first, since
-// what it gains there is lost elsewhere.
-enum { REPAIRS = 6 };
-static const double STRENGTHEN[REPAIRS] = { 1.5, 1.5, 2, 3, 3, 3 };
-// What samples of poses may show before it does.
+// Searches after the first; from the one on that the weight of what is worse grows faster.
+enum { REPAIRS = 8, HURRY = 3 };
+// What samples of poses may show before something is done.
 static const double WORSE = 1.02;
 
 static cutis_result keep_mixed(run *r, const cutis_mixed *x, cutis_reduce_row *row)
@@ -327,13 +325,17 @@ static cutis_result copy_weights(run *r, const cutis_reduce_weights *from, cutis
     return CUTIS_OK;
 }
 
-// Measures that are worse than k-largest's, or may be found so, count more.
-static void strengthen(const cutis_repair *p, const cutis_repair_verdict *v, double by,
+// Measures that are worse than k-largest's, or may be found so, count more: little more where
+// little is missing, since what is gained there is lost elsewhere.
+static void strengthen(const cutis_repair *p, const cutis_repair_verdict *v, int round,
                        cutis_mixed *x)
 {
-    for (int i = 0; i < CUTIS_REPAIR_MEASURES; i++)
-        if (cutis_repair_counts(p, i) && (v->ratio[i] > 1 || v->most[i] > WORSE))
-            *(i % 2 ? &x->position[i / 2] : &x->normal[i / 2]) *= by;
+    for (int i = 0; i < CUTIS_REPAIR_MEASURES; i++) {
+        const double over = fmax(v->ratio[i] - 1, v->most[i] - WORSE);
+        if (!cutis_repair_counts(p, i) || !(over > 0)) continue;
+        const double by = over < 0.01 ? 1.3 : over < 0.05 ? 1.6 : 2.5;
+        *(i % 2 ? &x->position[i / 2] : &x->normal[i / 2]) *= round < HURRY ? by : by * by;
+    }
 }
 
 // The best of several results.
@@ -380,7 +382,7 @@ static cutis_result search_on(run *r, cutis_repair *p, cutis_mixed *x, cutis_red
         choose(r, &mixed, largest, best);
         if (found.secure && r->options.effort != CUTIS_REDUCE_FAST) TRY(bend(r, p, x, row, best));
         if (found.secure || round == REPAIRS) return CUTIS_OK;
-        strengthen(p, &found, STRENGTHEN[round], x);
+        strengthen(p, &found, round, x);
         TRY(cutis_mixed_solve(x));
         TRY(keep_mixed(r, x, row));
     }
