@@ -9,7 +9,7 @@
 enum {
     LEARNED_MAX = 512, // frames of clips that are learned from; more are thinned out evenly
     JUDGED = 96,       // frames, and random poses, to judge by: more random ones of small bodies
-    JUDGED_MOST = 2000,
+    JUDGED_MOST = 512,
     DECIDING_MAX = 512, // frames held out that decide
     EXAMPLES = 16, // of those learned from, that the report shows (and older methods learn from)
 };

@@ -148,7 +148,7 @@ static bool choose_poses(cutis_repair *r, uint32_t vertex_count)
     double wanted = WORK / (vertex_count + 1.0);
     if (r->options->effort == CUTIS_REDUCE_FAST) wanted *= 0.25;
     r->clip_count = p->decide_count;
-    r->random_count = (uint32_t)fmin(MOST_POSES, fmax(LEAST_POSES, wanted));
+    r->random_count = p->random_count ? (uint32_t)fmin(MOST_POSES, fmax(LEAST_POSES, wanted)) : 0;
     r->draw_size = p->held_out_random_count;
     cutis_transform *poses = cutis_reduce_random_poses(
         r->model, seed + SEED_DECIDING, r->random_count, 0, r->clip_count, &r->arena);
@@ -231,7 +231,7 @@ static void find_ratio(const trial *t, int measure, cutis_repair_verdict *out)
         ours += values[VALUES * p], largest += values[VALUES * p + 2];
     out->ratio[measure] = ratio_of(t, measure, ours, largest, count);
     out->high[measure] = out->most[measure] = out->ratio[measure];
-    if (clips) return; // there are no others of their kind
+    if (clips || count == 0) return; // of frames there are no others of their kind
     for (size_t s = 0; s < SAMPLES; s++) {
         ours = largest = 0;
         for (uint32_t i = 0; i < r->draw_size; i++) {
