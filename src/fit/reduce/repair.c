@@ -241,8 +241,23 @@ static void find_ratio(const trial *t, int measure, cutis_repair_verdict *out)
         sample[s] = ratio_of(t, measure, ours, largest, r->draw_size);
     }
     qsort(sample, SAMPLES, sizeof *sample, ascending);
-    out->high[measure] = sample[SAMPLES * 84 / 100];
-    out->most[measure] = sample[SAMPLES * 97 / 100];
+    const double ratio = out->ratio[measure], share = (double)r->draw_size / (double)count,
+                 high = sample[SAMPLES * 84 / 100] - ratio,
+                 most = sample[SAMPLES * 97 / 100] - ratio;
+    out->doubt[measure] = fmax(0, high) * sqrt(share);
+    out->high[measure] = ratio + high * sqrt(1 + share);
+    out->most[measure] = ratio + most * sqrt(1 + share);
+}
+
+// How far the measure is from good.
+static double far_from_good(const cutis_repair_verdict *v, int i)
+{
+    return fmax(v->ratio[i] + v->doubt[i] - 1 - EQUAL, v->high[i] - WORSE);
+}
+
+double cutis_repair_missing(const cutis_repair_verdict *v, int measure)
+{
+    return fmax(v->ratio[measure] + 2 * v->doubt[measure] - 1 - EQUAL, v->most[measure] - WORSE);
 }
 
 static void find_verdict(const trial *t, cutis_repair_verdict *out)
@@ -252,9 +267,8 @@ static void find_verdict(const trial *t, cutis_repair_verdict *out)
     for (int i = 0; i < CUTIS_REPAIR_MEASURES; i++) {
         find_ratio(t, i, out);
         if (!cutis_repair_counts(t->r, i)) continue;
-        const bool better = out->ratio[i] <= 1 + EQUAL;
-        out->good &= better && out->high[i] <= WORSE;
-        out->secure &= better && out->most[i] <= WORSE;
+        out->good &= far_from_good(out, i) <= 0;
+        out->secure &= cutis_repair_missing(out, i) <= 0;
         if (i % 2 == 0) out->normals += out->ratio[i], kinds++;
     }
     if (kinds) out->normals /= kinds;
@@ -327,7 +341,7 @@ static bool take_worst(trial *t, const cutis_repair_verdict *verdict)
     double furthest = 0, most = -INFINITY;
     uint32_t worst = 0;
     for (int i = 0; i < CUTIS_REPAIR_MEASURES; i++) {
-        const double over = fmax(verdict->ratio[i] - 1 - EQUAL, verdict->high[i] - WORSE);
+        const double over = far_from_good(verdict, i);
         if (!cutis_repair_counts(t->r, i) || !(over > furthest)) continue;
         furthest = over, measure = i;
     }

@@ -11,10 +11,12 @@ enum { CUTIS_REPAIR_MEASURES = 4 };
 /// Errors in units of k-largest's: root of the mean square over poses and vertices.
 typedef struct cutis_repair_verdict {
     double ratio[CUTIS_REPAIR_MEASURES];
-    /// What 84 and 97 % of samples of as many random poses as a report has stay below.
+    double doubt[CUTIS_REPAIR_MEASURES]; ///< standard error of the ratio: these are samples too
+    /// What 84 and 97 % of others' samples of as many random poses as a report has stay below.
     double high[CUTIS_REPAIR_MEASURES], most[CUTIS_REPAIR_MEASURES];
-    double normals;    ///< mean over kinds that are learned from
-    bool good, secure; ///< nothing is worse; nor will others find it so on poses of theirs
+    double normals; ///< mean over kinds that are learned from
+    /// Nothing is worse, as far as can be told; nor will others find it so on poses of theirs.
+    bool good, secure;
 } cutis_repair_verdict;
 
 typedef struct cutis_repair {
@@ -40,6 +42,8 @@ cutis_result cutis_repair_judge(cutis_repair *r, const cutis_reduce_weights *wei
 /// weights until it is: at the latest when all have. @param weights  new arrays, in `arena`
 cutis_result cutis_repair_mix(cutis_repair *r, cutis_arena *arena, cutis_reduce_weights *weights,
                               bool *all, cutis_repair_verdict *out);
+/// How much is missing until a measure is secure: <= 0: nothing.
+double cutis_repair_missing(const cutis_repair_verdict *v, int measure);
 /// Measures of kinds that are learned from.
 bool cutis_repair_counts(const cutis_repair *r, int measure);
 void cutis_repair_close(cutis_repair *r);

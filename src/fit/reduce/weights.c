@@ -263,8 +263,6 @@ static double pooled(const double *frames, uint32_t first, uint32_t count)
 
 // Searches after the first; from the one on that the weight of what is worse grows faster.
 enum { REPAIRS = 8, HURRY = 3 };
-// What samples of poses may show before something is done.
-static const double WORSE = 1.02;
 
 static cutis_result keep_mixed(run *r, const cutis_mixed *x, cutis_reduce_row *row)
 {
@@ -331,7 +329,7 @@ static void strengthen(const cutis_repair *p, const cutis_repair_verdict *v, int
                        cutis_mixed *x)
 {
     for (int i = 0; i < CUTIS_REPAIR_MEASURES; i++) {
-        const double over = fmax(v->ratio[i] - 1, v->most[i] - WORSE);
+        const double over = cutis_repair_missing(v, i);
         if (!cutis_repair_counts(p, i) || !(over > 0)) continue;
         const double by = over < 0.01 ? 1.3 : over < 0.05 ? 1.6 : 2.5;
         *(i % 2 ? &x->position[i / 2] : &x->normal[i / 2]) *= round < HURRY ? by : by * by;
