@@ -249,10 +249,11 @@ static void find_ratio(const trial *t, int measure, cutis_repair_verdict *out)
     out->most[measure] = ratio + most * sqrt(1 + share);
 }
 
-// How far the measure is from good.
+// How far the measure is from good: without the doubt, or a whole body that gains much in normals
+// and little in positions would have k-largest's weights.
 static double far_from_good(const cutis_repair_verdict *v, int i)
 {
-    return fmax(v->ratio[i] + v->doubt[i] - 1 - EQUAL, v->high[i] - WORSE);
+    return fmax(v->ratio[i] - 1 - EQUAL, v->high[i] - WORSE);
 }
 
 double cutis_repair_missing(const cutis_repair_verdict *v, int measure)

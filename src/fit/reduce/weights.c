@@ -263,6 +263,8 @@ static double pooled(const double *frames, uint32_t first, uint32_t count)
 
 // Searches after the first; from the one on that the weight of what is worse grows faster.
 enum { REPAIRS = 8, HURRY = 3 };
+// What being secure is worth, in normals: not everything, since k-largest's weights are it.
+static const double INSECURE = 0.15;
 
 static cutis_result keep_mixed(run *r, const cutis_mixed *x, cutis_reduce_row *row)
 {
@@ -346,9 +348,9 @@ typedef struct choice {
 static void choose(run *r, const cutis_repair_verdict *v, bool largest, choice *best)
 {
     const cutis_repair_verdict *b = &best->verdict;
-    const bool better = v->secure != b->secure ? v->secure
-                        : v->good != b->good   ? v->good
-                                               : v->normals < b->normals;
+    const double own = v->normals + (v->secure ? 0 : INSECURE),
+                 other = b->normals + (b->secure ? 0 : INSECURE);
+    const bool better = v->good != b->good ? v->good : own < other;
     if (best->any && !better) return;
     memcpy(best->weights, r->weights, r->groups.count * sizeof *best->weights);
     best->verdict = *v, best->any = true, best->largest = largest;
