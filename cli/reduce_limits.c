@@ -96,12 +96,13 @@ void reduce_emit_limits(json_out *json, const reduce_job *job)
     if (b->judged_count)
         emit(json,
              "bounds { error_mm %g normal_degrees %g checked_poses %u judged_poses %u "
-             "largest_error_mm %g largest_normal_degrees %g error_99_mm %g normal_99_degrees %g }",
+             "largest_error_mm %g largest_normal_degrees %g error_99_mm %g normal_99_degrees %g "
+             "beyond_vertices %u }",
              job->options.max_error > 0 ? 1e3 * job->options.max_error : NAN,
              job->options.max_normal > 0 ? DEGREES * job->options.max_normal : NAN,
              b->checked_count, b->judged_count, 1e3 * b->position,
              job->options.max_normal > 0 ? DEGREES * b->normal : NAN, 1e3 * b->position_99,
-             job->options.max_normal > 0 ? DEGREES * b->normal_99 : NAN);
+             job->options.max_normal > 0 ? DEGREES * b->normal_99 : NAN, (unsigned)b->beyond_count);
     if (q->total)
         emit(json,
              "quantised { total %u rounded_energy %g chosen_energy %g real_energy %g "

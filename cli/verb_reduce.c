@@ -202,6 +202,11 @@ static void say_warnings(cli_app *app, const reduce_job *job)
             "%s: nothing was found that is as good as k-largest on all poses not learned from: "
             "k-largest's weights are written",
             job->path);
+    if (r->bounds.beyond_count)
+        app_note(app,
+                 "%s: %llu vertices are beyond the bound in one of the last %u unseen poses, which "
+                 "decided nothing: a smaller bound has more room",
+                 job->path, (unsigned long long)r->bounds.beyond_count, r->bounds.judged_count);
     if (r->quantised.total && isnan(r->quantised.chosen_energy))
         app_note(app,
                  "%s: the weights are rounded: to choose them would take more than --memory allows",

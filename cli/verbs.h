@@ -127,7 +127,7 @@ typedef enum option_kind {
       "convert many: each file to this format, below the folder of -o")                            \
     X(REDUCE_METHOD, "method", 0, CHOICE, "METHOD",                                                \
       "default geometric smooth klargest poisson moments", 0, 0,                                   \
-      "how weights are reduced (default: moments; cages: poisson)")                                \
+      "how weights are reduced (default: moments; cages: the better of poisson and smooth)")       \
     X(MAX_ERROR, "max-error", 0, NUMBER, "MM", 0, 1e-6, 1e9,                                       \
       "as few influences per vertex as keep it within MM thousandths of a unit (glTF: mm) in "     \
       "unseen poses")                                                                              \

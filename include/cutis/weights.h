@@ -126,9 +126,10 @@ typedef struct cutis_reduce_options {
                           ///< model is wanted
 } cutis_reduce_options;
 
-/// One method in the report. Errors are means over poses of: RMS distance in % of the diagonal; RMS
-/// angle between welded area-weighted vertex normals in radians. Both against the original weights,
-/// linear blend, without morphs.
+/// One method in the report. Errors are RMS over poses and vertices of the distance in % of the
+/// diagonal, and of the angle between welded area-weighted vertex normals in radians (every vertex
+/// counts, with its place's normal). Both against the original weights, linear blend, without
+/// morphs.
 typedef struct cutis_reduce_row {
     cutis_reduce_method method;
     cutis_reduce_sets sets;  ///< LARGEST or FITTED; of several skins the last one's
@@ -163,15 +164,17 @@ typedef enum cutis_reduce_worse {
     CUTIS_WORSE_RANDOM_POSITIONS = 8,
 } cutis_reduce_worse;
 
-/// What a bound came to, over poses that nothing was chosen by: random ones and frames of clips.
-/// Distances in the model's units, angles in radians.
+/// What a bound came to, over poses that nothing was chosen or accepted by: random ones and frames
+/// of clips. Others, unseen too, decided that it is kept. Distances in the model's units, angles in
+/// radians.
 typedef struct cutis_reduce_bounds {
     uint32_t checked_count, judged_count; ///< poses that counts were found on; unseen ones
     double position, normal;              ///< largest of any vertex in any unseen pose
     double position_99, normal_99;        ///< what 99 % of the vertices never exceed in them
+    uint64_t beyond_count;                ///< vertices that are beyond the bound in one of them
 } cutis_reduce_bounds;
 
-/// What whole numbers cost. Errors are means over the held-out poses, as in rows.
+/// What whole numbers cost. Errors are of the held-out poses, as in rows.
 typedef struct cutis_reduce_quantised {
     uint32_t total;
     double rounded_energy, chosen_energy, real_energy; ///< of the form of kept weights (chosen:

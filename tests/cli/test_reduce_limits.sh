@@ -13,7 +13,7 @@ fails 1 "a bound that the cap breaks is an error" '2 influences do not keep the 
 
 passes "a bound in millimetres" "$CUTIS" reduce "$T/biped.glb" --max-error 2 --effort fast --json -o "$T/mm.glb"
 cp "$T/stdout" "$T/mm.json"
-holds "it is kept on held-out poses" "$T/mm.json" 'd["bounds"]["largest_error_mm"] <= 2 and d["bounds"]["judged_poses"] >= 256'
+holds "poses that decided nothing are told of" "$T/mm.json" 'd["bounds"]["judged_poses"] >= 256 and d["bounds"]["beyond_vertices"] <= 2'
 holds "with few influences" "$T/mm.json" 'd["mean_influences_after"] < 0.7 * d["mean_influences_before"]'
 passes "a bound in degrees, on one thread" "$CUTIS" reduce "$T/biped.glb" --max-normal 6 --poses auto --effort fast --threads 1 -o "$T/deg.glb"
 grep -Eq '^[0-9.]+ degrees at most in [0-9]+ unseen poses' "$T/stdout" && grep -q '^vertices by influences: 1: ' "$T/stdout" \
@@ -66,6 +66,11 @@ fi
 # Of 450,000 distances in fresh random poses at most one in 100,000 may be beyond the bound, by at most 3 %.
 $JUDGE "$T/biped.glb" "$T/mm.glb" --random 300 --clips odd --max-error 2 >"$T/judged.json"
 holds "millimetres hold in fresh poses" "$T/judged.json" 'd["mm"] <= 2 * 1.03 and d["beyond_mm"] <= 1e-5 * d["pairs"] and d["mm"] > 1'
+holds "the report's largest error is what others find" "$T/mm.json" \
+    "0.8 < d['bounds']['largest_error_mm'] / $(json "$T/judged.json" 'd["mm"]') < 1.25"
+$JUDGE "$T/biped.glb" "$T/mm.glb" --random 0 --clips odd --max-error 2 >"$T/judged.json"
+holds "the bound is kept in frames that were held out" "$T/judged.json" 'd["beyond_mm"] == 0 and d["pairs"] > 100000 and d["mm"] > 0.1'
+$JUDGE "$T/biped.glb" "$T/mm.glb" --random 300 --clips odd --max-error 2 >"$T/judged.json"
 holds "the histogram is the file's" "$T/mm.json" "d['histogram_after'] == $(json "$T/judged.json" 'd["histogram"][:17]')"
 $JUDGE "$T/biped.glb" "$T/deg.glb" --random 300 --max-normal 6 >"$T/judged.json"
 holds "degrees hold in fresh poses" "$T/judged.json" 'd["degrees"] <= 6 * 1.03 and d["beyond_degrees"] <= 1e-5 * d["pairs"] and d["degrees"] > 3'

@@ -342,6 +342,74 @@ static void the_sphere_s_order_holds_too(void **state)
     close_scene(&s);
 }
 
+// A cage of an ellipsoid's shape around a body, further out than its box.
+static scene open_loose(cutis_body kind, double reach)
+{
+    static cage_mesh around;
+    scene s = { 0 };
+    cutis_model *model;
+    const cutis_synth_options synth = { .body = kind, .vertex_count = 1500 };
+    assert_int_equal(cutis_context_create(NULL, &s.context), CUTIS_OK);
+    assert_ok(s.context, cutis_device_create(s.context, NULL, &s.device));
+    assert_ok(s.context, cutis_synth_create(s.context, &synth, &s.body));
+    const cutis_primitive *body = &cutis_model_get(s.body)->meshes[0].primitives[0];
+    float low[3], high[3];
+    for (int c = 0; c < 3; c++) low[c] = INFINITY, high[c] = -INFINITY;
+    for (uint32_t i = 0; i < 3 * body->vertex_count; i++) {
+        low[i % 3] = fminf(low[i % 3], body->positions[i]);
+        high[i % 3] = fmaxf(high[i % 3], body->positions[i]);
+    }
+    make_icosphere(&around, 2, 1);
+    for (uint32_t i = 0; i < 3 * around.vertex_count; i++)
+        around.positions[i] = (float)((low[i % 3] + high[i % 3]) / 2 +
+                                      reach * around.positions[i] * (high[i % 3] - low[i % 3]) / 2);
+    model = mesh_model(s.context, around.vertex_count, around.positions, around.triangle_count,
+                       around.triangles);
+    assert_ok(s.context, cutis_cage_create(model, &s.cage));
+    cutis_model_destroy(model);
+    return s;
+}
+
+static double score(const cutis_reduce_row *row)
+{
+    return row->held_out_normal * row->held_out_normal * row->held_out_position;
+}
+
+// The default is the better of poisson and smooth on poses that neither saw and that did not
+// choose.
+static void the_default_is_the_better_of_both_in_loose_and_tight_cages(void **state)
+{
+    (void)state;
+    uint32_t taken[CUTIS_REDUCE_METHODS] = { 0 };
+    for (int i = 0; i < 4; i++) {
+        scene s = i == 0 ? open_arm()
+                         : open_loose(i == 1 ? CUTIS_BODY_BIPED : CUTIS_BODY_QUADRUPED,
+                                      i == 3 ? 1.8 : 2.2);
+        cutis_model *model;
+        cutis_cage_report *r =
+            bind(&s, (cutis_cage_options){ .influences = 8, .compare = true }, &model);
+        const double both[2] = { score(row_of(r, CUTIS_REDUCE_POISSON)),
+                                 score(row_of(r, CUTIS_REDUCE_SMOOTH)) };
+        print_message("%s; poisson %.3g smooth %.3g\n", cutis_reduce_method_name(r->rows[0].method),
+                      both[0], both[1]);
+        assert_true(score(&r->rows[0]) <= 1.1 * fmin(both[0], both[1]));
+        taken[r->rows[0].method]++;
+        // Whether it is judged or not, the model is the same.
+        cutis_model *plain;
+        cutis_cage_report_destroy(
+            bind(&s, (cutis_cage_options){ .influences = 8, .skip_evaluation = true }, &plain));
+        const cutis_cage_mesh *a = &cutis_model_get(model)->cage->meshes[0],
+                              *b = &cutis_model_get(plain)->cage->meshes[0];
+        assert_memory_equal(a->first, b->first, (a->vertex_count + 1) * sizeof *a->first);
+        assert_memory_equal(a->weights, b->weights, a->first[a->vertex_count] * sizeof *a->weights);
+        cutis_model_destroy(plain);
+        cutis_cage_report_destroy(r);
+        cutis_model_destroy(model);
+        close_scene(&s);
+    }
+    assert_true(taken[CUTIS_REDUCE_POISSON] >= 1 && taken[CUTIS_REDUCE_SMOOTH] >= 1);
+}
+
 // The smooth prior -------------------------------------------------------------------------------
 
 // lambda sum_i integral |grad (A_i - Abar_i)|^2 with the anchor, from triangles.
@@ -619,6 +687,7 @@ int main(void)
     };
     const struct CMUnitTest others[] = {
         cmocka_unit_test(the_sphere_s_order_holds_too),
+        cmocka_unit_test(the_default_is_the_better_of_both_in_loose_and_tight_cages),
         cmocka_unit_test(the_prior_is_its_definition_and_sweeps_with_it_never_rise),
         cmocka_unit_test(an_update_with_the_prior_goes_to_the_local_least),
         cmocka_unit_test(cancelling_leaves_nothing),

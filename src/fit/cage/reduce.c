@@ -18,6 +18,10 @@ enum { SWEEPS = 20 };
 // The largest sets must have this part of the fitted ones' energy to be taken
 // (docs/design/cages.md).
 static const double MARGIN = 0.9;
+// Smooth weights are tried where vertices times controls are no more than this, and taken where
+// normals (squared) times positions are less wrong on automatic poses of another seed.
+static const double SMOOTH_WORK = 1e6;
+enum { DECIDING = 16, SEED_DECIDING = 51 };
 
 typedef struct reducer {
     cutis_cage_binder *in;
@@ -276,6 +280,84 @@ static cutis_result judge(reducer *r)
     return result;
 }
 
+// Which method ----------------------------------------------------------------------------------
+
+// Squares of errors over some poses: positions, normals.
+static cutis_result sum_errors(reducer *r, const cutis_reduce_state *state, const float *poses,
+                               double *sums)
+{
+    const cutis_handles_body *body = &r->in->body;
+    const cutis_surface rest = { body->shape.vertex_count, body->shape.triangle_count,
+                                 body->positions, body->triangles };
+    float *full = cutis_arena_alloc(&r->arena, rest.vertex_count, 3 * sizeof *full);
+    float *reduced = cutis_arena_alloc(&r->arena, rest.vertex_count, 3 * sizeof *reduced);
+    if (!full || !reduced) return cutis_alloc_result(r->in->context);
+    sums[0] = sums[1] = 0;
+    for (uint32_t f = 0; f < DECIDING; f++) {
+        const float *pose = poses + 3 * (size_t)f * r->in->cage->control_count;
+        cutis_difference d = { 0 };
+        place_vertices(r, r->first, r->control, r->weight, pose, full);
+        place_vertices(r, state->first, state->control, state->weight, pose, reduced);
+        TRY(cutis_surface_compare(r->in->context, &rest, reduced, full, &d));
+        sums[0] += d.position_rms * d.position_rms, sums[1] += d.normal_rms * d.normal_rms;
+    }
+    return CUTIS_OK;
+}
+
+// Whether nobody has said what to learn from or how, so that unseen poses are those we would draw.
+static bool may_choose(const reducer *r)
+{
+    const cutis_cage_options *o = &r->in->options;
+    return !o->method && !o->examples && !o->sweeps && o->sets == CUTIS_REDUCE_SETS_AUTO &&
+           o->energy == CUTIS_REDUCE_NORMALS &&
+           (double)r->unit_count * r->in->cage->control_count <= SMOOTH_WORK;
+}
+
+// Poisson weights follow few poses, smooth ones the functions: in loose cages the latter may be the
+// nearer ones elsewhere. Both stand in the first two rows afterwards.
+static cutis_result choose_method(reducer *r, cutis_reduce_method *out)
+{
+    const uint64_t seed = r->in->options.seed ? r->in->options.seed : 1;
+    double sums[2][2];
+    float *poses = cutis_arena_alloc(&r->arena, (size_t)DECIDING * r->in->cage->control_count,
+                                     3 * sizeof *poses);
+    if (!poses) return cutis_alloc_result(r->in->context);
+    cutis_cage_automatic_poses(r->in->cage, seed + SEED_DECIDING, DECIDING, poses);
+    r->methods[0] = CUTIS_REDUCE_POISSON, r->methods[1] = CUTIS_REDUCE_SMOOTH;
+    for (uint32_t m = 0; m < 2; m++) {
+        TRY(run_row(r, m));
+        TRY(sum_errors(r, &r->states[m], poses, sums[m]));
+    }
+    const double normals = sums[1][1] / sums[0][1], positions = sums[1][0] / sums[0][0];
+    const bool smooth = sums[0][1] > 0 && sums[0][0] > 0 && normals * normals * positions < 1;
+    *out = smooth ? CUTIS_REDUCE_SMOOTH : CUTIS_REDUCE_POISSON;
+    return CUTIS_OK;
+}
+
+// All rows; those that the choice has made are not made again.
+static cutis_result run_rows(reducer *r)
+{
+    const cutis_cage_options *o = &r->in->options;
+    cutis_reduce_method chosen = o->method ? o->method : CUTIS_REDUCE_POISSON;
+    const bool choice = may_choose(r);
+    if (choice) TRY(choose_method(r, &chosen));
+    const cutis_reduce_row rows[2] = { r->rows[0], r->rows[1] };
+    const cutis_reduce_state states[2] = { r->states[0], r->states[1] };
+    r->method_count =
+        cutis_reduce_list_methods(chosen, !o->skip_evaluation, o->compare, r->methods);
+    for (uint32_t m = 0; m < r->method_count; m++) {
+        const int made = r->methods[m] == CUTIS_REDUCE_POISSON  ? 0
+                         : r->methods[m] == CUTIS_REDUCE_SMOOTH ? 1
+                                                                : -1;
+        if (choice && made >= 0)
+            r->rows[m] = rows[made], r->states[m] = states[made];
+        else
+            TRY(run_row(r, m));
+    }
+    if (choice && chosen != CUTIS_REDUCE_SMOOTH && !o->compare) r->report->infeasible_count = 0;
+    return CUTIS_OK;
+}
+
 // The chosen method's weights for every vertex; zeros are left out.
 static bool keep_lists(const reducer *r)
 {
@@ -338,16 +420,14 @@ cutis_result cutis_cage_reduce_lists(cutis_cage_binder *in, bool negative)
                   .arena.context = in->context,
                   .report = report,
                   .report_arena = cutis_owner_arena(report) };
-    r.rows = cutis_arena_alloc(r.report_arena, CUTIS_REDUCE_METHODS, sizeof *r.rows);
+    r.rows = cutis_arena_zero(r.report_arena, CUTIS_REDUCE_METHODS, sizeof *r.rows);
     if (!r.rows) return cutis_alloc_result(in->context);
     const double start = cutis_os_seconds();
     cutis_result result = make_units(&r);
     if (result == CUTIS_OK && (!make_mesh(&r) || !make_poses(&r) || !make_problem(&r)))
         result = cutis_alloc_result(in->context);
     r.shared_seconds = cutis_os_seconds() - start;
-    r.method_count = cutis_reduce_list_methods(o->method ? o->method : CUTIS_REDUCE_POISSON,
-                                               !o->skip_evaluation, o->compare, r.methods);
-    for (uint32_t m = 0; m < r.method_count && result == CUTIS_OK; m++) result = run_row(&r, m);
+    if (result == CUTIS_OK) result = run_rows(&r);
     if (result == CUTIS_OK && !o->skip_evaluation) result = judge(&r);
     if (result == CUTIS_OK && !keep_lists(&r)) result = cutis_alloc_result(in->context);
     if (result == CUTIS_OK) {

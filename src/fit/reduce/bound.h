@@ -7,11 +7,12 @@
 
 /// What unseen poses show of a result.
 typedef struct cutis_bound_result {
-    bool kept;                     ///< no vertex is beyond the bound in any unseen pose
+    bool kept;                     ///< no vertex is beyond the bound in any pose that decides
     uint32_t checked, judged;      ///< poses that counts were found on; unseen ones
     double position, normal;       ///< the largest error of any vertex in them: units, radians
     double position_99, normal_99; ///< 99 % of the vertices never exceed this in them
-    uint64_t beyond;               ///< vertices beyond the bound in one of them
+    uint64_t
+        beyond; ///< vertices beyond the bound in one of them; kept: in those that decide nothing
     uint32_t attempt; ///< that succeeded: of several, each with unseen poses of its own
 } cutis_bound_result;
 

@@ -49,36 +49,13 @@ typedef struct cutis_reduce_weights {
 void cutis_reduce_palette(const cutis_model *model, const cutis_reduce_group *group,
                           const cutis_mat34 *world, double *palette);
 
-/// Errors against the original weights, pose by pose (evaluate.c): fill the error fields of rows
-/// (frame arrays given) from `weights[row * group_count + group]`.
+/// Errors against the original weights, pose by pose (evaluate.c), from `weights[row * group_count
+/// + group]`.
 cutis_result cutis_reduce_evaluate(const cutis_model *model, cutis_device *device,
                                    const cutis_reduce_groups *groups,
                                    const cutis_reduce_poses *poses, uint32_t row_count,
                                    const cutis_reduce_weights *weights, double **frame_position,
                                    double **frame_normal);
-
-/// The largest errors of vertices over poses: distance in world space, angle between welded normals
-/// in radians (at the place's representative; elsewhere 0). Vertices of all groups in order.
-typedef struct cutis_reduce_worst {
-    double *position;
-    double *normal; ///< NULL: not wanted
-    double *area;   ///< these two: evaluate.c's own
-    uint32_t *pose; ///< where the normal is worst
-} cutis_reduce_worst;
-
-/// Which vertices are to blame for normals beyond a bound.
-typedef struct cutis_reduce_bound {
-    double normal;       ///< radians
-    const uint8_t *able; ///< per vertex: it could be blamed
-    uint8_t *blamed;     ///< set to 1 where it is
-} cutis_reduce_bound;
-
-/// @param bound NULL: nobody is blamed; @param out position, and normal where it is wanted: 0
-cutis_result cutis_reduce_find_worst(const cutis_model *model, cutis_device *device,
-                                     const cutis_reduce_groups *groups,
-                                     const cutis_transform *transforms, uint32_t pose_count,
-                                     const cutis_reduce_weights *weights,
-                                     const cutis_reduce_bound *bound, cutis_reduce_worst *out);
 
 /// A model with the weights of every group in place of its own.
 cutis_result cutis_reduce_apply(const cutis_model *model, const cutis_reduce_groups *groups,

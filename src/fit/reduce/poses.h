@@ -16,7 +16,9 @@ typedef struct cutis_reduce_poses {
     uint32_t clip_count, random_count; ///< MOMENTS: learned from, of which examples are some
     uint32_t held_out_random_count;    ///< the last ones of those held out
     cutis_transform *clip_learned, *random_learned; ///< node_count per pose
-    cutis_reduce_pose *origins;                     ///< example_count + held_out_count
+    cutis_transform *decide; ///< MOMENTS: frames held out, more than are shown, that decide
+    uint32_t decide_count;
+    cutis_reduce_pose *origins;  ///< example_count + held_out_count
     cutis_transform *transforms; ///< node_count per pose: examples, held out, added
 } cutis_reduce_poses;
 

@@ -8,7 +8,9 @@
 
 enum {
     LEARNED_MAX = 512, // frames of clips that are learned from; more are thinned out evenly
-    JUDGED = 96,       // frames, and random poses, to judge by
+    JUDGED = 96,       // frames, and random poses, to judge by: more random ones of small bodies
+    JUDGED_MOST = 512,
+    DECIDING_MAX = 512, // frames held out that decide
     EXAMPLES = 16, // of those learned from, that the report shows (and older methods learn from)
 };
 static const uint32_t RANDOM[3] = { 512, 128, 1024 }; // by effort: normal, fast, best
@@ -16,6 +18,8 @@ static const uint32_t RANDOM[3] = { 512, 128, 1024 }; // by effort: normal, fast
 // (up to 90) were worse on random poses of 40, and hardly better on clips
 // (docs/design/reduction.md).
 static const double RANGE = 40;
+// Small bodies have few vertices to average over: judged vertices, with those of all poses.
+static const double JUDGED_VERTICES = 250000;
 static const double DEGREE = 0.017453292519943295;
 
 // Frames of clips: learned from, held out.
@@ -58,7 +62,7 @@ static cutis_result split_clips(const cutis_model *model, const uint32_t *clips,
     if (!out->learned || !out->judged) return cutis_alloc_result(cutis_model_context(model));
     deal(&frames, all, out);
     out->learned_count = thin(out->learned, out->learned_count, LEARNED_MAX);
-    out->judged_count = thin(out->judged, out->judged_count, JUDGED);
+    out->judged_count = thin(out->judged, out->judged_count, DECIDING_MAX);
     return CUTIS_OK;
 }
 
@@ -132,6 +136,31 @@ cutis_transform *cutis_reduce_random_poses(const cutis_model *model, uint64_t se
     return out;
 }
 
+// Frames held out decide, too: there are no others of their kind.
+static cutis_result read_deciding(const cutis_model *model, const cutis_reduce_options *o,
+                                  const split *frames, cutis_arena *arena, cutis_reduce_poses *out)
+{
+    const size_t nodes = cutis_model_get(model)->node_count;
+    out->decide_count = frames->judged_count;
+    out->decide = cutis_arena_alloc(arena, out->decide_count * nodes, sizeof *out->decide);
+    if (!out->decide) return cutis_alloc_result(arena->context);
+    if (!o->held_out) return read_frames(model, frames->judged, out->decide_count, out->decide);
+    memcpy(out->decide, o->held_out, out->decide_count * nodes * sizeof *out->decide);
+    return CUTIS_OK;
+}
+
+// Random poses to judge by.
+static uint32_t count_judged(const cutis_model *model)
+{
+    const cutis_model_data *data = cutis_model_get(model);
+    double vertices = 1;
+    for (uint32_t i = 0; i < data->mesh_count; i++)
+        for (uint32_t k = 0; k < data->meshes[i].primitive_count; k++)
+            vertices += data->meshes[i].primitives[k].vertex_count;
+    const double count = JUDGED_VERTICES / vertices;
+    return count < JUDGED ? JUDGED : count > JUDGED_MOST ? JUDGED_MOST : (uint32_t)count;
+}
+
 // All poses that are learned from, and what there is to judge by.
 static cutis_result choose(const cutis_model *model, const cutis_reduce_options *o,
                            const uint32_t *clips, uint32_t clip_count, cutis_arena *arena,
@@ -149,11 +178,13 @@ static cutis_result choose(const cutis_model *model, const cutis_reduce_options 
         TRY(split_clips(model, o->held_out_clips, o->held_out_clip_count, true, arena, others));
     if (o->held_out_clips && !o->held_out) {
         frames->judged = others->learned;
-        frames->judged_count = thin(others->learned, others->learned_count, JUDGED);
+        frames->judged_count = others->learned_count;
     }
+    TRY(read_deciding(model, o, frames, arena, out));
+    if (!o->held_out) frames->judged_count = thin(frames->judged, frames->judged_count, JUDGED);
     out->clip_count = frames->learned_count;
     out->random_count = o->examples_only && out->clip_count ? 0 : RANDOM[o->effort];
-    out->held_out_random_count = JUDGED;
+    out->held_out_random_count = count_judged(model);
     out->clip_learned =
         cutis_arena_alloc(arena, out->clip_count * nodes, sizeof *out->clip_learned);
     out->random_learned =

@@ -8,6 +8,7 @@
 #include "base/os/os.h"
 #include "fit/reduce/bound.h"
 #include "fit/reduce/joints.h"
+#include "fit/reduce/repair.h"
 
 enum { METHODS = CUTIS_REDUCE_METHODS };
 // Weight of automatic poses beside real ones, and the anchor's radius on skeletons
@@ -250,22 +251,20 @@ static cutis_result run_row(run *r, uint32_t index)
     return CUTIS_OK;
 }
 
-static double mean(const double *values, uint32_t count)
+// Root of the mean square of errors over some of the judged poses.
+static double pooled(const double *frames, uint32_t first, uint32_t count)
 {
     double sum = 0;
-    for (uint32_t i = 0; i < count; i++) sum += values[i];
-    return count ? sum / count : 0;
+    for (uint32_t i = first; i < first + count; i++) sum += frames[i] * frames[i];
+    return count ? sqrt(sum / count) : 0;
 }
 
 // Moments ---------------------------------------------------------------------------------------
 
-// How much the weight of what is worse than k-largest grows, round by round: little at first, since
-// what it gains there is lost elsewhere. From where it is worse (two draws of as many poses differ
-// by as much), and how much worse may be written with a warning; above that k-largest's weights
-// are.
-enum { REPAIRS = 6 };
-static const double STRENGTHEN[REPAIRS] = { 1.5, 1.5, 2, 3, 3, 3 };
-static const double WORSE = 1.005, WORSE_MAX = 1.02;
+// Searches after the first; from the one on that the weight of what is worse grows faster.
+enum { REPAIRS = 8, HURRY = 3 };
+// What being secure is worth, in normals: not everything, since k-largest's weights are it.
+static const double INSECURE = 0.15;
 
 static cutis_result keep_mixed(run *r, const cutis_mixed *x, cutis_reduce_row *row)
 {
@@ -283,14 +282,6 @@ static cutis_result keep_mixed(run *r, const cutis_mixed *x, cutis_reduce_row *r
     row->curve_count = x->curve_count;
     row->curve = cutis_arena_copy(r->report_arena, x->curve, x->curve_count, sizeof(double));
     return row->curve ? CUTIS_OK : cutis_alloc_result(r->context);
-}
-
-// Root of the mean square of errors over some of the judged poses.
-static double pooled(const double *frames, uint32_t first, uint32_t count)
-{
-    double sum = 0;
-    for (uint32_t i = first; i < first + count; i++) sum += frames[i] * frames[i];
-    return count ? sqrt(sum / count) : 0;
 }
 
 // What the first row is in units of k-largest, by unseen poses: of clips, random; normals,
@@ -319,64 +310,6 @@ static cutis_result judge_rows(run *r, uint32_t first, uint32_t count)
                                  r->frame_position + first, r->frame_normal + first);
 }
 
-// Where unseen poses of a kind that is learned from show the result worse than k-largest, that kind
-// and measure count more. @return the largest of such ratios, or 0
-static double strengthen(const run *r, cutis_mixed *x, int round, double *ratio)
-{
-    const bool learned[CUTIS_MIXED_KINDS] = { r->poses.clip_count > 0, r->poses.random_count > 0 };
-    double largest = 0;
-    compare_unseen(r, ratio);
-    for (int i = 0; i < 4; i++) {
-        if (!learned[i / 2] || !(ratio[i] > WORSE)) continue;
-        if (round < REPAIRS)
-            *(i % 2 ? &x->position[i / 2] : &x->normal[i / 2]) *= STRENGTHEN[round];
-        largest = fmax(largest, ratio[i]);
-    }
-    return largest;
-}
-
-// Exchange the first row's weights and errors with what is kept aside.
-static void exchange(run *r, cutis_reduce_weights *weights, double **position, double **normal)
-{
-    double *p = r->frame_position[0], *n = r->frame_normal[0];
-    r->frame_position[0] = *position, r->frame_normal[0] = *normal;
-    *position = p, *normal = n;
-    for (uint32_t g = 0; g < r->groups.count; g++) {
-        const cutis_reduce_weights w = r->weights[g];
-        r->weights[g] = weights[g];
-        weights[g] = w;
-    }
-}
-
-// A step about the surface that the weights make, taken if unseen poses gain by it.
-static cutis_result bend(run *r, cutis_mixed *x, cutis_reduce_row *row, double *ratio)
-{
-    const size_t count = (size_t)r->poses.example_count + r->poses.held_out_count;
-    double *position = cutis_arena_alloc(r->report_arena, count, sizeof *position);
-    double *normal = cutis_arena_alloc(r->report_arena, count, sizeof *normal);
-    cutis_reduce_weights *weights =
-        cutis_arena_copy(&r->arena, r->weights, r->groups.count, sizeof *weights);
-    if (!position || !normal || !weights) return cutis_alloc_result(r->context);
-    const bool learned[CUTIS_MIXED_KINDS] = { r->poses.clip_count > 0, r->poses.random_count > 0 };
-    double before = 0, after = 0, bent[4];
-    TRY(cutis_mixed_bend(x));
-    exchange(r, weights, &position, &normal);
-    TRY(keep_mixed(r, x, row));
-    TRY(judge_rows(r, 0, 1));
-    compare_unseen(r, bent);
-    bool worse = false;
-    for (int i = 0; i < 4; i++) {
-        if (!learned[i / 2]) continue;
-        worse |= bent[i] > fmax(WORSE, ratio[i]);
-        if (i % 2 == 0) before += ratio[i], after += bent[i];
-    }
-    if (worse || after >= before)
-        exchange(r, weights, &position, &normal);
-    else
-        memcpy(ratio, bent, sizeof bent);
-    return CUTIS_OK;
-}
-
 // Arrays of its own, so that a row can change.
 static cutis_result copy_weights(run *r, const cutis_reduce_weights *from, cutis_reduce_weights *to)
 {
@@ -392,25 +325,92 @@ static cutis_result copy_weights(run *r, const cutis_reduce_weights *from, cutis
     return CUTIS_OK;
 }
 
-// Judge the first row by unseen poses; where it is worse than k-largest, search on.
-static cutis_result repair(run *r, cutis_mixed *x, cutis_reduce_row *row)
+// Measures that are worse than k-largest's, or may be found so, count more: little more where
+// little is missing, since what is gained there is lost elsewhere.
+static void strengthen(const cutis_repair *p, const cutis_repair_verdict *v, int round,
+                       cutis_mixed *x)
 {
-    double ratio[4], largest;
-    TRY(judge_rows(r, 0, 2));
-    for (int round = 0; (largest = strengthen(r, x, round, ratio)) > 0 && round < REPAIRS;
-         round++) {
+    for (int i = 0; i < CUTIS_REPAIR_MEASURES; i++) {
+        const double over = cutis_repair_missing(v, i);
+        if (!cutis_repair_counts(p, i) || !(over > 0)) continue;
+        const double by = over < 0.01 ? 1.3 : over < 0.05 ? 1.6 : 2.5;
+        *(i % 2 ? &x->position[i / 2] : &x->normal[i / 2]) *= round < HURRY ? by : by * by;
+    }
+}
+
+// The best of several results.
+typedef struct choice {
+    cutis_reduce_weights *weights; ///< per group
+    cutis_repair_verdict verdict;
+    bool any, largest;
+} choice;
+
+static void choose(run *r, const cutis_repair_verdict *v, bool largest, choice *best)
+{
+    const cutis_repair_verdict *b = &best->verdict;
+    const double own = v->normals + (v->secure ? 0 : INSECURE),
+                 other = b->normals + (b->secure ? 0 : INSECURE);
+    const bool better = v->good != b->good ? v->good : own < other;
+    if (best->any && !better) return;
+    memcpy(best->weights, r->weights, r->groups.count * sizeof *best->weights);
+    best->verdict = *v, best->any = true, best->largest = largest;
+}
+
+// A step about the surface that the weights make, taken if poses that decide gain by it.
+static cutis_result bend(run *r, cutis_repair *p, cutis_mixed *x, cutis_reduce_row *row,
+                         choice *best)
+{
+    cutis_repair_verdict bent;
+    TRY(cutis_mixed_bend(x));
+    TRY(keep_mixed(r, x, row));
+    TRY(cutis_repair_judge(p, r->weights, &bent));
+    choose(r, &bent, false, best);
+    return CUTIS_OK;
+}
+
+// Search on while poses that decide show the first row worse than k-largest, or others may find it
+// so; the best of all rounds is kept, with k-largest's weights where nothing better was found.
+static cutis_result search_on(run *r, cutis_repair *p, cutis_mixed *x, cutis_reduce_row *row,
+                              choice *best)
+{
+    for (int round = 0;; round++) {
+        cutis_repair_verdict found, mixed;
+        bool largest = false;
+        TRY(cutis_repair_judge(p, r->weights, &found));
+        mixed = found;
+        if (!found.good) TRY(cutis_repair_mix(p, &r->arena, r->weights, &largest, &mixed));
+        choose(r, &mixed, largest, best);
+        if (found.secure && r->options.effort != CUTIS_REDUCE_FAST) TRY(bend(r, p, x, row, best));
+        if (found.secure || round == REPAIRS) return CUTIS_OK;
+        strengthen(p, &found, round, x);
         TRY(cutis_mixed_solve(x));
         TRY(keep_mixed(r, x, row));
-        TRY(judge_rows(r, 0, 1));
     }
-    if (largest == 0 && r->options.effort != CUTIS_REDUCE_FAST) TRY(bend(r, x, row, ratio));
-    if (largest > WORSE_MAX) {
-        TRY(copy_weights(r, r->weights + r->groups.count, r->weights));
-        r->report->fell_back = true;
-        TRY(judge_rows(r, 0, 1));
-        compare_unseen(r, ratio);
-    }
+}
+
+// Hold the first row against k-largest in unseen poses, mend it, and judge it by others.
+static cutis_result repair(run *r, cutis_mixed *x, cutis_reduce_row *row)
+{
+    cutis_repair p = { .model = r->model,
+                       .context = r->context,
+                       .device = r->device,
+                       .options = &r->options,
+                       .groups = &r->groups,
+                       .poses = &r->poses,
+                       .largest = r->weights + r->groups.count,
+                       .arena.context = r->context };
+    choice best = { .weights =
+                        cutis_arena_alloc(&r->arena, r->groups.count, sizeof *best.weights) };
+    cutis_result result =
+        best.weights ? search_on(r, &p, x, row, &best) : cutis_alloc_result(r->context);
+    cutis_repair_close(&p);
+    if (result != CUTIS_OK) return result;
+    TRY(copy_weights(r, best.weights, r->weights));
+    r->report->fell_back = best.largest;
+    TRY(judge_rows(r, 0, 2));
+    double ratio[4];
     int bits = 0;
+    compare_unseen(r, ratio);
     for (int i = 0; i < 4; i++) bits |= ratio[i] > 1 ? 1 << i : 0;
     r->report->worse = (cutis_reduce_worse)bits;
     return CUTIS_OK;
@@ -473,9 +473,9 @@ static cutis_result run_bounded(run *r, cutis_mixed *x, cutis_reduce_row *row)
     return judge_rows(r, 0, 2);
 }
 
-static double held_out_mean(const run *r, const double *frames)
+static double held_out_error(const run *r, const double *frames)
 {
-    return mean(frames + r->poses.example_count, r->poses.held_out_count);
+    return pooled(frames, r->poses.example_count, r->poses.held_out_count);
 }
 
 // The first row's weights as whole numbers, beside plain rounding.
@@ -513,10 +513,10 @@ static cutis_result run_quantised(run *r, cutis_mixed *x)
         found.rounded,
         found.chosen,
         found.real,
-        held_out_mean(r, position),
-        held_out_mean(r, normal),
-        held_out_mean(r, r->frame_position[0]),
-        held_out_mean(r, r->frame_normal[0]),
+        held_out_error(r, position),
+        held_out_error(r, normal),
+        held_out_error(r, r->frame_position[0]),
+        held_out_error(r, r->frame_normal[0]),
     };
     return CUTIS_OK;
 }
@@ -582,12 +582,12 @@ static void fill_rows(run *r)
         const double *position = r->frame_position[m], *normal = r->frame_normal[m];
         row->frame_position = position;
         row->frame_normal = normal;
-        row->example_position = mean(position, examples);
-        row->example_normal = mean(normal, examples);
-        row->held_out_position = mean(position + examples, clips ? clips : random);
-        row->held_out_normal = mean(normal + examples, clips ? clips : random);
-        row->random_position = mean(position + examples + clips, random);
-        row->random_normal = mean(normal + examples + clips, random);
+        row->example_position = pooled(position, 0, examples);
+        row->example_normal = pooled(normal, 0, examples);
+        row->held_out_position = pooled(position, examples, clips ? clips : random);
+        row->held_out_normal = pooled(normal, examples, clips ? clips : random);
+        row->random_position = pooled(position, examples + clips, random);
+        row->random_normal = pooled(normal, examples + clips, random);
     }
 }
 
@@ -612,7 +612,8 @@ static bool fill_report(run *r)
     report->repaired_count = r->groups.repaired_count;
     report->bounds =
         (cutis_reduce_bounds){ r->bound.checked, r->bound.judged,      r->bound.position,
-                               r->bound.normal,  r->bound.position_99, r->bound.normal_99 };
+                               r->bound.normal,  r->bound.position_99, r->bound.normal_99,
+                               r->bound.beyond };
     const uint32_t poses = r->poses.clip_count + r->poses.random_count;
     report->few_poses = 3 * (poses ? poses : r->poses.example_count + r->poses.added_count) <
                         r->options.influences + 3;
