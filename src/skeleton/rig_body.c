@@ -346,12 +346,13 @@ cutis_result cutis_rig(const cutis_model *model, cutis_device *device,
                        cutis_rig_report **report)
 {
     const cutis_rig_options none = { 0 };
+    if (out) *out = NULL;
+    if (report) *report = NULL;
+    if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     if (!options) options = &none;
     cutis_context *context = cutis_model_context(model);
     const cutis_model_data *data = cutis_model_get(model);
     double begun = cutis_os_seconds();
-    *out = NULL;
-    if (report) *report = NULL;
     if ((unsigned)options->kind > CUTIS_RIG_FISH) return INVALID(context, "unknown kind of body");
     if (data->skin_count > 0)
         return UNSUPPORTED(context, "the model has a skin already: `handles --skeleton` makes new "

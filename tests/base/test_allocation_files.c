@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <cutis/render.h>
 #include <cutis/retarget.h>
+#include <cutis/rig.h>
 #include <cutis/skeleton.h>
 #include <jansson.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ enum { AROUND = 6, RINGS = 4, VERTICES = (RINGS + 1) * AROUND + 2 };
 
 static struct {
     cutis_context *context;
-    cutis_model *limb, *character, *walk, *arm;
+    cutis_model *limb, *character, *walk, *arm, *bare;
     cutis_renderer *renderer; ///< NULL without EGL
     cutis_device *device;
     uint32_t triangles[3 * 2 * AROUND * (RINGS + 1)];
@@ -71,6 +72,12 @@ static int set_up(void **state)
               cutis_synth_create(
                   w.context, &(cutis_synth_options){ .body = CUTIS_BODY_ARM, .vertex_count = 1000 },
                   &w.arm));
+    assert_ok(w.context, cutis_synth_create(w.context,
+                                            &(cutis_synth_options){ .body = CUTIS_BODY_FAMILY,
+                                                                    .kind = CUTIS_FAMILY_FISH,
+                                                                    .vertex_count = 2000,
+                                                                    .unrigged = true },
+                                            &w.bare));
     cutis_model_triangles(w.limb, w.triangles);
     w.surface =
         (cutis_surface){ VERTICES, 2 * AROUND * (RINGS + 1),
@@ -106,6 +113,7 @@ static int tear_down(void **state)
     cutis_model_destroy(w.character);
     cutis_model_destroy(w.walk);
     cutis_model_destroy(w.arm);
+    cutis_model_destroy(w.bare);
     bool clean = cutis_context_memory(w.context) == 0;
     cutis_context_destroy(w.context);
     return clean && atomic_load(&faults.live) == 0 ? 0 : -1;
@@ -405,6 +413,20 @@ static cutis_result retarget_map(uint64_t *digest)
 MAKES(retarget, cutis_model, cutis_retarget(w.walk, w.walk, NULL, &out, NULL),
       fold_model(digest, out), cutis_model_destroy)
 
+static cutis_result rig(uint64_t *digest)
+{
+    cutis_model *out = NULL;
+    cutis_rig_report *report = NULL;
+    const cutis_rig_options options = { .largest = true };
+    cutis_result result = cutis_rig(w.bare, w.device, &options, &out, &report);
+    assert_int_equal(result == CUTIS_OK, out && report);
+    if (result == CUTIS_OK) fold_model(digest, out);
+    if (report) fold(digest, &report->deviation, sizeof report->deviation);
+    cutis_rig_report_destroy(report);
+    cutis_model_destroy(out);
+    return result;
+}
+
 // Pictures ---------------------------------------------------------------------------------------
 
 static void fold_image(uint64_t *digest, cutis_image *image)
@@ -597,6 +619,7 @@ static const scenario FILES[] = {
     { "cutis_skeleton_extract", "automatic", extract_auto, 16, false },
     { "cutis_retarget_map", "itself", retarget_map, 1, false },
     { "cutis_retarget", "itself", retarget, 1, false },
+    { "cutis_rig", "a fish", rig, 64, false },
 };
 
 static const scenario DRACO[] = {
