@@ -10,7 +10,7 @@
 
 #define FEATURES 5
 #define SLOTS    20
-#define SIDE     (CUTIS_END_MOST + SLOTS)
+#define SIDE     (CUTIS_LIMB_MOST + SLOTS)
 
 typedef struct {
     cutis_kind kind;
@@ -54,6 +54,7 @@ static const role_row ROLES[] = {
 #define ROLE_ROWS (sizeof ROLES / sizeof *ROLES)
 
 static const double FLOORS[FEATURES] = { 0.3, 0.3, 0.2, 0.4, 0.17 };
+static const double NEVER = 1e6;
 static const double FAR = 12;        // the most that a single limb costs
 static const double MISSING = 6;     // a limb that the kind must have
 static const double NOT_THERE = 0.7; // one that it may have
@@ -67,7 +68,7 @@ typedef struct {
     uint32_t count;
     double diagonal;
     cutis_kind kind;
-    double features[CUTIS_END_MOST][FEATURES];
+    double features[CUTIS_LIMB_MOST][FEATURES];
     const role_row *slots[SLOTS];
     uint32_t slot_count;
 } fitting;
@@ -88,9 +89,14 @@ const char *cutis_role_name(cutis_kind kind, cutis_role role)
     return NAMES[role];
 }
 
+// What is behind a limb can only be a head, of kinds that have something on it.
 static double deviation(const fitting *f, uint32_t limb, const role_row *row)
 {
     double sum = 0;
+    if (f->limbs[limb].behind && (row->role != CUTIS_ROLE_HEAD ||
+                                  (f->kind != CUTIS_KIND_QUADRUPED && f->kind != CUTIS_KIND_BIRD &&
+                                   f->kind != CUTIS_KIND_INSECT)))
+        return NEVER;
     for (int k = 0; k < FEATURES; k++) {
         double z = (f->features[limb][k] - log(row->mean[k])) / fmax(row->spread[k], FLOORS[k]);
         sum += z * z / 2;
@@ -100,6 +106,7 @@ static double deviation(const fitting *f, uint32_t limb, const role_row *row)
 
 static double without_role(const fitting *f, uint32_t limb)
 {
+    if (f->limbs[limb].behind) return 0;
     return fmin(FAR, 1 + f->limbs[limb].stands_out / (EXTRA * f->diagonal));
 }
 
@@ -155,7 +162,7 @@ static double pairs_cost(const fitting *f, const role_row *const *given)
     double sum = 0;
     for (size_t r = 0; r < ROLE_ROWS; r++) {
         const role_row *row = &ROLES[r];
-        uint32_t list[CUTIS_END_MOST], n = 0;
+        uint32_t list[CUTIS_LIMB_MOST], n = 0;
         if (row->kind != f->kind || row->most % 2 != 0) continue;
         for (uint32_t i = 0; i < f->count; i++) {
             if (given[i] != row) continue;
@@ -237,7 +244,6 @@ static double improve(const fitting *f, const role_row **given)
 
 static void first_roles(const fitting *f, const role_row **given)
 {
-    static const double NEVER = 1e6;
     double costs[SIDE][SIDE];
     uint32_t n = f->count, m = f->slot_count, column[SIDE];
     for (uint32_t i = 0; i < n + m; i++)
@@ -260,9 +266,11 @@ void cutis_kind_fit(const cutis_centrelines *lines, const cutis_limb *limbs, uin
                     double diagonal, cutis_kind kind, cutis_kind_match *out)
 {
     fitting f = { lines, limbs, count, diagonal, kind, { { 0 } }, { NULL }, 0 };
-    const role_row *given[CUTIS_END_MOST] = { NULL };
+    const role_row *given[CUTIS_LIMB_MOST] = { NULL };
+    uint32_t ends = 0;
     for (uint32_t i = 0; i < count; i++) {
         const cutis_limb *l = &limbs[i];
+        ends += !l->behind;
         const double values[FEATURES] = { l->length / diagonal, l->thickness / diagonal, l->bulge,
                                           l->opening, l->flatness };
         for (int k = 0; k < FEATURES; k++) f.features[i][k] = log(fmax(values[k], 1e-6));
@@ -271,7 +279,7 @@ void cutis_kind_fit(const cutis_centrelines *lines, const cutis_limb *limbs, uin
         for (int i = 0; ROLES[r].kind == kind && i < ROLES[r].most; i++)
             f.slots[f.slot_count++] = &ROLES[r];
     first_roles(&f, given);
-    *out = (cutis_kind_match){ .kind = kind, .cost = improve(&f, given) / (count + 2.) };
+    *out = (cutis_kind_match){ .kind = kind, .cost = improve(&f, given) / (ends + 2.) };
     for (uint32_t i = 0; i < count; i++)
         out->roles[i] = given[i] ? given[i]->role : CUTIS_ROLE_NONE;
     for (size_t r = ROLE_ROWS; r-- > 0;) {

@@ -37,7 +37,7 @@ typedef enum cutis_role {
 typedef struct cutis_kind_match {
     cutis_kind kind;
     double cost; ///< 0: as the kind is in the mean; beyond about 6 it looks like something else
-    cutis_role roles[CUTIS_END_MOST]; ///< per limb
+    cutis_role roles[CUTIS_LIMB_MOST]; ///< per limb
     cutis_role lacks; ///< the first role that the kind must have more limbs of; NONE: all are there
     uint32_t has, needs; ///< of it
 } cutis_kind_match;

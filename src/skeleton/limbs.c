@@ -15,6 +15,7 @@ static const double THIN_CELLS = 2;  // a section of fewer cells says nothing
 static const double IN_CENTRE = 0.5; // of the centre's ball: openings in it are of the trunk
 static const double CREASE = 0.45;   // of the section: how far into the opening the crease lies
 static const double BUMP = 0.05;     // of the diagonal: an end without opening that stands out less
+static const double BEYOND = 1.3; // lengths of a limb: an opening farther in is of what carries it
 static const double NOT_OPEN = 1.2;
 
 // The value at x of a function given at growing places.
@@ -165,6 +166,19 @@ cutis_result cutis_limbs_find(cutis_arena *arena, const cutis_centrelines *lines
         good = follow_path(arena, lines, limb) && measure_limb(&scratch, lines, limb);
         bool bump = limb->opening_count == 0 && limb->stands_out < BUMP * diagonal;
         if (!bump && limb->length > 0) ++*count;
+    }
+    const uint32_t own = *count;
+    for (uint32_t i = 0; i < own && good; i++) {
+        const cutis_opening *next = NULL;
+        for (uint32_t k = 0; k < out[i].opening_count; k++)
+            if (out[i].openings[k].along > BEYOND * out[i].length) next = &out[i].openings[k];
+        if (!next) continue;
+        cutis_limb *limb = &out[(*count)++];
+        *limb = out[i];
+        limb->behind = true, limb->stands_out = 0;
+        limb->length = fmin(next->along + CREASE * next->before, limb->along[limb->count - 1]);
+        limb->opening = next->factor;
+        look(lines, limb);
     }
     cutis_arena_release(&scratch);
     return good ? CUTIS_OK : cutis_alloc_result(lines->cells.context);

@@ -5,7 +5,7 @@
 
 #include "skeleton/centrelines.h"
 
-enum { CUTIS_OPENING_MOST = 4 };
+enum { CUTIS_OPENING_MOST = 4, CUTIS_LIMB_MOST = 2 * CUTIS_END_MOST };
 
 /// A place where the section grows at once and stays large from there to the centre.
 typedef struct cutis_opening {
@@ -28,10 +28,13 @@ typedef struct cutis_limb {
     double bulge;      ///< largest section by the least of its inner half
     double flatness;   ///< section by the ball that fits in: 1 round, 2 flat
     double stands_out; ///< of its end
+    bool behind;       ///< not the end's own limb but what carries it, up to the next opening: the
+                       ///< head behind an ear
 } cutis_limb;
 
-/// Every end that is a limb; bumps are left out.
-/// @param out CUTIS_END_MOST of them, what stands out most first
+/// Every end that is a limb, what stands out most first; bumps are left out. Then what is behind
+/// those that open twice.
+/// @param out CUTIS_LIMB_MOST of them
 cutis_result cutis_limbs_find(cutis_arena *arena, const cutis_centrelines *lines, double diagonal,
                               cutis_limb *out, uint32_t *count);
 

@@ -14,7 +14,7 @@
 static const double STRAIGHT = 0.9;   // of a limb's length: up to there joints lie on its line
 static const double AIMED = 0.25;     // of it: the stretch that shows where the bone goes on
 static const double CROTCH = 1.07;    // of the way from a toe to it: the length of a leg
-static const double STEM = 0.4;       // of the way to a fish's tail: lobes part beyond it
+static const double STEM = 0.6;       // of the way to a fish's tail: lobes part beyond it
 static const double LONG_NECK = 0.66; // of the trunk: a neck of two bones; a bird's is a part then
 
 typedef struct {
@@ -68,7 +68,7 @@ static vec3 between_limbs(const planner *p, uint32_t a, double from, uint32_t b,
 static vec3 trunk_at(const planner *p, cutis_role role, double from, uint32_t b, double to,
                      double t)
 {
-    uint32_t list[CUTIS_END_MOST], n = limbs_of(p, role, list);
+    uint32_t list[CUTIS_LIMB_MOST], n = limbs_of(p, role, list);
     vec3 sum = v3(0, 0, 0);
     for (uint32_t i = 0; i < n; i++) sum = v3_add(sum, between_limbs(p, list[i], from, b, to, t));
     return n ? v3_divide(sum, n) : p->lines->nodes[0].point;
@@ -77,7 +77,7 @@ static vec3 trunk_at(const planner *p, cutis_role role, double from, uint32_t b,
 // The mean place of limbs of a role at a share of their length; the centre if there are none.
 static vec3 mean_at(const planner *p, cutis_role role, double share)
 {
-    uint32_t list[CUTIS_END_MOST], n = limbs_of(p, role, list);
+    uint32_t list[CUTIS_LIMB_MOST], n = limbs_of(p, role, list);
     vec3 sum = v3(0, 0, 0);
     if (n == 0) return p->lines->nodes[0].point;
     for (uint32_t i = 0; i < n; i++) sum = v3_add(sum, limb_at(p, list[i], share));
@@ -96,11 +96,16 @@ static void sort_along(const planner *p, uint32_t *list, uint32_t n, double shar
     }
 }
 
+static double tip_way(const planner *p, uint32_t limb)
+{
+    return p->lines->nodes[p->limbs[limb].path[0]].way;
+}
+
 // Legs of people part at the crotch. A waist no thicker than a thigh hides where their sections
 // open; there the place where the two become one piece tells.
 static void part_legs(planner *p, cutis_limb *limbs)
 {
-    uint32_t legs[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs);
+    uint32_t legs[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs);
     if (p->plan->kind != CUTIS_KIND_HUMAN || n != 2) return;
     double meets = p->lines->meets[limbs[legs[0]].end][limbs[legs[1]].end];
     for (uint32_t i = 0; i < 2; i++) {
@@ -124,7 +129,7 @@ static vec3 across(vec3 v, vec3 up)
 static void find_frame(planner *p)
 {
     vec3 front = v3(0, 0, 1);
-    uint32_t list[CUTIS_END_MOST], n;
+    uint32_t list[CUTIS_LIMB_MOST], n;
     p->up = v3(0, 1, 0);
     switch (p->plan->kind) {
     case CUTIS_KIND_HUMAN:
@@ -247,7 +252,7 @@ static const char *side_name(uint32_t i)
 // A pair, left first.
 static void lay_pair(planner *p, cutis_role role, int variant, const char *base, int32_t parent)
 {
-    uint32_t list[CUTIS_END_MOST], n = limbs_of(p, role, list);
+    uint32_t list[CUTIS_LIMB_MOST], n = limbs_of(p, role, list);
     sort_along(p, list, n, 1, p->left);
     for (uint32_t i = 0; i < n && i < 2; i++)
         lay_limb(p, list[i], variant, base, n == 1 ? "" : side_name(i), parent);
@@ -255,7 +260,7 @@ static void lay_pair(planner *p, cutis_role role, int variant, const char *base,
 
 static int32_t lay_single(planner *p, cutis_role role, const char *base, int32_t parent)
 {
-    uint32_t list[CUTIS_END_MOST];
+    uint32_t list[CUTIS_LIMB_MOST];
     return limbs_of(p, role, list) ? lay_limb(p, list[0], 0, base, "", parent) : parent;
 }
 
@@ -263,7 +268,7 @@ static int32_t lay_single(planner *p, cutis_role role, const char *base, int32_t
 
 static void plan_human(planner *p)
 {
-    uint32_t arms[CUTIS_END_MOST], heads[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_ARM, arms);
+    uint32_t arms[CUTIS_LIMB_MOST], heads[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_ARM, arms);
     add_part(p, "", "torso", "");
     vec3 low = mean_at(p, CUTIS_ROLE_LEG, 0.96), neck = mean_at(p, CUTIS_ROLE_HEAD, 0.97);
     vec3 shoulders = mean_at(p, CUTIS_ROLE_ARM, 0.95), hips = v3_mix(low, neck, 0.087);
@@ -289,7 +294,7 @@ static void plan_human(planner *p)
 // A bear's head: from its neck, the narrowest place between the ears and the trunk.
 static vec3 bear_neck(planner *p)
 {
-    uint32_t ears[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_EAR, ears);
+    uint32_t ears[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_EAR, ears);
     uint32_t head = add_part(p, "", "head", "");
     vec3 sum = v3(0, 0, 0);
     for (uint32_t i = 0; i < n; i++) {
@@ -307,10 +312,53 @@ static vec3 bear_neck(planner *p)
     return n ? v3_divide(sum, n) : p->lines->nodes[0].point;
 }
 
+// The same for a body whose centre lies in its head: the narrowest place on the way from its legs.
+static vec3 bear_neck_from_below(planner *p)
+{
+    static const cutis_role ROLES[2] = { CUTIS_ROLE_LEG, CUTIS_ROLE_ARM };
+    uint32_t torso = add_part(p, "", "torso", ""), list[CUTIS_LIMB_MOST];
+    vec3 sum = v3(0, 0, 0);
+    double way = 0, n = 0;
+    uint32_t legs = limbs_of(p, CUTIS_ROLE_LEG, list);
+    for (uint32_t i = 0; i < legs; i++) {
+        const cutis_limb *limb = &p->limbs[list[i]];
+        double least = INFINITY, end = limb->along[limb->count - 1], at = limb->length;
+        for (uint32_t k = 0; k < limb->count; k++) {
+            if (limb->along[k] < 1.3 * limb->length || limb->section[k] >= least ||
+                limb->along[k] > end - 0.4 * p->lines->nodes[0].radius)
+                continue;
+            least = limb->section[k], at = limb->along[k];
+        }
+        sum = v3_add(sum, cutis_limb_point(p->lines, limb, at));
+        way += end - at, n++;
+    }
+    if (n == 0) return p->lines->nodes[0].point;
+    for (int r = 0; r < 2; r++) {
+        uint32_t count = limbs_of(p, ROLES[r], list);
+        for (uint32_t i = 0; i < count; i++) {
+            const cutis_limb *limb = &p->limbs[list[i]];
+            mark_beyond(p, limb, limb->along[limb->count - 1] - way / n, torso);
+        }
+    }
+    p->plan->node_parts[0] = add_part(p, "", "head", "");
+    return v3_divide(sum, n);
+}
+
+// How far the roots of limbs of a role are from the centre.
+static double mean_way(const planner *p, cutis_role role)
+{
+    uint32_t list[CUTIS_LIMB_MOST], n = limbs_of(p, role, list);
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++) sum += (tip_way(p, list[i]) - p->limbs[list[i]].length) / n;
+    return sum;
+}
+
 static void plan_bear(planner *p)
 {
+    bool in_head = mean_way(p, CUTIS_ROLE_EAR) < 0.7 * mean_way(p, CUTIS_ROLE_LEG);
     add_part(p, "", "torso", "");
-    vec3 neck = bear_neck(p), legs = mean_at(p, CUTIS_ROLE_LEG, 1);
+    vec3 neck = in_head ? bear_neck_from_below(p) : bear_neck(p);
+    vec3 legs = mean_at(p, CUTIS_ROLE_LEG, 1);
     int32_t root = add_joint(p, "", "hips", "", CUTIS_NONE, v3_mix(legs, neck, 0.14));
     int32_t chest = add_joint(p, "", "chest", "", root, v3_mix(legs, neck, 0.5));
     int32_t head = add_joint(p, "", "head", "", chest, neck);
@@ -339,7 +387,7 @@ static bool lay_neck(planner *p, uint32_t index, double root, double trunk, int3
 static void give_ears(planner *p, uint32_t head)
 {
     const cutis_limb *limb = &p->limbs[head];
-    uint32_t ears[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_EAR, ears);
+    uint32_t ears[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_EAR, ears);
     uint32_t part = add_part(p, "", "head", "");
     for (uint32_t i = 0; i < n; i++) {
         const cutis_limb *ear = &p->limbs[ears[i]];
@@ -353,7 +401,7 @@ static void give_ears(planner *p, uint32_t head)
 
 static void plan_quadruped(planner *p)
 {
-    uint32_t legs[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs);
+    uint32_t legs[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs);
     add_part(p, "", "torso", "");
     sort_along(p, legs, n, 1, p->front);
     vec3 fore = v3(0, 0, 0), hind = fore;
@@ -368,7 +416,7 @@ static void plan_quadruped(planner *p)
     int32_t root = add_joint(p, "", "hips", "", CUTIS_NONE, hind);
     int32_t spine = add_joint(p, "", "spine", "", root, v3_mix(hind, fore, 0.35));
     int32_t chest = add_joint(p, "", "chest", "", spine, v3_mix(hind, fore, 0.757));
-    uint32_t heads[CUTIS_END_MOST];
+    uint32_t heads[CUTIS_LIMB_MOST];
     if (limbs_of(p, CUTIS_ROLE_HEAD, heads)) {
         lay_neck(p, heads[0], 1.05, v3_distance(fore, hind), chest);
         give_ears(p, heads[0]);
@@ -391,7 +439,7 @@ static void plan_bird(planner *p)
         add_joint(p, "", "hips", "", CUTIS_NONE, v3_mix(v3_mix(tail, neck, 0.34), legs, 0.3));
     int32_t chest =
         add_joint(p, "", "chest", "", root, v3_mix(v3_mix(tail, neck, 0.64), wings, 0.3));
-    uint32_t heads[CUTIS_END_MOST];
+    uint32_t heads[CUTIS_LIMB_MOST];
     if (limbs_of(p, CUTIS_ROLE_HEAD, heads)) {
         const cutis_limb *limb = &p->limbs[heads[0]];
         double trunk = v3_distance(tail, neck), peak, narrow;
@@ -408,7 +456,7 @@ static void plan_bird(planner *p)
 static void plan_octopus(planner *p)
 {
     static const char *const NAMES[4] = { "arm1", "arm2", "arm3", "arm4" };
-    uint32_t arms[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_ARM, arms), left = 0, right = 0;
+    uint32_t arms[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_ARM, arms), left = 0, right = 0;
     add_part(p, "", "head", "");
     vec3 roots = mean_at(p, CUTIS_ROLE_ARM, 1.04), mantle = mean_at(p, CUTIS_ROLE_HEAD, 1.15);
     int32_t root = add_joint(p, "", "body", "", CUTIS_NONE, v3_mix(roots, mantle, 0.3));
@@ -426,7 +474,7 @@ static void plan_octopus(planner *p)
 // The head of an insect with antennae: up to the next opening beyond theirs.
 static int32_t insect_head(planner *p, int32_t thorax)
 {
-    uint32_t list[CUTIS_END_MOST];
+    uint32_t list[CUTIS_LIMB_MOST];
     if (limbs_of(p, CUTIS_ROLE_HEAD, list)) return lay_limb(p, list[0], 0, "", "", thorax);
     uint32_t n = limbs_of(p, CUTIS_ROLE_EAR, list);
     if (n == 0) return thorax;
@@ -445,7 +493,7 @@ static int32_t insect_head(planner *p, int32_t thorax)
 
 static void plan_insect(planner *p)
 {
-    uint32_t legs[CUTIS_END_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs), seen[2] = { 0 };
+    uint32_t legs[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs), seen[2] = { 0 };
     static const char *const NUMBERS[3] = { "1", "2", "3" };
     add_part(p, "", "thorax", "");
     vec3 middle = mean_at(p, CUTIS_ROLE_LEG, 1.15);
@@ -467,7 +515,7 @@ static void plan_insect(planner *p)
 static void plan_hand(planner *p)
 {
     static const char *const NAMES[5] = { "thumb", "index", "middle", "ring", "pinky" };
-    uint32_t fingers[CUTIS_END_MOST], stump[CUTIS_END_MOST];
+    uint32_t fingers[CUTIS_LIMB_MOST], stump[CUTIS_LIMB_MOST];
     uint32_t n = limbs_of(p, CUTIS_ROLE_FINGER, fingers), thumb = 0;
     vec3 roots = mean_at(p, CUTIS_ROLE_FINGER, 1), low = mean_at(p, CUTIS_ROLE_STUMP, 0);
     double fingers_length = 0;
@@ -495,7 +543,7 @@ static void plan_hand(planner *p)
         double at = fmax(v3_distance(low, roots) - 0.95 * fingers_length, 0.3 * limb->length);
         wrist = cutis_limb_point(p->lines, limb, at);
         root = add_joint(p, "", "forearm", "", root, limb_at(p, stump[0], 0.28));
-        if (at > 0.9 * fingers_length) mark_beyond(p, limb, at, add_part(p, "", "forearm", ""));
+        if (at > 1.08 * fingers_length) mark_beyond(p, limb, at, add_part(p, "", "forearm", ""));
     }
     int32_t hand = add_joint(p, "", "hand", "", root, wrist);
     for (uint32_t i = 0; i < n && i < 5; i++) {
@@ -505,20 +553,6 @@ static void plan_hand(planner *p)
                 add_joint(p, "thumb", "1", "", hand, v3_mix(wrist, limb_at(p, first, 0.89), 0.4));
         lay_limb(p, fingers[i], i == 0, NAMES[i], "", parent);
     }
-}
-
-// Where two limbs' lines part, as the way from the centre.
-static double fork_way(const planner *p, uint32_t a, uint32_t b)
-{
-    const cutis_limb *la = &p->limbs[a], *lb = &p->limbs[b];
-    uint32_t ia = la->count, ib = lb->count;
-    while (ia > 0 && ib > 0 && la->path[ia - 1] == lb->path[ib - 1]) ia--, ib--;
-    return p->lines->nodes[la->path[ia < la->count ? ia : ia - 1]].way;
-}
-
-static double tip_way(const planner *p, uint32_t limb)
-{
-    return p->lines->nodes[p->limbs[limb].path[0]].way;
 }
 
 // How thick a limb is at its tip: noses are, tails are not.
@@ -541,8 +575,11 @@ static uint32_t assign_fish(planner *p)
 {
     uint32_t nose = 0, tail = 0;
     double far = -1;
+    while (p->count > 0 && p->limbs[p->count - 1].behind) p->count--; // they have ends of their own
     for (uint32_t i = 1; i < p->count; i++)
         if (blunt(p, i) > blunt(p, nose)) nose = i;
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->roles[i] == CUTIS_ROLE_HEAD) nose = i; // what the kind says of it counts more
     for (uint32_t i = 0; i < p->count; i++) {
         double d = v3_distance(limb_at(p, i, 0), limb_at(p, nose, 0));
         if (d > far) far = d, tail = i;
@@ -554,7 +591,8 @@ static uint32_t assign_fish(planner *p)
     for (uint32_t i = 0; i < p->count; i++) {
         p->roles[i] = CUTIS_ROLE_NONE;
         if (i == nose || i == tail) continue;
-        if (fork_way(p, i, tail) > STEM * tip_way(p, tail)) {
+        if (p->lines->meets[p->limbs[i].end][p->limbs[tail].end] >
+            STEM * p->lines->ends[p->limbs[tail].end].reach) {
             p->roles[i] = CUTIS_ROLE_CAUDAL;
             continue;
         }
@@ -577,12 +615,17 @@ static double fish_stem(const planner *p, uint32_t tail)
 {
     const cutis_limb *limb = &p->limbs[tail];
     double whole = limb->along[limb->count - 1], most = 0, least = INFINITY, peak = 0, stem = 0;
+    double lobes = 0; // where the last of them joins
+    for (uint32_t i = 1; i < p->lines->count; i++)
+        for (uint32_t k = 1; k < limb->count && limb->along[k] < 0.5 * whole; k++)
+            if (p->lines->nodes[i].parent == limb->path[k] && i != limb->path[k - 1])
+                lobes = fmax(lobes, limb->along[k]);
     for (uint32_t i = 0; i < limb->count; i++)
         if (limb->along[i] > 0.1 * whole && limb->along[i] < 0.45 * whole &&
             limb->section[i] > most)
             most = limb->section[i], peak = limb->along[i];
     for (uint32_t i = 0; i < limb->count; i++) {
-        if (limb->along[i] <= peak || limb->along[i] > 0.7 * whole) continue;
+        if (limb->along[i] <= fmax(peak, lobes) || limb->along[i] > 0.7 * whole) continue;
         if (limb->section[i] < least) least = limb->section[i], stem = whole - limb->along[i];
     }
     return stem;
@@ -593,7 +636,7 @@ static void plan_fish(planner *p)
     static const char *const NAMES[4] = { "body", "head", "spine1", "spine2" };
     static const double PLACES[4] = { 0.47, 0.24, 0.69, 0.87 }; // from the nose to the tail's root
     static const int32_t PARENTS[4] = { CUTIS_NONE, 0, 0, 2 };
-    uint32_t tails[CUTIS_END_MOST], noses[CUTIS_END_MOST], n;
+    uint32_t tails[CUTIS_LIMB_MOST], noses[CUTIS_LIMB_MOST], n;
     uint32_t tail = p->count > 1 ? assign_fish(p) : 0;
     n = limbs_of(p, CUTIS_ROLE_CAUDAL, tails);
     double stem = n ? fish_stem(p, tail) : 0;
@@ -625,7 +668,7 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
         plan_human,  plan_quadruped, plan_bird, plan_octopus,
         plan_insect, plan_bear,      plan_hand, plan_fish,
     };
-    cutis_limb *limbs = cutis_arena_alloc(arena, CUTIS_END_MOST, sizeof *limbs);
+    cutis_limb *limbs = cutis_arena_alloc(arena, CUTIS_LIMB_MOST, sizeof *limbs);
     uint32_t count;
     cutis_kind_match match = { .kind = kind };
     *out = (cutis_plan){ .second = INFINITY };
