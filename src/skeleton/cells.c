@@ -12,6 +12,8 @@
 #define NEAR   4                       // steps that a point may lie outside the cells
 static const double FINEST = 1 / 280.; // of the longest side
 static const double MOST_PLACES = 1.6e7;
+static const double MOST_WORK =
+    1e8; // places that triangles pass: a file of huge ones gets large cells
 static const double SAMPLING = 0.6; // of a cell: distance of samples on triangles
 // A surface cell reaches beyond the surface by a quarter of its edge in the mean, and the nearest
 // centre outside lies half an edge beyond that.
@@ -28,6 +30,19 @@ static double volume_of(const cutis_closed *mesh)
     return fabs(sum) / 6;
 }
 
+// Columns and samples that all triangles need together, for cells of size one.
+static double work_of(const cutis_closed *mesh)
+{
+    double sum = 0;
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        double longest = 0;
+        for (uint32_t k = 0; k < 3; k++)
+            longest = fmax(longest, cutis_edge_length(mesh, 3 * f + k));
+        sum += longest * longest;
+    }
+    return sum;
+}
+
 static void choose_grid(cutis_cells *c, const cutis_closed *mesh, uint32_t wanted)
 {
     double high[3], longest = 0;
@@ -40,6 +55,7 @@ static void choose_grid(cutis_cells *c, const cutis_closed *mesh, uint32_t wante
         longest = fmax(longest, high[k] - c->low[k]);
     }
     c->size = fmax(cbrt(volume_of(mesh) / wanted), longest * FINEST);
+    c->size = fmax(c->size, sqrt(work_of(mesh) / MOST_WORK));
     if (!(c->size > 0)) c->size = 1;
     for (;; c->size *= 1.1) {
         double places = 1;
@@ -74,7 +90,7 @@ static vec3 in_cells(const cutis_cells *c, const double *p)
 
 // Columns of centres that go through a triangle: where they do, the place above changes by its
 // side. Centres lie off the corners by a little, so that none is hit exactly.
-static void cross_columns(const cutis_cells *c, int8_t *turns, vec3 p, vec3 q, vec3 r)
+static void cross_columns(const cutis_cells *c, int16_t *turns, vec3 p, vec3 q, vec3 r)
 {
     const double off_x = 1e-7, off_y = 1.37e-7;
     double area = (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
@@ -91,7 +107,8 @@ static void cross_columns(const cutis_cells *c, int8_t *turns, vec3 p, vec3 q, v
             if (u < 0 || v < 0 || u + v > 1) continue;
             double z = p.z + u * (q.z - p.z) + v * (r.z - p.z);
             size_t place = place_of(c, (uint32_t)x, (uint32_t)y, (uint32_t)ceil(z));
-            turns[place] = (int8_t)(turns[place] + (area < 0 ? 1 : -1));
+            int turned = turns[place] + (area < 0 ? 1 : -1);
+            if (turned >= INT16_MIN && turned <= INT16_MAX) turns[place] = (int16_t)turned;
         }
 }
 
@@ -161,7 +178,7 @@ static bool find_depth(cutis_cells *c, const uint8_t *inside, cutis_arena *scrat
     return true;
 }
 
-static bool fill(const cutis_cells *c, const cutis_closed *mesh, uint8_t *inside, int8_t *turns)
+static bool fill(const cutis_cells *c, const cutis_closed *mesh, uint8_t *inside, int16_t *turns)
 {
     for (uint32_t f = 0; f < mesh->face_count; f++) {
         const uint32_t *v = mesh->faces[f];
@@ -189,7 +206,7 @@ cutis_result cutis_cells_make(cutis_arena *arena, const cutis_closed *mesh, uint
     size_t total = (size_t)out->n[0] * out->n[1] * out->n[2];
     cutis_arena scratch = { .context = mesh->context };
     uint8_t *inside = cutis_arena_zero(&scratch, total, 1);
-    int8_t *turns = cutis_arena_zero(&scratch, total, 1);
+    int16_t *turns = cutis_arena_zero(&scratch, total, sizeof *turns);
     out->at = cutis_arena_alloc(arena, total, sizeof *out->at);
     bool good = inside && turns && out->at && fill(out, mesh, inside, turns);
     for (size_t i = 0; i < total && good; i++)

@@ -12,6 +12,8 @@
 static const double SAME_RIG = 0.8;
 // Shoulders against the trunk (see build).
 static const double TWO_LEGGED = 0.6, FOUR_LEGGED = 0.45;
+static const double FOUR_WITH_COLLARS =
+    0.38; // people have them; found by shape, their shoulders may be narrow
 
 int32_t cutis_retarget_ancestor(const retarget_rig *rig, int32_t a, int32_t b)
 {
@@ -166,7 +168,9 @@ cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig)
                      rig->role[thigh] <= ROLE_HAND;
     if (rig->four_legged && !backwards && !(whole && named > TWO_LEGGED)) return CUTIS_OK;
     whole = cutis_retarget_roles_by_name(rig);
-    rig->four_legged = whole && named < FOUR_LEGGED;
+    const bool collars = cutis_retarget_joint(rig, ROLE_CLAVICLE, SIDE_LEFT) != CUTIS_NONE &&
+                         cutis_retarget_joint(rig, ROLE_CLAVICLE, SIDE_RIGHT) != CUTIS_NONE;
+    rig->four_legged = whole && named < (collars ? FOUR_WITH_COLLARS : FOUR_LEGGED);
     rig->found = CUTIS_RETARGET_BY_NAMES;
     if (!whole) {
         TRY(cutis_retarget_roles_by_topology(arena, rig, &whole));
