@@ -11,10 +11,12 @@
 #include "geometry/order.h"
 #include "skeleton/plan_rows.h"
 
-static const double STRAIGHT = 0.9;   // of a limb's length: up to there joints lie on its line
-static const double AIMED = 0.25;     // of it: the stretch that shows where the bone goes on
-static const double CROTCH = 1.07;    // of the way from a toe to it: the length of a leg
-static const double STEM = 0.6;       // of the way to a fish's tail: lobes part beyond it
+static const double STRAIGHT = 0.9; // of a limb's length: up to there joints lie on its line
+static const double AIMED = 0.25;   // of it: the stretch that shows where the bone goes on
+static const double CROTCH = 1.07;  // of the way from a toe to it: the length of a leg
+static const double STEM = 0.6;     // of the way to a fish's tail: lobes part beyond it
+static const double BRANCH =
+    1.2; // of the section: so far inside of a border branches are outside's
 static const double LONG_NECK = 0.66; // of the trunk: a neck of two bones; a bird's is a part then
 
 typedef struct {
@@ -23,6 +25,7 @@ typedef struct {
     const cutis_limb *limbs;
     cutis_role *roles;
     uint32_t count;
+    uint32_t *side_parts; // per node: of what branches off there; CUTIS_NOTHING: the node's own
     vec3 up, front, left; // of the body
 } planner;
 
@@ -223,11 +226,24 @@ static double row_place(const cutis_limb *limb, plan_anchor anchor, double value
     return from + value * cutis_limb_section(limb, from);
 }
 
+// What branches off a limb just inside of a border is of the part outside of it: a thumb leaves the
+// line of an arm before the wrist.
+static void mark_branches(planner *p, const cutis_limb *limb, double outermost)
+{
+    const uint32_t *parts = p->plan->node_parts;
+    for (uint32_t i = 0, k = 0; i < limb->count && limb->along[i] <= outermost; i++) {
+        double along = limb->along[i] - BRANCH * limb->section[i];
+        while (limb->along[k] < along) k++;
+        p->side_parts[limb->path[i]] = parts[limb->path[k]];
+    }
+}
+
 // Joints and parts of a limb, by its rows. Returns its last joint.
 static int32_t lay_limb(planner *p, uint32_t index, int variant, const char *base, const char *side,
                         int32_t parent)
 {
     const cutis_limb *limb = &p->limbs[index];
+    double outermost = 0;
     for (uint32_t r = 0; r < CUTIS_PLAN_ROW_COUNT; r++) {
         const plan_row *row = &CUTIS_PLAN_ROWS[r];
         if (row->kind != p->plan->kind || row->role != p->roles[index] || row->variant != variant)
@@ -237,10 +253,12 @@ static int32_t lay_limb(planner *p, uint32_t index, int variant, const char *bas
             parent =
                 add_joint(p, base, row->joint, side, parent, limb_at(p, index, at / limb->length));
         }
-        if (row->part)
-            mark_beyond(p, limb, row_place(limb, row->anchor, row->cut),
-                        add_part(p, base, row->part, side));
+        if (!row->part) continue;
+        double cut = row_place(limb, row->anchor, row->cut);
+        mark_beyond(p, limb, cut, add_part(p, base, row->part, side));
+        outermost = fmax(outermost, cut);
     }
+    mark_branches(p, limb, outermost);
     return parent;
 }
 
@@ -383,19 +401,23 @@ static bool lay_neck(planner *p, uint32_t index, double root, double trunk, int3
     return is_long;
 }
 
-// Ears are the head's, with the stretch of the head that they stand on.
+// Lines of ears may keep beside that of the head down to the chest: as far from the centre as the
+// head's part begins they are the head's, then the neck's.
 static void give_ears(planner *p, uint32_t head)
 {
     const cutis_limb *limb = &p->limbs[head];
     uint32_t ears[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_EAR, ears);
-    uint32_t part = add_part(p, "", "head", "");
+    uint32_t parts[2] = { add_part(p, "", "neck", ""), add_part(p, "", "head", "") };
+    double ways[2] = { INFINITY, INFINITY };
+    for (uint32_t i = 0; i < limb->count; i++)
+        for (int k = 0; k < 2; k++)
+            if (p->plan->node_parts[limb->path[i]] == parts[k])
+                ways[k] = p->lines->nodes[limb->path[i]].way;
     for (uint32_t i = 0; i < n; i++) {
         const cutis_limb *ear = &p->limbs[ears[i]];
-        uint32_t a = limb->count, b = ear->count;
-        while (a > 0 && b > 0 && limb->path[a - 1] == ear->path[b - 1]) a--, b--;
-        mark_beyond(p, ear, ear->along[b < ear->count ? b : b - 1], part);
-        double fork = limb->along[a < limb->count ? a : a - 1];
-        if (fork < 0.6 * limb->length) mark_beyond(p, limb, fork, part);
+        for (int k = 0; k < 2; k++)
+            mark_beyond(p, ear, tip_way(p, ears[i]) - fmin(ways[k], ways[1]), parts[k]);
+        mark_beyond(p, ear, ear->length, parts[1]);
     }
 }
 
@@ -685,12 +707,16 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
         .plan = out, .lines = lines, .limbs = limbs, .roles = match.roles, .count = count
     };
     part_legs(&p, limbs);
+    p.side_parts = cutis_nothings(arena, lines->count);
+    if (!p.side_parts) return cutis_alloc_result(lines->cells.context);
     find_frame(&p);
     KINDS[match.kind](&p);
     if (out->node_parts[0] == CUTIS_NOTHING) out->node_parts[0] = 0;
     for (uint32_t i = 1; i < lines->count; i++)
         if (out->node_parts[i] == CUTIS_NOTHING)
-            out->node_parts[i] = out->node_parts[lines->nodes[i].parent];
+            out->node_parts[i] = p.side_parts[lines->nodes[i].parent] != CUTIS_NOTHING
+                                     ? p.side_parts[lines->nodes[i].parent]
+                                     : out->node_parts[lines->nodes[i].parent];
     return CUTIS_OK;
 }
 

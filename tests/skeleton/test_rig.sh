@@ -1,6 +1,6 @@
 #!/bin/sh
 # Rigs for bare bodies of eight kinds, nothing told, against the truth (judge_rig.py): three seeds of each; 50 of each, in full size,
-# with CUTIS_SOAK, half of them seeds that nobody looked at while it was written (9000 and on).
+# with CUTIS_SOAK, half of them seeds that nobody looked at while it was written (9000 and on), and people that walk (rig_walks.py).
 here=$(dirname "$0")
 [ -x "$CUTIS" ] || { echo "skip rig: there is no command at $CUTIS"; exit 0; }
 /usr/bin/python3 -c 'import numpy, scipy' 2>/dev/null || { echo "skip rig: numpy or scipy is not there"; exit 0; }
@@ -19,6 +19,11 @@ failed=0
 if [ -n "${CUTIS_SOAK:-}" ]; then
     judge "rigs of 200 bodies that were looked at" 100 25 8000
     judge "rigs of 200 bodies that nobody looked at" 9000 25 8000
+    if [ -d "$SHARED/data/cmu-mocap" ]; then
+        /usr/bin/python3 "$here/rig_walks.py" "$CUTIS" "$SHARED" "$folder" 100 20 || failed=1
+    else
+        echo "skip rig_walks: shared data: $SHARED/data/cmu-mocap is not there"
+    fi
 else
     judge "rigs of 24 bodies" 100 3 3000
 fi
