@@ -192,7 +192,7 @@ static bool fill(const cutis_cells *c, const cutis_closed *mesh, uint8_t *inside
         int sum = 0;
         for (uint32_t z = 0; z < c->n[2]; z++) {
             sum += turns[column + z * layer];
-            if (sum > 0) inside[column + z * layer] = 1;
+            if (sum > 0 && z >= BORDER && z + BORDER < c->n[2]) inside[column + z * layer] = 1;
         }
     }
     return true;

@@ -354,6 +354,19 @@ static bool find_centre(finder *f, double stands_out)
     return count < 3 || find_middle(f, ends, count, &lines->centre);
 }
 
+// The coarse cells may join what the fine ones keep apart: then the centre may lie in a collar or a
+// belt, from where no way leads to the body.
+static bool keep_to_body(finder *f)
+{
+    cutis_centrelines *lines = f->lines;
+    const cutis_cells *c = &lines->cells;
+    uint32_t reached = 0;
+    if (!march_from(f, lines->centre, NULL, lines->reach, NULL)) return false;
+    for (uint32_t i = 0; i < c->count; i++) reached += isfinite(lines->reach[i]) != 0;
+    if (2 * (uint64_t)reached < c->count) lines->centre = deepest(c);
+    return true;
+}
+
 static bool find_lines(finder *f, double least)
 {
     cutis_centrelines *lines = f->lines;
@@ -384,7 +397,9 @@ static cutis_result find_centre_point(const cutis_closed *mesh, uint32_t wanted,
     cutis_result result = cutis_cells_make(&arena, mesh, wanted / 8, &coarse->cells);
     if (result == CUTIS_OK) {
         double least = fmax(2 * coarse->cells.size, STANDS_OUT * mesh->diagonal);
-        if (coarse->cells.count == 0 || !find_centre(&f, least))
+        if (coarse->cells.count == 0)
+            result = UNSUPPORTED(mesh->context, "the body has no inside");
+        else if (!find_centre(&f, least))
             result = cutis_alloc_result(mesh->context);
     }
     if (result == CUTIS_OK) *out = cutis_cell_centre(&coarse->cells, coarse->centre);
@@ -407,7 +422,10 @@ cutis_result cutis_centrelines_find(cutis_arena *arena, const cutis_closed *mesh
                  .scratch = { .context = mesh->context },
                  .heap = { .context = mesh->context } };
     out->centre = cutis_cell_near(&out->cells, centre);
-    bool good = out->centre != CUTIS_NOTHING && begin(&f) && find_lines(&f, least);
+    if (out->centre == CUTIS_NOTHING) // the body is thinner than the cells it was looked for in
+        return UNSUPPORTED(mesh->context,
+                           "nothing of the body is thick enough to look for limbs in");
+    bool good = begin(&f) && keep_to_body(&f) && find_lines(&f, least);
     cutis_heap_release(&f.heap);
     cutis_arena_release(&f.scratch);
     return good ? CUTIS_OK : cutis_alloc_result(mesh->context);

@@ -282,12 +282,6 @@ void cutis_kind_fit(const cutis_centrelines *lines, const cutis_limb *limbs, uin
     *out = (cutis_kind_match){ .kind = kind, .cost = improve(&f, given) / (ends + 2.) };
     for (uint32_t i = 0; i < count; i++)
         out->roles[i] = given[i] ? given[i]->role : CUTIS_ROLE_NONE;
-    for (size_t r = ROLE_ROWS; r-- > 0;) {
-        uint32_t n = 0;
-        for (uint32_t i = 0; i < count; i++) n += given[i] == &ROLES[r];
-        if (ROLES[r].kind == kind && n < (uint32_t)ROLES[r].least)
-            out->lacks = ROLES[r].role, out->has = n, out->needs = (uint32_t)ROLES[r].least;
-    }
 }
 
 void cutis_kind_find(const cutis_centrelines *lines, const cutis_limb *limbs, uint32_t count,
@@ -302,4 +296,17 @@ void cutis_kind_find(const cutis_centrelines *lines, const cutis_limb *limbs, ui
         if (!better && match.cost < *second) *second = match.cost, *next = match.kind;
         if (better) *out = match;
     }
+}
+
+cutis_role cutis_kind_lacks(cutis_kind kind, const cutis_role *roles, uint32_t count, uint32_t *has,
+                            uint32_t *needs)
+{
+    for (size_t r = 0; r < ROLE_ROWS; r++) {
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < count; i++) n += roles[i] == ROLES[r].role;
+        if (ROLES[r].kind != kind || n >= (uint32_t)ROLES[r].least) continue;
+        *has = n, *needs = (uint32_t)ROLES[r].least;
+        return ROLES[r].role;
+    }
+    return CUTIS_ROLE_NONE;
 }

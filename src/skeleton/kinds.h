@@ -38,8 +38,6 @@ typedef struct cutis_kind_match {
     cutis_kind kind;
     double cost; ///< 0: as the kind is in the mean; beyond about 6 it looks like something else
     cutis_role roles[CUTIS_LIMB_MOST]; ///< per limb
-    cutis_role lacks; ///< the first role that the kind must have more limbs of; NONE: all are there
-    uint32_t has, needs; ///< of it
 } cutis_kind_match;
 
 /// How well limbs fit a kind, with the roles that fit best.
@@ -49,6 +47,10 @@ void cutis_kind_fit(const cutis_centrelines *lines, const cutis_limb *limbs, uin
 /// The kind that fits best. @param next, second the next one and its cost
 void cutis_kind_find(const cutis_centrelines *lines, const cutis_limb *limbs, uint32_t count,
                      double diagonal, cutis_kind_match *out, cutis_kind *next, double *second);
+
+/// The first role that a kind must have more limbs of than these; NONE: all are there.
+cutis_role cutis_kind_lacks(cutis_kind kind, const cutis_role *roles, uint32_t count, uint32_t *has,
+                            uint32_t *needs);
 
 const char *cutis_kind_name(cutis_kind kind);
 /// What one limb of a role is called.

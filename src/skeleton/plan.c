@@ -426,8 +426,9 @@ static void plan_quadruped(planner *p)
     uint32_t legs[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs);
     add_part(p, "", "torso", "");
     sort_along(p, legs, n, 1, p->front);
-    vec3 fore = v3(0, 0, 0), hind = fore;
     uint32_t half = n / 2;
+    vec3 zero = v3(0, 0, 0), fore = half ? zero : p->lines->nodes[0].point;
+    vec3 hind = n > half ? zero : fore;
     for (uint32_t i = 0; i < n; i++) {
         vec3 root = limb_at(p, legs[i], i < half ? 1.20 : 1.14);
         if (i < half)
@@ -702,7 +703,6 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
     else
         cutis_kind_fit(lines, limbs, count, diagonal, kind, &match);
     out->kind = match.kind, out->cost = match.cost;
-    out->lacks = match.lacks, out->has = match.has, out->needs = match.needs;
     planner p = {
         .plan = out, .lines = lines, .limbs = limbs, .roles = match.roles, .count = count
     };
@@ -711,6 +711,7 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
     if (!p.side_parts) return cutis_alloc_result(lines->cells.context);
     find_frame(&p);
     KINDS[match.kind](&p);
+    out->lacks = cutis_kind_lacks(match.kind, p.roles, p.count, &out->has, &out->needs);
     if (out->node_parts[0] == CUTIS_NOTHING) out->node_parts[0] = 0;
     for (uint32_t i = 1; i < lines->count; i++)
         if (out->node_parts[i] == CUTIS_NOTHING)

@@ -22,7 +22,7 @@ typedef struct cutis_plan {
     uint32_t *node_parts; ///< per node of the centrelines
     vec3 front;           ///< where the body looks, unit
     cutis_kind next;      ///< the kind that fits next best
-    cutis_role lacks;     ///< as of cutis_kind_match
+    cutis_role lacks;     ///< as cutis_kind_lacks says
     uint32_t has, needs;
 } cutis_plan;
 

@@ -34,14 +34,28 @@ static cutis_result make_map(retarget_work *w)
     return CUTIS_OK;
 }
 
+// Is it a limb: with a joint of the next role on the left side below it, or a chain of three? A
+// helper beside a thigh has neither.
+static bool carries(const retarget_rig *rig, uint32_t n, uint8_t role)
+{
+    for (uint32_t m = n + 1; m < rig->count; m++) {
+        int32_t above = (int32_t)m;
+        uint32_t deep = 0;
+        for (; above > (int32_t)n; deep++) above = rig->data->nodes[above].parent;
+        bool next = rig->role[m] == role && rig->side[m] == SIDE_LEFT;
+        if (above == (int32_t)n && (next || deep >= 2)) return true;
+    }
+    return false;
+}
+
 // Legs, or arms, on the left side: those that are not below others.
 static uint32_t limbs_a_side(const retarget_rig *rig)
 {
     uint32_t legs = 0, arms = 0;
     for (uint32_t n = 0; n < rig->count; n++) {
         bool first = rig->side[n] == SIDE_LEFT && rig->order[n] == 0;
-        legs += first && rig->role[n] == ROLE_THIGH;
-        arms += first && rig->role[n] == ROLE_UPPERARM;
+        legs += first && rig->role[n] == ROLE_THIGH && carries(rig, n, ROLE_SHIN);
+        arms += first && rig->role[n] == ROLE_UPPERARM && carries(rig, n, ROLE_FOREARM);
     }
     return legs > arms ? legs : arms;
 }

@@ -37,17 +37,21 @@ static bool take_vertex(const retarget_job *job, const cutis_primitive *p, uint3
     uint32_t strongest = first, count = 0;
     for (uint32_t i = first; i < last; i++)
         if (in->weights[i] > in->weights[strongest]) strongest = i;
-    if (first == last || !goes_with(job, (int32_t)joints[in->joints[strongest]], foot))
+    if (first == last || !(in->weights[strongest] > 0) ||
+        !goes_with(job, (int32_t)joints[in->joints[strongest]], foot))
         return false;
     if (!out) return true;
     int32_t *node = out->node + (size_t)RETARGET_SOLE_NODES * out->count;
     double *weight = out->weight + (size_t)RETARGET_SOLE_NODES * out->count, sum = 0;
     for (uint32_t k = 0; k < RETARGET_SOLE_NODES; k++) node[k] = foot, weight[k] = 0;
-    for (uint32_t i = first; i < last && count < RETARGET_SOLE_NODES; i++) {
-        int32_t joint = (int32_t)joints[in->joints[i]];
-        node[count] = joint, weight[count++] = (double)in->weights[i];
-        sum += (double)in->weights[i];
+    for (uint32_t i = first; i < last; i++) { // the largest, largest first
+        double own = (double)in->weights[i];
+        uint32_t k = count < RETARGET_SOLE_NODES ? count++ : RETARGET_SOLE_NODES;
+        if (k == RETARGET_SOLE_NODES && !(own > weight[--k])) continue;
+        for (; k > 0 && weight[k - 1] < own; k--) weight[k] = weight[k - 1], node[k] = node[k - 1];
+        weight[k] = own, node[k] = (int32_t)joints[in->joints[i]];
     }
+    for (uint32_t k = 0; k < count; k++) sum += weight[k];
     for (uint32_t k = 0; k < count; k++) weight[k] /= sum;
     const float *at = p->positions + 3 * (size_t)v;
     const double x[3] = { at[0], at[1], at[2] };

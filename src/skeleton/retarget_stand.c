@@ -19,6 +19,8 @@ static const double LEVEL = 0.06;
 static const double TOUCH = 0.001;
 // A leg is stretched to this part of its length, the hips come down for more, within that long.
 static const double LEG_REACH = 0.9985, DROP_SPAN = 0.1;
+static const double SPAN_MOST =
+    256; // frames: of motions beyond 2500 a second it is shorter, not endless
 // How far from the scaled path an ankle may be, in heights: as bones bring it, and with what
 // standing adds, so that it stays within the 2 % that are promised.
 static const double PATH_REACH = 0.004, PATH_MOST = 0.018;
@@ -263,7 +265,7 @@ static double needed_drop(const retarget_work *w, int side, uint32_t f)
 static void find_drop(retarget_work *w)
 {
     const int64_t frames = w->report.frame_count;
-    const int64_t span = (int64_t)fmax(1, round(DROP_SPAN * w->report.fps));
+    const int64_t span = (int64_t)fmin(fmax(1, round(DROP_SPAN * w->report.fps)), SPAN_MOST);
     double *need = w->scratch, *most = w->scratch + frames;
     for (int64_t f = 0; f < frames; f++) need[f] = 0;
     for (int side = 0; side < 2; side++) {

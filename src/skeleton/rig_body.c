@@ -233,8 +233,8 @@ static bool add_skin(rigger *r, const float *transform, uint32_t first)
 
 // The model -------------------------------------------------------------------------------------
 
-// Primitives with parts, and every vertex on the root until there are weights.
-static bool fill_primitive(rigger *r, cutis_primitive *primitive, const uint32_t *parts)
+// Every vertex on the root, until there are weights.
+static bool hold_by_root(rigger *r, cutis_primitive *primitive)
 {
     size_t n = primitive->vertex_count;
     uint32_t *first = cutis_arena_alloc(&r->arena, n + 1, sizeof *first);
@@ -244,21 +244,83 @@ static bool fill_primitive(rigger *r, cutis_primitive *primitive, const uint32_t
     for (size_t v = 0; v <= n; v++) first[v] = (uint32_t)v;
     for (size_t v = 0; v < n; v++) weights[v] = 1;
     primitive->influences = (cutis_influences){ first, joints, weights };
-    primitive->parts = parts;
     return true;
 }
 
+// Meshes of the instances as they are at rest in the world.
+static cutis_mesh *world_meshes(rigger *r, const cutis_instance *instances, uint32_t count)
+{
+    const cutis_model_data *data = cutis_model_get(r->model);
+    cutis_mesh *meshes = cutis_arena_zero(&r->arena, count, sizeof *meshes);
+    const float *positions = r->body.positions;
+    for (uint32_t i = 0; i < count && meshes; i++) {
+        const cutis_mesh *source = &data->meshes[instances[i].mesh];
+        cutis_primitive *own = cutis_arena_zero(&r->arena, source->primitive_count, sizeof *own);
+        if (!own) return NULL;
+        for (uint32_t p = 0; p < source->primitive_count; p++) {
+            const cutis_primitive *from = &source->primitives[p];
+            own[p] = (cutis_primitive){ .topology = from->topology,
+                                        .vertex_count = from->vertex_count,
+                                        .index_count = from->index_count,
+                                        .indices = from->indices,
+                                        .positions = positions,
+                                        .material = CUTIS_NONE };
+            positions += 3 * (size_t)from->vertex_count;
+            if (!hold_by_root(r, &own[p])) return NULL;
+        }
+        meshes[i].primitives = own, meshes[i].primitive_count = source->primitive_count;
+    }
+    return meshes;
+}
+
+// Weights of the whole body in one skin, wherever its meshes stand in their files: a glove is held
+// by the hand that it is at, not by what bones lie in it alone.
+static cutis_result find_weights(rigger *r, cutis_device *device, const cutis_rig_options *options,
+                                 cutis_model **out)
+{
+    static const float STAYS[12] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 };
+    const cutis_handles_options how = { .influences = options->influences,
+                                        .reduce = !options->largest,
+                                        .every_joint = true };
+    const cutis_instance *instances;
+    uint32_t count = cutis_model_instances(r->model, &instances), n = r->plan->joint_count;
+    cutis_node *nodes = cutis_arena_alloc(&r->arena, 1u + n + (size_t)count, sizeof *nodes);
+    cutis_mesh *meshes = world_meshes(r, instances, count);
+    cutis_model *whole = NULL;
+    if (!nodes || !meshes || !find_frames(r) || !add_skin(r, STAYS, 1))
+        return cutis_alloc_result(r->context);
+    nodes[0] = cutis_node_default();
+    for (uint32_t j = 0; j < n; j++) nodes[1 + j] = joint_node(r, j, 1);
+    for (uint32_t i = 0; i < count; i++) {
+        cutis_node *node = &nodes[1 + n + i];
+        *node = cutis_node_default();
+        node->mesh = (int32_t)i, node->skin = 0;
+    }
+    const cutis_model_data data = { .nodes = nodes,
+                                    .node_count = 1 + n + count,
+                                    .meshes = meshes,
+                                    .mesh_count = count,
+                                    .skins = r->skins,
+                                    .skin_count = 1 };
+    TRY(cutis_model_create(r->context, &data, CUTIS_GATE_REFUSE, &whole));
+    cutis_result result = cutis_handles_skeleton(whole, device, &how, out, NULL);
+    cutis_model_destroy(whole);
+    r->skin_count = 0;
+    return result;
+}
+
 // @param at next primitive of triangles of the body; moves on
-static bool fill_mesh(rigger *r, cutis_mesh *mesh, const char *const *part_names,
-                      const uint32_t *triangles, uint32_t *at)
+// @param weighted the mesh of this instance with its weights
+static bool fill_mesh(rigger *r, cutis_mesh *mesh, const cutis_mesh *weighted,
+                      const char *const *part_names, const uint32_t *triangles, uint32_t *at)
 {
     cutis_primitive *primitives =
         cutis_arena_copy(&r->arena, mesh->primitives, mesh->primitive_count, sizeof *primitives);
     if (!primitives) return false;
     for (uint32_t p = 0; p < mesh->primitive_count; p++) {
         bool shown = primitives[p].topology == CUTIS_TOPOLOGY_TRIANGLES;
-        if (!fill_primitive(r, &primitives[p], shown ? r->parts + triangles[(*at)++] : NULL))
-            return false;
+        primitives[p].influences = weighted->primitives[p].influences;
+        primitives[p].parts = shown ? r->parts + triangles[(*at)++] : NULL;
     }
     mesh->primitives = primitives;
     mesh->part_names = part_names, mesh->part_count = r->plan->part_count;
@@ -275,29 +337,39 @@ static uint32_t *first_triangles(rigger *r)
     return first;
 }
 
-static cutis_result make_model(rigger *r, cutis_model **out)
+// @param weights the body of find_weights
+static cutis_result make_model(rigger *r, const cutis_model *weights, cutis_model **out)
 {
     cutis_model_data data = *cutis_model_get(r->model);
     const cutis_instance *instances;
     uint32_t count = cutis_model_instances(r->model, &instances), n = r->plan->joint_count;
     uint32_t first = data.node_count + 1, primitive = 0, *triangles = first_triangles(r);
     cutis_node *nodes = cutis_arena_alloc(&r->arena, (size_t)first + n, sizeof *nodes);
-    cutis_mesh *meshes = cutis_arena_copy(&r->arena, data.meshes, data.mesh_count, sizeof *meshes);
+    cutis_mesh *meshes =
+        cutis_arena_alloc(&r->arena, (size_t)data.mesh_count + count, sizeof *meshes);
+    bool *taken = cutis_arena_zero(&r->arena, data.mesh_count, sizeof *taken);
     const char **names = cutis_arena_alloc(&r->arena, CUTIS_PLAN_PARTS, sizeof *names);
-    r->skins = cutis_arena_alloc(&r->arena, count + 1u, sizeof *r->skins);
-    if (!triangles || !nodes || !meshes || !names || !r->skins || !find_frames(r))
-        return cutis_alloc_result(r->context);
+    if (!triangles || !nodes || !meshes || !taken || !names) return cutis_alloc_result(r->context);
+    memcpy(meshes, data.meshes, data.mesh_count * sizeof *meshes);
     memcpy(nodes, data.nodes, data.node_count * sizeof *nodes);
     for (uint32_t p = 0; p < r->plan->part_count; p++) names[p] = r->plan->parts[p];
     nodes[first - 1] = cutis_node_default();
     nodes[first - 1].name = "rig";
     for (uint32_t j = 0; j < n; j++) nodes[first + j] = joint_node(r, j, first);
     for (uint32_t i = 0; i < count; i++) {
-        cutis_mesh *mesh = &meshes[instances[i].mesh];
+        uint32_t own = instances[i].mesh;
         if (primitive == r->body.primitive_count || r->body.primitives[primitive].instance != i)
-            continue; // nothing of it is a surface
+            continue;     // nothing of it is a surface
+        if (taken[own]) { // shown again, it has other weights there: two gloves of one mesh
+            own = data.mesh_count++;
+            meshes[own] = data.meshes[instances[i].mesh];
+            nodes[instances[i].node].mesh = (int32_t)own;
+        } else {
+            taken[own] = true;
+        }
         if (!add_skin(r, r->body.primitives[primitive].transform, first) ||
-            !fill_mesh(r, mesh, names, triangles, &primitive))
+            !fill_mesh(r, &meshes[own], &cutis_model_get(weights)->meshes[i], names, triangles,
+                       &primitive))
             return cutis_alloc_result(r->context);
         nodes[instances[i].node].skin = (int32_t)r->skin_count - 1;
     }
@@ -308,18 +380,43 @@ static cutis_result make_model(rigger *r, cutis_model **out)
     return cutis_model_create(r->context, &data, CUTIS_GATE_REFUSE, out);
 }
 
+// Its own check: clips that moved what is a skin now, which follows its joints alone.
+static void check_clips(rigger *r)
+{
+    const cutis_model_data *data = cutis_model_get(r->model);
+    const cutis_instance *instances;
+    const uint32_t count = cutis_model_instances(r->model, &instances);
+    for (uint32_t c = 0; c < data->clip_count; c++) {
+        bool moves = false;
+        for (uint32_t k = 0; k < data->clips[c].channel_count && !moves; k++)
+            for (uint32_t i = 0; i < count && !moves; i++)
+                for (int32_t n = (int32_t)instances[i].node; n != CUTIS_NONE;
+                     n = data->nodes[n].parent)
+                    moves |= data->clips[c].channels[k].node == (uint32_t)n &&
+                             data->clips[c].channels[k].path != CUTIS_PATH_WEIGHTS;
+        if (moves)
+            cutis_note(&r->problems,
+                       "clip %u (%.60s) moves the body as a whole: a skin follows its "
+                       "joints alone, so it would do nothing",
+                       c, data->clips[c].name ? data->clips[c].name : "without a name");
+    }
+}
+
 // Its own check: joints that hold nothing.
 static void check_weights(rigger *r, const cutis_model *model)
 {
     const cutis_model_data *data = cutis_model_get(model);
     double held[CUTIS_PLAN_JOINTS] = { 0 };
-    for (uint32_t m = 0; m < data->mesh_count; m++)
-        for (uint32_t p = 0; p < data->meshes[m].primitive_count; p++) {
-            const cutis_primitive *primitive = &data->meshes[m].primitives[p];
-            const cutis_influences *w = &primitive->influences;
-            for (uint32_t i = 0; w->first && i < w->first[primitive->vertex_count]; i++)
-                held[w->joints[i]] += w->weights[i];
+    const cutis_instance *instances;
+    const uint32_t count = cutis_model_instances(model, &instances);
+    for (uint32_t n = 0; n < count; n++) {
+        const cutis_mesh *mesh = &data->meshes[instances[n].mesh];
+        for (uint32_t p = 0; p < mesh->primitive_count && instances[n].skin != CUTIS_NONE; p++) {
+            const cutis_influences *w = &mesh->primitives[p].influences;
+            for (uint32_t i = 0; w->first && i < w->first[mesh->primitives[p].vertex_count]; i++)
+                held[w->joints[i]] += w->weights[i]; // the gate has seen that the skin has them
         }
+    }
     for (uint32_t j = 0; j < r->plan->joint_count; j++)
         if (!(held[j] > 0))
             cutis_note(&r->problems, "joint %s moves nothing", r->plan->joints[j].name);
@@ -328,16 +425,17 @@ static void check_weights(rigger *r, const cutis_model *model)
 static cutis_result rig(rigger *r, cutis_device *device, const cutis_rig_options *options,
                         cutis_model **out)
 {
-    const cutis_handles_options how = { .influences = options->influences,
-                                        .reduce = !options->largest,
-                                        .every_joint = true };
-    cutis_model *bare = NULL;
+    const cutis_instance *instances;
+    const uint32_t count = cutis_model_instances(r->model, &instances);
+    cutis_model *weights = NULL;
     TRY(find_plan(r, options));
     TRY(cutis_progress(r->context, "rigging", 0.5));
-    TRY(make_model(r, &bare));
-    cutis_result result = cutis_handles_skeleton(bare, device, &how, out, NULL);
-    cutis_model_destroy(bare);
-    if (result == CUTIS_OK) check_weights(r, *out);
+    r->skins = cutis_arena_alloc(&r->arena, count + 1u, sizeof *r->skins);
+    if (!r->skins) return cutis_alloc_result(r->context);
+    cutis_result result = find_weights(r, device, options, &weights);
+    if (result == CUTIS_OK) result = make_model(r, weights, out);
+    cutis_model_destroy(weights);
+    if (result == CUTIS_OK) check_clips(r), check_weights(r, *out);
     return result;
 }
 

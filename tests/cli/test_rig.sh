@@ -31,4 +31,78 @@ fails 1 "four triangles are no body" "the body of a|limbs are not those" "$CUTIS
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\n' >"$T/points.obj"
 "$CUTIS" rig "$T/points.obj" -o "$T/none.glb" >"$T/stdout" 2>"$T/stderr"
 equals "nor are points" "$? $(tail -1 "$T/stderr" | grep -c 'no triangles') $(ls "$T/none.glb" 2>/dev/null)" "1 1 "
+# A clip that moves the whole body; a mesh that nothing shows, with joints no skin has; a small mesh shown at both hands.
+/usr/bin/python3 - "$T" <<'PY'
+import copy, json, struct, sys
+import numpy as np
+t = sys.argv[1]
+data = open(t + "/bare.glb", "rb").read()
+size = struct.unpack_from("<I", data, 12)[0]
+document, blob = json.loads(data[20:20 + size]), data[28 + size:]
+
+
+def add(d, b, array, kind, component):
+    b += b"\0" * (-len(b) % 4)
+    d["bufferViews"].append({"buffer": 0, "byteOffset": len(b), "byteLength": array.nbytes})
+    accessor = {"bufferView": len(d["bufferViews"]) - 1, "componentType": component, "count": len(array), "type": kind}
+    if kind != "VEC4":
+        accessor["min"], accessor["max"] = np.atleast_1d(array.min(0)).tolist(), np.atleast_1d(array.max(0)).tolist()
+    d["accessors"].append(accessor)
+    return b + array.tobytes(), len(d["accessors"]) - 1
+
+
+def write(name, d, b):
+    b += b"\0" * (-len(b) % 4)
+    d["buffers"][0]["byteLength"] = len(b)
+    text = json.dumps(d).encode()
+    text += b" " * (-len(text) % 4)
+    open(f"{t}/{name}.glb", "wb").write(struct.pack("<III", 0x46546C67, 2, 28 + len(text) + len(b)) + struct.pack("<I4s", len(text), b"JSON") + text +
+                                        struct.pack("<I4s", len(b), b"BIN\0") + b)
+
+
+shown = next(i for i, n in enumerate(document["nodes"]) if "mesh" in n)
+d, b = copy.deepcopy(document), blob
+b, times = add(d, b, np.array([0, 1], "f4"), "SCALAR", 5126)
+b, values = add(d, b, np.array([[0, 0, 0], [5, 0, 0]], "f4"), "VEC3", 5126)
+d["animations"] = [{"name": "go", "samplers": [{"input": times, "output": values}], "channels": [{"sampler": 0, "target": {"node": shown, "path": "translation"}}]}]
+write("moved", d, b)
+box = np.array([[x, y, z] for x in (0, .02) for y in (0, .02) for z in (0, .02)], "f4")
+faces = np.array([0, 1, 3, 0, 3, 2, 4, 6, 7, 4, 7, 5, 0, 4, 5, 0, 5, 1, 2, 3, 7, 2, 7, 6, 0, 2, 6, 0, 6, 4, 1, 5, 7, 1, 7, 3], "u2")
+d, b = copy.deepcopy(document), blob
+b, p = add(d, b, box, "VEC3", 5126)
+b, i = add(d, b, faces, "SCALAR", 5123)
+b, j = add(d, b, np.full((8, 4), 60000, "u2"), "VEC4", 5123)
+b, w = add(d, b, np.tile(np.array([1, 0, 0, 0], "f4"), (8, 1)), "VEC4", 5126)
+d["meshes"].append({"primitives": [{"attributes": {"POSITION": p, "JOINTS_0": j, "WEIGHTS_0": w}, "indices": i}]})
+write("unshown", d, b)
+points = np.frombuffer(blob, "f4", 3 * document["accessors"][document["meshes"][0]["primitives"][0]["attributes"]["POSITION"]]["count"],
+                       document["bufferViews"][document["accessors"][document["meshes"][0]["primitives"][0]["attributes"]["POSITION"]]["bufferView"]].get("byteOffset", 0)).reshape(-1, 3)
+d, b = copy.deepcopy(document), blob
+b, p = add(d, b, box, "VEC3", 5126)
+b, i = add(d, b, faces, "SCALAR", 5123)
+d["meshes"].append({"primitives": [{"attributes": {"POSITION": p}, "indices": i}]})
+for at in (points[points[:, 0].argmax()], points[points[:, 0].argmin()]):
+    d["nodes"].append({"mesh": 1, "translation": (at - .01).tolist()})
+    d["scenes"][0]["nodes"].append(len(d["nodes"]) - 1)
+write("gloves", d, b)
+PY
+fails 1 "a clip that moves the whole body would do nothing: said" "clip 0 .go. moves the body" "$CUTIS" rig "$T/moved.glb" -o "$T/out/a.glb"
+passes "joints of a mesh that nothing shows do not matter" "$CUTIS" rig "$T/unshown.glb" -q -o "$T/unshown_rig.glb"
+"$CUTIS" rig "$T/gloves.glb" --keep -q -o "$T/gloves_rig.glb" 2>/dev/null
+/usr/bin/python3 - "$T/gloves_rig.glb" >"$T/verdict" 2>&1 <<'PY'
+import json, struct, sys
+import numpy as np
+data = open(sys.argv[1], "rb").read()
+size = struct.unpack_from("<I", data, 12)[0]
+d, blob = json.loads(data[20:20 + size]), data[28 + size:]
+small = [n for n in d["nodes"] if "mesh" in n and d["accessors"][d["meshes"][n["mesh"]]["primitives"][0]["attributes"]["POSITION"]]["count"] < 100]
+names = []
+for n in small:
+    a = d["accessors"][d["meshes"][n["mesh"]]["primitives"][0]["attributes"]["JOINTS_0"]]
+    view = d["bufferViews"][a["bufferView"]]
+    joint = blob[view.get("byteOffset", 0) + a.get("byteOffset", 0)]
+    names.append(d["nodes"][d["skins"][n["skin"]]["joints"][joint]]["name"])
+print(len(small), sorted(x[-2:] for x in names))
+PY
+equals "a mesh shown at both hands follows each" "$(tail -1 "$T/verdict")" "2 ['_l', '_r']"
 exit $failed

@@ -121,10 +121,10 @@ exports() { # LIBRARY HEADER...
 }
 verdict cutis_exports_its_headers exports cutis $(sed -n 's/#include <cutis\/\(.*\)\.h>/\1/p' include/cutis/cutis.h)
 verdict cutis_io_exports_its_header exports cutis-io io
-verdict cutis_skeleton_exports_its_headers exports cutis-skeleton skeleton retarget
+verdict cutis_skeleton_exports_its_headers exports cutis-skeleton skeleton retarget rig
 verdict cutis_render_exports_its_header exports cutis-render render
 every() { # no header is left out above
-    ls include/cutis | sed 's/\.h$//' | grep -vxE "cutis|io|skeleton|retarget|render|$(sed -n 's/#include <cutis\/\(.*\)\.h>/\1/p' include/cutis/cutis.h | paste -sd '|')" && return 1
+    ls include/cutis | sed 's/\.h$//' | grep -vxE "cutis|io|skeleton|retarget|rig|render|$(sed -n 's/#include <cutis\/\(.*\)\.h>/\1/p' include/cutis/cutis.h | paste -sd '|')" && return 1
     return 0
 }
 verdict every_header_belongs_to_a_library every

@@ -135,7 +135,7 @@ static void every_prong_is_an_end_and_the_block_is_none(void **state)
 {
     (void)state;
     cutis_model *model = pronged();
-    cutis_limb limbs[CUTIS_END_MOST];
+    cutis_limb limbs[CUTIS_LIMB_MOST];
     uint32_t count;
     analyse(model, 60000);
     assert_int_equal(cutis_limbs_find(&all.arena, &all.lines, all.mesh.diagonal, limbs, &count),
