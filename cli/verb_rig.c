@@ -1,10 +1,7 @@
 /// cutis rig: joints, parts and weights for a body that has none, and a motion if one is given.
 /// What fails its own check is written only with --keep.
-#include <cutis/measure.h>
 #include <cutis/retarget.h>
 #include <cutis/rig.h>
-
-#include <math.h>
 
 #include "app.h"
 

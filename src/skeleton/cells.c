@@ -178,7 +178,7 @@ static bool find_depth(cutis_cells *c, const uint8_t *inside, cutis_arena *scrat
     return true;
 }
 
-static bool fill(const cutis_cells *c, const cutis_closed *mesh, uint8_t *inside, int16_t *turns)
+static void fill(const cutis_cells *c, const cutis_closed *mesh, uint8_t *inside, int16_t *turns)
 {
     for (uint32_t f = 0; f < mesh->face_count; f++) {
         const uint32_t *v = mesh->faces[f];
@@ -195,7 +195,6 @@ static bool fill(const cutis_cells *c, const cutis_closed *mesh, uint8_t *inside
             if (sum > 0 && z >= BORDER && z + BORDER < c->n[2]) inside[column + z * layer] = 1;
         }
     }
-    return true;
 }
 
 cutis_result cutis_cells_make(cutis_arena *arena, const cutis_closed *mesh, uint32_t wanted,
@@ -208,7 +207,8 @@ cutis_result cutis_cells_make(cutis_arena *arena, const cutis_closed *mesh, uint
     uint8_t *inside = cutis_arena_zero(&scratch, total, 1);
     int16_t *turns = cutis_arena_zero(&scratch, total, sizeof *turns);
     out->at = cutis_arena_alloc(arena, total, sizeof *out->at);
-    bool good = inside && turns && out->at && fill(out, mesh, inside, turns);
+    bool good = inside && turns && out->at;
+    if (good) fill(out, mesh, inside, turns);
     for (size_t i = 0; i < total && good; i++)
         out->at[i] = inside[i] ? out->count++ : CUTIS_NOTHING;
     out->places = good ? cutis_arena_alloc(arena, out->count, sizeof *out->places) : NULL;

@@ -239,18 +239,26 @@ static bool lay_lines(finder *f, const merging *list, uint32_t n)
     return true;
 }
 
+// Per node its only child; CUTIS_NOTHING: an end, the number of nodes: a fork. NULL: out of memory.
+static uint32_t *only_children(finder *f)
+{
+    const cutis_centrelines *lines = f->lines;
+    uint32_t *child = cutis_nothings(&f->scratch, lines->count);
+    for (uint32_t i = 1; i < lines->count && child; i++) {
+        uint32_t *of = &child[lines->nodes[i].parent];
+        *of = *of == CUTIS_NOTHING ? i : lines->count;
+    }
+    return child;
+}
+
 // Steps from cell to cell are jagged: points move to the mean of their neighbours, but ends, the
 // centre and forks stay.
 static bool smooth_lines(finder *f)
 {
     cutis_centrelines *lines = f->lines;
-    uint32_t *child = cutis_nothings(&f->scratch, lines->count);
+    uint32_t *child = only_children(f);
     vec3 *next = cutis_arena_alloc(&f->scratch, lines->count, sizeof *next);
     if (!child || !next) return false;
-    for (uint32_t i = 1; i < lines->count; i++) {
-        uint32_t *of = &child[lines->nodes[i].parent];
-        *of = *of == CUTIS_NOTHING ? i : lines->count; // more than one: a fork
-    }
     for (int pass = 0; pass < SMOOTHED; pass++) {
         for (uint32_t i = 0; i < lines->count; i++) {
             const cutis_line_node *node = &lines->nodes[i];
@@ -308,14 +316,10 @@ static bool find_sections(finder *f)
 {
     cutis_centrelines *lines = f->lines;
     const cutis_cells *c = &lines->cells;
-    uint32_t *child = cutis_nothings(&f->scratch, lines->count);
+    uint32_t *child = only_children(f);
     uint32_t *marks = cutis_nothings(&f->scratch, c->count);
     uint32_t *queue = cutis_arena_alloc(&f->scratch, c->count, sizeof *queue);
     if (!child || !marks || !queue) return false;
-    for (uint32_t i = 1; i < lines->count; i++) {
-        uint32_t *of = &child[lines->nodes[i].parent];
-        *of = *of == CUTIS_NOTHING ? i : lines->count;
-    }
     for (uint32_t i = 0; i < lines->count; i++) {
         vec3 way = line_direction(lines, child, i);
         double thick = fabs(way.x) + fabs(way.y) + fabs(way.z);

@@ -201,29 +201,23 @@ static void mark_beyond(planner *p, const cutis_limb *limb, double along, uint32
         p->plan->node_parts[limb->path[i]] = part;
 }
 
-// The place of the largest section of a limb, and of the least between it and where it ends.
-static void find_neck(const cutis_limb *limb, double *peak, double *neck)
+// The place of the largest section of a limb: its head, if it has one.
+static double peak_of(const cutis_limb *limb)
 {
-    double most = 0, least = INFINITY;
-    *peak = *neck = limb->length;
+    double most = 0, peak = limb->length;
     for (uint32_t i = 0; i < limb->count; i++) {
         double t = limb->along[i] / limb->length;
         if (t > 0.1 && t < 0.8 && limb->section[i] > most)
-            most = limb->section[i], *peak = limb->along[i];
+            most = limb->section[i], peak = limb->along[i];
     }
-    for (uint32_t i = 0; i < limb->count; i++)
-        if (limb->along[i] > *peak && limb->along[i] <= 1.1 * limb->length &&
-            limb->section[i] < least)
-            least = limb->section[i], *neck = limb->along[i];
+    return peak;
 }
 
 static double row_place(const cutis_limb *limb, plan_anchor anchor, double value)
 {
-    double peak, neck;
     if (anchor == FROM_TIP) return value * limb->length;
-    find_neck(limb, &peak, &neck);
-    double from = anchor == FROM_PEAK ? peak : neck;
-    return from + value * cutis_limb_section(limb, from);
+    const double peak = peak_of(limb);
+    return peak + value * cutis_limb_section(limb, peak);
 }
 
 // What branches off a limb just inside of a border is of the part outside of it: a thumb leaves the
@@ -389,8 +383,7 @@ static void plan_bear(planner *p)
 static bool lay_neck(planner *p, uint32_t index, double root, double trunk, int32_t parent)
 {
     const cutis_limb *limb = &p->limbs[index];
-    double peak, narrow, end = root * limb->length;
-    find_neck(limb, &peak, &narrow);
+    double peak = peak_of(limb), end = root * limb->length;
     double head = fmin(peak + 0.2 * cutis_limb_section(limb, peak), end);
     bool is_long = end - head > LONG_NECK * trunk;
     parent = add_joint(p, is_long ? "neck1" : "neck", "", "", parent, limb_at(p, index, root));
@@ -465,8 +458,7 @@ static void plan_bird(planner *p)
     uint32_t heads[CUTIS_LIMB_MOST];
     if (limbs_of(p, CUTIS_ROLE_HEAD, heads)) {
         const cutis_limb *limb = &p->limbs[heads[0]];
-        double trunk = v3_distance(tail, neck), peak, narrow;
-        find_neck(limb, &peak, &narrow);
+        double trunk = v3_distance(tail, neck), peak = peak_of(limb);
         if (limb->length - peak > LONG_NECK * trunk)
             mark_beyond(p, limb, 0.95 * limb->length, add_part(p, "", "neck", ""));
         lay_neck(p, heads[0], 1.05, trunk, chest);

@@ -8,7 +8,6 @@
 typedef enum plan_anchor {
     FROM_TIP,  ///< in the limb's length: 0 its tip, 1 where it opens
     FROM_PEAK, ///< in its largest section, from there towards the centre
-    FROM_NECK, ///< the same, from its narrowest place beyond the largest section
 } plan_anchor;
 
 typedef struct plan_row {
