@@ -22,6 +22,7 @@ typedef enum cutis_rig_kind {
     CUTIS_RIG_BEAR = 6, ///< a plump toy
     CUTIS_RIG_HAND = 7,
     CUTIS_RIG_FISH = 8,
+    CUTIS_RIG_ANY = 9, ///< nothing of these: every limb a chain of bones
 } cutis_rig_kind;
 
 CUTIS_API const char *cutis_rig_kind_name(cutis_rig_kind kind);

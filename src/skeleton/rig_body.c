@@ -451,7 +451,7 @@ cutis_result cutis_rig(const cutis_model *model, cutis_device *device,
     cutis_context *context = cutis_model_context(model);
     const cutis_model_data *data = cutis_model_get(model);
     double begun = cutis_os_seconds();
-    if ((unsigned)options->kind > CUTIS_RIG_FISH) return INVALID(context, "unknown kind of body");
+    if ((unsigned)options->kind > CUTIS_RIG_ANY) return INVALID(context, "unknown kind of body");
     if (data->skin_count > 0)
         return UNSUPPORTED(context, "the model has a skin already: `handles --skeleton` makes new "
                                     "weights for it, `retarget` brings motion");
