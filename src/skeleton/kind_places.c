@@ -145,7 +145,8 @@ static double quadruped(const placed *p)
     if (p->n[CUTIS_ROLE_LEG] != 4) return 0;
     make_pairs(p, legs, 4, now, 0, 0, INFINITY, pairs);
     vec3 fore = between_roots(pairs[0]), hind = between_roots(pairs[1]), way = v3(0, 0, 0);
-    if (head && v3_distance(head->root, fore) > v3_distance(head->root, hind)) {
+    vec3 ahead = head ? head->root : mean_root(p->of[CUTIS_ROLE_EAR], p->n[CUTIS_ROLE_EAR]);
+    if ((head || p->n[CUTIS_ROLE_EAR]) && v3_distance(ahead, fore) > v3_distance(ahead, hind)) {
         vec3 swap = fore;
         fore = hind, hind = swap;
     }
@@ -265,7 +266,7 @@ static double fish(const placed *p)
         far = fmax(far, v3_distance(head->tip, tails[i]->tip));
         apart = fmax(apart, v3_distance(tails[i]->root, tails[0]->root) / p->diagonal);
     }
-    cost += soft(0.6 - far / p->diagonal, 0.15, 4) + soft(apart - 0.06, 0.04, 4);
+    cost += soft(0.72 - far / p->diagonal, 0.1, 4) + soft(apart - 0.06, 0.04, 4);
     cost += soft(v3_dot(way_of(head), way_of(tails[0])) + 0.3, 0.5, 3);
     vec3 back = v3_unit(v3_sub(mean_root(tails, tail_count), head->tip));
     for (uint32_t i = 0; i < tail_count; i++) {

@@ -69,6 +69,7 @@ static const double PLACES = 2.5;
 static const double NEVER = 1e6;
 static const double FAR = 6;         // the most that a single limb costs
 static const double MISSING = 9;     // a limb that the kind must have
+static const double HEADLESS = 2;    // horns or ears, and no neck between them and the trunk
 static const double ALONE = 3;       // one of a pair without the other
 static const double FORCED = 30;     // the same, while roles are looked for
 static const double NOT_THERE = 0.7; // one that it may have
@@ -173,9 +174,11 @@ static double total_cost(const fitting *f)
 {
     cutis_role roles[CUTIS_LIMB_MOST];
     double sum = 0;
+    int ears = 0;
     for (uint32_t i = 0; i < f->count; i++) {
         roles[i] = f->given[i] ? f->given[i]->role : CUTIS_ROLE_NONE;
         sum += f->given[i] ? deviation(f, i, f->given[i]) : without_role(f, i);
+        ears += roles[i] == CUTIS_ROLE_EAR;
     }
     for (size_t r = 0; r < ROLE_ROWS; r++) {
         const role_row *row = &ROLES[r];
@@ -184,6 +187,11 @@ static double total_cost(const fitting *f)
         for (uint32_t i = 0; i < f->count; i++) n += f->given[i] == row;
         if (row->most % 2 == 0 && n % 2 == 1) sum += ALONE;
         if (row->rare) sum += NOT_THERE * n;
+        if (row->kind == CUTIS_KIND_QUADRUPED && row->role == CUTIS_ROLE_HEAD && n == 0 &&
+            ears == 2) {
+            sum += HEADLESS;
+            continue;
+        }
         for (; n < row->most && !row->rare; n++) sum += n < row->least ? f->missing : NOT_THERE;
     }
     return sum + PLACES * cutis_kind_places(f->kind, f->limbs, roles, f->count, f->diagonal);
@@ -324,6 +332,11 @@ cutis_role cutis_kind_lacks(cutis_kind kind, const cutis_role *roles, uint32_t c
         uint32_t n = 0;
         for (uint32_t i = 0; i < count; i++) n += roles[i] == ROLES[r].role;
         if (ROLES[r].kind != kind || n >= (uint32_t)ROLES[r].least) continue;
+        if (kind == CUTIS_KIND_QUADRUPED && ROLES[r].role == CUTIS_ROLE_HEAD) {
+            uint32_t ears = 0;
+            for (uint32_t i = 0; i < count; i++) ears += roles[i] == CUTIS_ROLE_EAR;
+            if (ears == 2) continue;
+        }
         *has = n, *needs = (uint32_t)ROLES[r].least;
         return ROLES[r].role;
     }

@@ -15,6 +15,7 @@ static const double STRAIGHT = 0.9; // of a limb's length: up to there joints li
 static const double AIMED = 0.25;   // of it: the stretch that shows where the bone goes on
 static const double BRANCH =
     1.2; // of the section: so far inside of a border branches are outside's
+static const double NO_KIND = 1.5;    // deviation beyond which a body is of none
 static const double LONG_NECK = 0.66; // of the trunk: a neck of two bones; a bird's is a part then
 
 // Limbs of a role -------------------------------------------------------------------------------
@@ -100,18 +101,82 @@ static vec3 across(vec3 v, vec3 up)
     return v3_mad(v, -v3_dot(v, up), up);
 }
 
-// Up is the y axis, front as the kind tells: feet of people, heads of animals; else +z.
+// The sum of what limbs of a role go, from their roots to their tips.
+static vec3 ways_of(const cutis_planner *p, cutis_role role)
+{
+    uint32_t list[CUTIS_LIMB_MOST], n = cutis_plan_limbs(p, role, list);
+    vec3 sum = v3(0, 0, 0);
+    for (uint32_t i = 0; i < n; i++)
+        sum = v3_add(sum, v3_sub(p->limbs[list[i]].tip, p->limbs[list[i]].root));
+    return sum;
+}
+
+static cutis_role front_role(const cutis_planner *p)
+{
+    uint32_t list[CUTIS_LIMB_MOST];
+    return cutis_plan_limbs(p, CUTIS_ROLE_HEAD, list) ? CUTIS_ROLE_HEAD : CUTIS_ROLE_EAR;
+}
+
+static cutis_role rear_role(const cutis_planner *p)
+{
+    uint32_t list[CUTIS_LIMB_MOST];
+    cutis_role rear = p->plan->kind == CUTIS_KIND_INSECT ? CUTIS_ROLE_ABDOMEN
+                      : p->plan->kind == CUTIS_KIND_FISH ? CUTIS_ROLE_CAUDAL
+                                                         : CUTIS_ROLE_TAIL;
+    return cutis_plan_limbs(p, rear, list) ? rear : CUTIS_ROLE_LEG;
+}
+
+// Across a pair and the body's length: what is up or down.
+static vec3 across_pair(const cutis_planner *p, cutis_role role, vec3 front)
+{
+    uint32_t list[CUTIS_LIMB_MOST];
+    if (cutis_plan_limbs(p, role, list) != 2) return v3(0, 0, 0);
+    return v3_cross(v3_sub(p->limbs[list[0]].root, p->limbs[list[1]].root), front);
+}
+
+// Up as the kind tells: above the legs, on the fin's side. The y axis, where that is near, and
+// where nothing tells.
+static vec3 find_up(const cutis_planner *p, vec3 front)
+{
+    const vec3 y = v3(0, 1, 0);
+    vec3 up = y;
+    switch (p->plan->kind) {
+    case CUTIS_KIND_HUMAN:
+    case CUTIS_KIND_BEAR:
+        return v3_unit(v3_sub(mean_at(p, CUTIS_ROLE_ARM, 1), mean_at(p, CUTIS_ROLE_LEG, 1)));
+    case CUTIS_KIND_QUADRUPED:
+    case CUTIS_KIND_INSECT:
+        up = v3_scale(ways_of(p, CUTIS_ROLE_LEG), -1);
+        break;
+    case CUTIS_KIND_OCTOPUS:
+        up = v3_scale(ways_of(p, CUTIS_ROLE_HEAD), 1);
+        break;
+    case CUTIS_KIND_BIRD:
+        up = across_pair(p, CUTIS_ROLE_WING, front);
+        if (!(v3_length(up) > 0)) up = across_pair(p, CUTIS_ROLE_LEG, front);
+        if (v3_dot(up, y) < 0) up = v3_scale(up, -1);
+        break;
+    case CUTIS_KIND_FISH:
+        up = ways_of(p, CUTIS_ROLE_DORSAL);
+        break;
+    default:
+        break;
+    }
+    up = across(up, v3_unit(front));
+    return v3_length(up) > 0 && v3_dot(v3_unit(up), y) < 0.7 ? v3_unit(up) : y;
+}
+
+// Front as the kind tells: feet of people, heads of animals; else +z. Left is up x front.
 static void find_frame(cutis_planner *p)
 {
     vec3 front = v3(0, 0, 1);
     uint32_t list[CUTIS_LIMB_MOST], n;
-    p->up = v3(0, 1, 0);
     switch (p->plan->kind) {
     case CUTIS_KIND_HUMAN:
     case CUTIS_KIND_BEAR: {
         vec3 sum = v3(0, 0, 0);
         n = cutis_plan_limbs(p, CUTIS_ROLE_LEG, list);
-        p->up = v3_unit(v3_sub(mean_at(p, CUTIS_ROLE_ARM, 1), mean_at(p, CUTIS_ROLE_LEG, 1)));
+        p->up = find_up(p, front);
         for (uint32_t i = 0; i < n; i++)
             sum = v3_add(sum, v3_sub(cutis_plan_limb_at(p, list[i], 0),
                                      cutis_plan_limb_at(p, list[i], 0.16)));
@@ -121,18 +186,12 @@ static void find_frame(cutis_planner *p)
     case CUTIS_KIND_QUADRUPED:
     case CUTIS_KIND_BIRD:
     case CUTIS_KIND_INSECT:
-    case CUTIS_KIND_FISH: {
-        cutis_role rear = p->plan->kind == CUTIS_KIND_INSECT ? CUTIS_ROLE_ABDOMEN
-                          : p->plan->kind == CUTIS_KIND_FISH ? CUTIS_ROLE_CAUDAL
-                                                             : CUTIS_ROLE_TAIL;
-        cutis_role head = CUTIS_ROLE_HEAD;
-        if (p->plan->kind == CUTIS_KIND_INSECT && cutis_plan_limbs(p, head, list) == 0)
-            head = CUTIS_ROLE_EAR;
-        vec3 from = mean_at(p, cutis_plan_limbs(p, rear, list) ? rear : CUTIS_ROLE_LEG, 1);
-        front = v3_sub(mean_at(p, head, 1), from);
+    case CUTIS_KIND_FISH:
+        front = v3_sub(mean_at(p, front_role(p), 1), mean_at(p, rear_role(p), 1));
+        p->up = find_up(p, front);
         break;
-    }
     default:
+        p->up = find_up(p, v3(0, 0, 0));
         break;
     }
     front = across(front, p->up);
@@ -290,8 +349,8 @@ static void plan_human(cutis_planner *p)
     cutis_plan_lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
 }
 
-// A bear's head: from its neck, the narrowest place between the ears and the trunk.
-static vec3 bear_neck(cutis_planner *p)
+// A head that is no limb: from its neck, the narrowest place between the ears and the trunk.
+static vec3 neck_of_ears(cutis_planner *p)
 {
     uint32_t ears[CUTIS_LIMB_MOST], n = cutis_plan_limbs(p, CUTIS_ROLE_EAR, ears);
     uint32_t head = cutis_plan_add_part(p, "", "head", "");
@@ -356,7 +415,7 @@ static void plan_bear(cutis_planner *p)
 {
     bool in_head = mean_way(p, CUTIS_ROLE_EAR) < 0.7 * mean_way(p, CUTIS_ROLE_LEG);
     cutis_plan_add_part(p, "", "torso", "");
-    vec3 neck = in_head ? bear_neck_from_below(p) : bear_neck(p);
+    vec3 neck = in_head ? bear_neck_from_below(p) : neck_of_ears(p);
     vec3 legs = mean_at(p, CUTIS_ROLE_LEG, 1);
     int32_t root = cutis_plan_add_joint(p, "", "hips", "", CUTIS_NONE, v3_mix(legs, neck, 0.14));
     int32_t chest = cutis_plan_add_joint(p, "", "chest", "", root, v3_mix(legs, neck, 0.5));
@@ -425,6 +484,9 @@ static void plan_quadruped(cutis_planner *p)
     if (cutis_plan_limbs(p, CUTIS_ROLE_HEAD, heads)) {
         lay_neck(p, heads[0], 1.05, v3_distance(fore, hind), chest);
         give_ears(p, heads[0]);
+    } else if (cutis_plan_limbs(p, CUTIS_ROLE_EAR, heads)) {
+        int32_t neck = cutis_plan_add_joint(p, "", "neck", "", chest, neck_of_ears(p));
+        cutis_plan_add_joint(p, "", "head", "", neck, mean_at(p, CUTIS_ROLE_EAR, 1.2));
     }
     cutis_plan_lay_single(p, CUTIS_ROLE_TAIL, "", root);
     for (uint32_t set = 0; set < 2; set++) {
@@ -581,6 +643,10 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
         cutis_kind_find(limbs->list, limbs->count, diagonal, &match, &out->next, &out->second);
     else
         cutis_kind_fit(limbs->list, limbs->count, diagonal, kind, &match);
+    if (kind == CUTIS_KIND_COUNT && match.cost > NO_KIND) {
+        out->next = match.kind, out->second = match.cost;
+        match = (cutis_kind_match){ .kind = CUTIS_KIND_ANY, .cost = match.cost };
+    }
     out->kind = match.kind, out->cost = match.cost;
     cutis_planner p = { .plan = out,
                         .lines = lines,
