@@ -15,8 +15,10 @@ static const double STRAIGHT = 0.9; // of a limb's length: up to there joints li
 static const double AIMED = 0.25;   // of it: the stretch that shows where the bone goes on
 static const double BRANCH =
     1.2; // of the section: so far inside of a border branches are outside's
+static const double IN_TRUNK = 0.8;   // of the centre's ball
 static const double NO_KIND = 1.5;    // deviation beyond which a body is of none
-static const double LONG_NECK = 0.66; // of the trunk: a neck of two bones; a bird's is a part then
+static const double NECK = 0.85;      // of a head's section: so narrow it is over
+static const double LONG_NECK = 0.75; // of the trunk: a neck of two bones; a bird's is a part then
 
 // Limbs of a role -------------------------------------------------------------------------------
 
@@ -232,19 +234,22 @@ uint32_t cutis_plan_add_part(cutis_planner *p, const char *base, const char *nam
 void cutis_plan_mark(cutis_planner *p, const cutis_limb *limb, double along, uint32_t part)
 {
     const uint32_t index = (uint32_t)(limb - p->limbs);
-    const double border = limb->along[limb->count - 1] - along;
+    const double ball = p->lines->nodes[0].radius, whole = limb->along[limb->count - 1];
+    const double border = fmax(whole - along, IN_TRUNK * ball); // the centre is nobody's
     for (uint32_t e = 0; e < p->lines->end_count; e++) {
         if (e != limb->end && (p->all->of_end[e] == CUTIS_NOTHING ||
                                !cutis_limb_within(p->all, p->all->of_end[e], index)))
             continue;
         uint32_t v = p->lines->ends[e].node;
         for (; v != CUTIS_NOTHING && p->lines->nodes[v].way >= border - 1e-12;
-             v = p->lines->nodes[v].parent)
+             v = p->lines->nodes[v].parent) {
             p->plan->node_parts[v] = part;
+        }
     }
 }
 
-// The place of the largest section of a limb: its head, if it has one.
+// The place of the largest section of a limb's end: its head, if it has one. What widens again
+// beyond a neck is not the head's.
 static double peak_of(const cutis_limb *limb)
 {
     double most = 0, peak = limb->length;
@@ -252,6 +257,7 @@ static double peak_of(const cutis_limb *limb)
         double t = limb->along[i] / limb->length;
         if (t > 0.1 && t < 0.8 && limb->section[i] > most)
             most = limb->section[i], peak = limb->along[i];
+        if (t > 0.3 && limb->section[i] < NECK * most) break;
     }
     return peak;
 }
@@ -271,7 +277,8 @@ static void mark_branches(cutis_planner *p, const cutis_limb *limb, double outer
     for (uint32_t i = 0, k = 0; i < limb->count && limb->along[i] <= outermost; i++) {
         double along = limb->along[i] - BRANCH * limb->section[i];
         while (limb->along[k] < along) k++;
-        p->side_parts[limb->path[i]] = parts[limb->path[k]];
+        if (parts[limb->path[i]] != CUTIS_NOTHING)
+            p->side_parts[limb->path[i]] = parts[limb->path[k]];
     }
 }
 

@@ -9,6 +9,7 @@ static const double BONE = 0.12;  // of the diagonal: the length of one
 static const double STEP = 0.18;  // of it: so far from the root of the rig the trunk has a joint
 static const double SEEN = 0.04;  // of it: what stands out less is not a part
 static const double OPENS = 1.5;  // nor what opens less
+static const double SNOUT = 0.45; // of a head: the longest
 static const double BORDER = 1.0; // of a limb: where its part begins
 
 enum { BONES_MOST = 5 };
@@ -40,10 +41,21 @@ static void lay(cutis_planner *p, uint32_t index, const char *name)
     }
 }
 
+// A snout, a beak: on a head, and going its way.
+static bool goes_on(const cutis_limb *limb, const cutis_limb *head)
+{
+    vec3 own = v3_unit(v3_sub(limb->tip, limb->root));
+    return limb->length < SNOUT * head->length &&
+           v3_dot(own, v3_unit(v3_sub(limb->root, head->root))) > 0.5;
+}
+
 // Is it a limb that people would name? Fingers, toes and claws of a leg are the leg's.
 static bool seen(const cutis_planner *p, uint32_t index)
 {
     const cutis_limb *limb = &p->limbs[index];
+    if (limb->carrier != CUTIS_NOTHING &&
+        (p->plan->kind == CUTIS_KIND_BIRD || goes_on(limb, &p->limbs[limb->carrier])))
+        return false;
     return p->roles[index] == CUTIS_ROLE_NONE && !limb->behind && limb->opening >= OPENS &&
            limb->stands_out >= SEEN * p->diagonal &&
            (limb->carrier == CUTIS_NOTHING || p->roles[limb->carrier] == CUTIS_ROLE_HEAD);
