@@ -37,7 +37,7 @@ typedef struct cutis_rig_options {
 /// What was found; owns its arrays.
 typedef struct cutis_rig_report {
     cutis_rig_kind kind;
-    double deviation; ///< of its limbs from the kind's: 0 none, 1 usual, beyond 6.5 not trusted
+    double deviation; ///< of its limbs from the kind's: 0 none, 1 usual, beyond 1.5 of none
     cutis_rig_kind second; ///< the kind that fits next best; AUTO: the kind was given
     double second_deviation;
     uint32_t joint_count, part_count;

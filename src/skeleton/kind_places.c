@@ -311,6 +311,7 @@ static double hand(const placed *p)
     return n > 2 ? cost + soft(deviation_of(away, n - 1), 0.05, 4) : cost;
 }
 
+// Three pairs of legs on one thorax, all of one thickness.
 static double insect(const placed *p)
 {
     const cutis_limb *middle[2];
@@ -322,6 +323,13 @@ static double insect(const placed *p)
     if (p->n[CUTIS_ROLE_ABDOMEN]) middle[m++] = p->of[CUTIS_ROLE_ABDOMEN][0];
     make_pairs(p, p->of[CUTIS_ROLE_LEG], n, now, 0, 0, INFINITY, pairs);
     for (uint32_t i = 0; i < n / 2; i++) cost += cutis_limbs_unlike(pairs[i].a, pairs[i].b) / 2;
+    vec3 thorax = mean_root(p->of[CUTIS_ROLE_LEG], n);
+    double apart = 0, thick[2 * PAIRS_MOST];
+    for (uint32_t i = 0; i < n; i++) {
+        apart += v3_distance(p->of[CUTIS_ROLE_LEG][i]->root, thorax) / (n * p->diagonal);
+        thick[i] = log(p->of[CUTIS_ROLE_LEG][i]->thickness);
+    }
+    cost += soft(apart - 0.13, 0.04, 4) + soft(deviation_of(thick, n), 0.2, 4);
     return cost + mirror(p, pairs, n / 2, middle, m);
 }
 

@@ -13,7 +13,7 @@
 
 static const uint32_t CELLS = 80000;   // enough for fingers and toes of a whole body
 static const double LEAST_END = 0.015; // of the diagonal: what an end stands out by
-static const double DOUBTFUL = 6.5;    // deviation from a kind beyond which it is not trusted
+static const double DOUBTFUL = 1.5;    // deviation from a kind beyond which it is not trusted
 
 typedef struct {
     const cutis_model *model;
@@ -127,7 +127,7 @@ static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
                    cutis_kind_name(r->plan->kind), r->plan->needs,
                    cutis_role_name(r->plan->kind, r->plan->lacks), r->plan->needs == 1 ? "" : "s",
                    r->plan->has, r->plan->has == 1 ? "was" : "were");
-    if (r->plan->cost > DOUBTFUL)
+    if (r->plan->kind != CUTIS_KIND_ANY && r->plan->cost > DOUBTFUL)
         cutis_note(&r->problems,
                    "the limbs are not those of a %s (deviation %.1f, beyond %.1f): --kind says "
                    "what it is",
