@@ -138,7 +138,7 @@ static int unknown_option(cli_app *app, const char *word)
     char list[1024] = "", near[64];
     size_t length = 0;
     for (int i = 0; i < OPTION_ID_COUNT; i++)
-        if (app->verb->options >> i & 1)
+        if (app->verb->options[i])
             length +=
                 (size_t)snprintf(list + length, sizeof list - length, "%s ", cli_options[i].name);
     const char *bare = word + strspn(word, "-");
@@ -156,7 +156,7 @@ static int find_option(const cli_app *app, const char *word, const char **value)
     *value = NULL;
     for (int i = 0; i < OPTION_ID_COUNT; i++) {
         const option_row *row = &cli_options[i];
-        if (!(app->verb->options >> i & 1)) continue;
+        if (!app->verb->options[i]) continue;
         if (word[1] != '-') {
             if (row->letter && word[1] == row->letter && word[2] == 0) return i;
             continue;

@@ -4,6 +4,7 @@
 #ifndef CUTIS_CLI_VERBS_H
 #define CUTIS_CLI_VERBS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <cutis/deform.h>
@@ -277,9 +278,8 @@ extern const option_row cli_options[OPTION_ID_COUNT];
 
 struct cli_app;
 
-/// There are more options than a 64-bit word has bits.
-__extension__ typedef unsigned __int128 option_set;
-_Static_assert(OPTION_ID_COUNT <= 128, "one bit per option");
+/// Which options: true for each of them.
+typedef bool option_set[OPTION_ID_COUNT];
 
 typedef struct verb_row {
     const char *name;
@@ -287,9 +287,9 @@ typedef struct verb_row {
     const char
         *operand_choices; ///< what the first operand can be, separated by spaces, or NULL (files)
     uint32_t operand_min, operand_max;
-    const char *summary;  ///< one line, no full stop
-    const char *details;  ///< paragraphs, lines kept
-    option_set options;   ///< one bit per option_id
+    const char *summary; ///< one line, no full stop
+    const char *details; ///< paragraphs, lines kept
+    option_set options;
     const char *examples; ///< "command\tmeaning\n" lines
     int (*run)(struct cli_app *app);
 } verb_row;
