@@ -93,7 +93,9 @@ static void put_verb(FILE *file, const verb_row *verb)
 static void put_value(FILE *file, const verb_row *verb, const option_row *row)
 {
     const bool list = row->value && strstr(row->value, "CLIP,");
-    if (row->kind == KIND_FLAG || row->kind == KIND_PATH || row->kind == KIND_PATHS) return;
+    if (row->kind == KIND_FLAG || row->kind == KIND_PATH || row->kind == KIND_PATHS ||
+        row->kind == KIND_EACH)
+        return;
     fprintf(file, "        %s,--%s) ", verb->name, row->name);
     if (row->choices) {
         fprintf(file, "words=\"%s\" ;;\n", row->choices);

@@ -352,12 +352,13 @@ const verb_row cli_verbs[] = {
       "(human, quadruped, bird, octopus, insect, toy bear, hand, fish; --kind tells it), parts and joints named after the kind, and weights\n"
       "by the joints' bones. Scans with noise and holes do; y is up and the body is in any pose. The model stays as it\n"
       "is: materials, coordinates and nodes; joints come below a node \"rig\", y along every bone. --motion puts the\n"
-      "first clip of a file on it. A result that fails its own check is an error, and nothing is written without --keep.\n"
+      "first clip of a file on it, under its own name or its file's, and may be given again. A result that fails its own\n"
+      "check is an error, and nothing is written without --keep.\n"
       "\n"
       "JSON keys: file, output, kind, deviation (of the limbs from the kind's: 1 is usual, beyond 6.5 it is refused), second,\n"
       "second_deviation (the kind that fits next best; null: the kind was given), joints, parts, moved_inside, seconds,\n"
-      "problems [text].\n",
-      { COMMON, READING, WRITING, RUNNING, BIT(KIND), BIT(MOTION), BIT(INFLUENCES), BIT(LARGEST), BIT(KEEP),
+      "problems [text], motions [{file, clip (its name), frames, fps, joints (that it moves), slide, seconds}].\n",
+      { COMMON, READING, WRITING, RUNNING, BIT(KIND), BIT(MOTIONS), BIT(INFLUENCES), BIT(LARGEST), BIT(KEEP),
           BIT(WEIGHTS) },
       "cutis rig scan.obj -o body.glb\tfind out what it is, and rig it\n"
       "cutis rig scan.ply --kind human --motion 02_01.bvh -o walk.glb\ta person, walking\n",

@@ -15,6 +15,7 @@ typedef enum option_kind {
     KIND_TEXT,   ///< any text
     KIND_PATH,   ///< a file or folder
     KIND_PATHS,  ///< one or more files: all words up to the next option
+    KIND_EACH,   ///< a file; the option may be given again for another
     KIND_COUNT,  ///< an integer in [min, max]
     KIND_NUMBER, ///< a finite number in [min, max]
     KIND_CHOICE, ///< one of `choices`, separated by spaces
@@ -217,6 +218,8 @@ typedef enum option_kind {
     X(NO_BROWSER, "no-browser", 0, FLAG, 0, 0, 0, 0, "only print the address")                     \
     X(MOTION, "motion", 0, PATH, "FILE", 0, 0, 0,                                                  \
       "motion to retarget (.bvh, or any model with a clip)")                                       \
+    X(MOTIONS, "motion", 0, EACH, "FILE", 0, 0, 0,                                                 \
+      "motion to put on it (.bvh, or any model with a clip); may be given again, a clip each")     \
     X(MAP, "map", 0, TEXT, "MAP.json|HOW", 0, 0, 0,                                                \
       "which joint moves which: a file, or auto, across, x-up, y-up, z-up (default auto)")         \
     X(WRITE_MAP, "write-map", 0, PATH, "MAP.json", 0, 0, 0, "write the map, for editing")          \

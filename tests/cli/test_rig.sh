@@ -5,7 +5,7 @@
 "$CUTIS" synth family --kind human --seed 103 --vertices 3000 --unrigged -q -o "$T/bare.glb" || { not_ok "a body" "synth failed"; exit 1; }
 passes "a body is rigged" "$CUTIS" rig "$T/bare.glb" -o "$T/body.glb"
 "$CUTIS" rig "$T/bare.glb" --json -o "$T/body.glb" >"$T/report"
-holds "the report has every key, and says what it is" "$T/report" "set(d) == {'file', 'output', 'kind', 'deviation', 'second', 'second_deviation', 'joints', 'parts', 'moved_inside', 'seconds', 'problems', 'notes'} and d['kind'] == 'human' and d['joints'] == 21 and d['parts'] == 14 and d['problems'] == [] and d['deviation'] < d['second_deviation']"
+holds "the report has every key, and says what it is" "$T/report" "set(d) == {'file', 'output', 'kind', 'deviation', 'second', 'second_deviation', 'joints', 'parts', 'moved_inside', 'seconds', 'problems', 'motions', 'notes'} and d['kind'] == 'human' and d['joints'] == 21 and d['parts'] == 14 and d['problems'] == [] and d['deviation'] < d['second_deviation']"
 passes "what it writes is sound" "$CUTIS" check "$T/body.glb"
 "$CUTIS" deform "$T/bare.glb" --method lbs -q -o "$T/before.npy" 2>/dev/null || "$CUTIS" deform "$T/bare.glb" --method rigid -q -o "$T/before.npy"
 "$CUTIS" deform "$T/body.glb" --method lbs -q -o "$T/after.npy"
@@ -22,6 +22,46 @@ passes "the same bytes on one thread and three" cmp "$T/one.glb" "$T/three.glb"
 passes "a motion goes on it" "$CUTIS" rig "$T/bare.glb" --motion "$T/biped.glb" -q -o "$T/walk.glb"
 "$CUTIS" info "$T/walk.glb" --json >"$T/info"
 holds "as a clip" "$T/info" "len(d['clips']) == 1 and d['clips'][0]['duration'] > 0.5"
+# Several motions: a name of its own, one that only the file has, a BVH, and the first again.
+/usr/bin/python3 - "$T" <<'PY'
+import json, struct, sys
+data = open(sys.argv[1] + "/biped.glb", "rb").read()
+size = struct.unpack_from("<I", data, 12)[0]
+d = json.loads(data[20:20 + size])
+d["animations"] = d["animations"][4:]
+del d["animations"][0]["name"]
+text = json.dumps(d).encode()
+text += b" " * (-len(text) % 4)
+open(sys.argv[1] + "/a.wave.glb", "wb").write(struct.pack("<III", 0x46546C67, 2, 20 + len(text) + len(data) - 20 - size) + struct.pack("<I4s", len(text), b"JSON") + text + data[20 + size:])
+PY
+"$CUTIS" convert "$T/biped.glb" --clip walk_forward -q -o "$T/on.bvh" 2>/dev/null
+passes "four motions go on it" "$CUTIS" rig "$T/bare.glb" --motion "$T/biped.glb" --motion="$T/a.wave.glb" -q --motion "$T/on.bvh" --motion "$T/biped.glb" -o "$T/moves.glb"
+equals "a clip each: its own name or its file's, each once" "$("$CUTIS" info "$T/moves.glb" --clips | tr '\n' ' ')" "walk a.wave on walk_2 "
+same=0
+for motion in biped a.wave on; do # each as `retarget` alone makes it
+    "$CUTIS" retarget "$T/body.glb" --motion "$T/$motion.$([ $motion = on ] && echo bvh || echo glb)" -q -o "$T/alone.glb"
+    "$CUTIS" deform "$T/alone.glb" --clip 0 -q -o "$T/alone.npy"
+    "$CUTIS" deform "$T/moves.glb" --clip "$([ $motion = biped ] && echo walk_2 || echo $motion)" -q -o "$T/moves.npy"
+    cmp -s "$T/alone.npy" "$T/moves.npy" && same=$((same + 1))
+done
+equals "each as retarget alone makes it" "$same" 3
+"$CUTIS" rig "$T/bare.glb" --motion "$T/biped.glb" --motion "$T/on.bvh" --json -o "$T/moves.glb" >"$T/report"
+holds "the report names them" "$T/report" "[(m['file'].rsplit('/')[-1], m['clip']) for m in d['motions']] == [('biped.glb', 'walk'), ('on.bvh', 'on')] and all(m['frames'] > 10 and m['joints'] == 21 for m in d['motions'])"
+fails 1 "a motion that is not there: before the work, nothing written" "nothing.bvh" "$CUTIS" rig "$T/bare.glb" --motion "$T/on.bvh" --motion "$T/nothing.bvh" -o "$T/out/a.glb"
+fails 1 "a file without a clip is no motion" "no clip" "$CUTIS" rig "$T/bare.glb" --motion "$T/bare.glb" -o "$T/out/a.glb"
+fails 2 "retarget takes one" "given twice" "$CUTIS" retarget "$T/body.glb" --motion "$T/on.bvh" --motion "$T/on.bvh" -o "$T/out/a.glb"
+# Which axis is up in a motion does not matter, so --up may be the body's.
+"$CUTIS" convert "$T/bare.glb" -q -o "$T/y.obj"
+awk '$1 == "v" { print "v", $2, -$4, $3; next } $1 != "vn" { gsub("/[0-9/]*", "") } $1 != "vn"' "$T/y.obj" >"$T/z.obj"
+"$CUTIS" rig "$T/y.obj" --motion "$T/on.bvh" -q -o "$T/y.glb" && "$CUTIS" rig "$T/z.obj" --up z --motion "$T/on.bvh" -q -o "$T/z.glb"
+for up in y z; do "$CUTIS" deform "$T/$up.glb" --clip 0 -q -o "$T/$up.npy"; done
+/usr/bin/python3 - "$T" >"$T/verdict" 2>&1 <<'PY'
+import sys
+import numpy as np
+a, b = (np.load(f"{sys.argv[1]}/{n}.npy") for n in "yz")
+print("same" if a.shape == b.shape and np.abs(a - b).max() < 0.02 else f"apart {a.shape} {b.shape} {np.abs(a - b).max()}")
+PY
+equals "a z-up body walks as the y-up one does" "$(tail -1 "$T/verdict")" same
 "$CUTIS" rig "$T/bare.glb" --kind octopus --json -o "$T/wrong.glb" >"$T/report" 2>"$T/stderr"
 equals "a person is no octopus: exit 1, one line, nothing written" "$? $(wc -l <"$T/stderr") $(ls "$T/wrong.glb" 2>/dev/null)" "1 1 "
 fails 1 "a rig that is there stays" "has a skin already" "$CUTIS" rig "$T/biped.glb" -o "$T/out/a.glb"
