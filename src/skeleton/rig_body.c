@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "skeleton/humanoid.h"
 #include "skeleton/parts.h"
 #include "skeleton/plan.h"
 
@@ -121,6 +122,9 @@ static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
     r->report->second =
         options->kind == CUTIS_RIG_AUTO ? (cutis_rig_kind)(r->plan->next + 1) : CUTIS_RIG_AUTO;
     r->report->second_deviation = r->plan->second;
+    if (!cutis_humanoid_map(cutis_owner_arena(r->report), r->plan, &r->report->humanoid,
+                            &r->report->humanoid_count))
+        return cutis_alloc_result(r->context);
     r->report->joint_count = r->plan->joint_count, r->report->part_count = r->plan->part_count;
     if (r->plan->lacks != CUTIS_ROLE_NONE)
         cutis_note(&r->problems, "the body of a %s has %u %s%s; %u %s found",
@@ -355,6 +359,9 @@ static cutis_result make_model(rigger *r, const cutis_model *weights, cutis_mode
     for (uint32_t p = 0; p < r->plan->part_count; p++) names[p] = r->plan->parts[p];
     nodes[first - 1] = cutis_node_default();
     nodes[first - 1].name = "rig";
+    nodes[first - 1].extras = cutis_humanoid_extras(&r->arena, r->plan->kind, r->report->humanoid,
+                                                    r->report->humanoid_count);
+    if (!nodes[first - 1].extras) return cutis_alloc_result(r->context);
     for (uint32_t j = 0; j < n; j++) nodes[first + j] = joint_node(r, j, first);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t own = instances[i].mesh;

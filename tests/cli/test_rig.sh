@@ -1,6 +1,7 @@
 #!/bin/sh
 # cutis rig at the command line: what is written and said, kinds that are told, motion, and bad input.
 . "$(dirname "$0")/common.sh"
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 
 "$CUTIS" synth family --kind human --seed 103 --vertices 3000 --unrigged -q -o "$T/bare.glb" || { not_ok "a body" "synth failed"; exit 1; }
 passes "a body is rigged" "$CUTIS" rig "$T/bare.glb" -o "$T/body.glb"
@@ -18,9 +19,62 @@ PY
 equals "at rest every vertex is where it was" "$(tail -1 "$T/verdict")" same
 "$CUTIS" rig "$T/bare.glb" --threads 1 -q -o "$T/one.glb" && "$CUTIS" rig "$T/bare.glb" --threads 3 -q -o "$T/three.glb"
 passes "the same bytes on one thread and three" cmp "$T/one.glb" "$T/three.glb"
+# The maps for VRM and Mixamo, judged by the VRM 1.0 humanoid (which bone hangs below which, what it must have) and by where joints are.
+cat >"$T/humanoid.py" <<'PY'
+import json, struct, sys
+ABOVE = {"spine": "hips", "chest": "spine", "neck": "chest", "head": "neck", "Shoulder": "chest", "UpperArm": "Shoulder", "LowerArm": "UpperArm",
+         "Hand": "LowerArm", "UpperLeg": "hips", "LowerLeg": "UpperLeg", "Foot": "LowerLeg", "Toes": "Foot"}
+MUST = ["hips", "spine", "head"] + [s + b for s in ("left", "right") for b in ("UpperLeg", "LowerLeg", "Foot", "UpperArm", "LowerArm", "Hand")]
+MIXAMO = dict(zip("hips spine chest neck head Shoulder UpperArm LowerArm Hand UpperLeg LowerLeg Foot Toes".split(),
+                  "Hips Spine Spine1 Neck Head Shoulder Arm ForeArm Hand UpLeg Leg Foot ToeBase".split()))
+data = open(sys.argv[1], "rb").read()
+d = json.loads(data[20:20 + struct.unpack_from("<I", data, 12)[0]])
+nodes, index = d["nodes"], {n.get("name"): i for i, n in enumerate(d["nodes"])}
+extras = nodes[index["rig"]]["extras"]["cutis"]
+maps = extras.get("humanoid", {})
+parents = {c: i for i, n in enumerate(nodes) for c in n.get("children", [])}
+def above(i):
+    while i in parents:
+        i = parents[i]
+        yield i
+def turn(q, v):
+    x, y, z, w = q
+    t = [2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]), 2 * (x * v[1] - y * v[0])]
+    return [v[0] + w * t[0] + y * t[2] - z * t[1], v[1] + w * t[1] + z * t[0] - x * t[2], v[2] + w * t[2] + x * t[1] - y * t[0]]
+def place(i):
+    p = nodes[i].get("translation", [0, 0, 0])
+    for a in above(i):
+        p = [u + v for u, v in zip(turn(nodes[a].get("rotation", [0, 0, 0, 1]), p), nodes[a].get("translation", [0, 0, 0]))]
+    return p
+bad, vrm = [], maps.get("vrm", {})
+def split(bone):
+    for side in ("left", "right"):
+        if bone.startswith(side): return side, bone[len(side):]
+    return "", bone
+for bone, joint in vrm.items():
+    side, rest = split(bone)
+    parent = ABOVE.get(rest)
+    while parent and (side if parent[0].isupper() else "") + parent not in vrm: parent = ABOVE.get(parent) # optional ones may be missing
+    if parent and index[vrm[(side if parent[0].isupper() else "") + parent]] not in above(index[joint]): bad.append(bone)
+    if side and (place(index[joint])[0] - place(index[vrm["hips"]])[0] > 0) != (side == "left"): bad.append(bone + " lies on the other side")
+    if maps["mixamo"].get("mixamorig:" + side.capitalize() + MIXAMO[rest]) != joint: bad.append(bone + " is another in mixamo")
+print(extras["kind"], len(vrm), len(maps.get("mixamo", {})), ",".join(b for b in MUST if b not in vrm) or "whole", "; ".join(bad) or "fits")
+PY
+equals "VRM's and Mixamo's bones are the joints they should be" "$(/usr/bin/python3 "$T/humanoid.py" "$T/body.glb" 2>&1 | tail -1)" "human 21 21 whole fits"
+"$CUTIS" synth family --kind bear --seed 4 --vertices 3000 --unrigged -q -o "$T/bear.obj"
+"$CUTIS" rig "$T/bear.obj" -q -o "$T/bear.glb"
+equals "a toy bear has those it has" "$(/usr/bin/python3 "$T/humanoid.py" "$T/bear.glb" 2>&1 | tail -1)" "bear 11 11 leftLowerLeg,leftHand,rightLowerLeg,rightHand fits"
+"$CUTIS" synth family --kind octopus --seed 4 --vertices 3000 --unrigged -q -o "$T/octopus.obj"
+"$CUTIS" rig "$T/octopus.obj" -q -o "$T/octopus.glb"
+equals "an octopus has none, and says what it is" "$(/usr/bin/python3 "$T/humanoid.py" "$T/octopus.glb" 2>&1 | tail -1 | cut -d ' ' -f 1-3)" "octopus 0 0"
+if [ -e "$ROOT/tests/node_modules/gltf-validator" ]; then
+    (cd "$ROOT/tests" && node -e "const v = require('gltf-validator'), fs = require('fs'); (async () => { for (const f of process.argv.slice(1)) { const i = (await v.validateBytes(new Uint8Array(fs.readFileSync(f)))).issues; console.log(i.numErrors, i.numWarnings) } })()" "$T/body.glb" "$T/bear.glb" "$T/octopus.glb") >"$T/issues" 2>&1
+    equals "the Khronos validator has no error and no warning" "$(tr '\n' ' ' <"$T/issues")" "0 0 0 0 0 0 "
+else skip "the Khronos validator has no error and no warning" "tests/node_modules is not there (./dev installs it)"; fi
 "$CUTIS" synth biped --size low -q -o "$T/biped.glb"
 passes "a motion goes on it" "$CUTIS" rig "$T/bare.glb" --motion "$T/biped.glb" -q -o "$T/walk.glb"
 "$CUTIS" info "$T/walk.glb" --json >"$T/info"
+equals "and the maps stay" "$(/usr/bin/python3 "$T/humanoid.py" "$T/walk.glb" 2>&1 | tail -1)" "human 21 21 whole fits"
 holds "as a clip" "$T/info" "len(d['clips']) == 1 and d['clips'][0]['duration'] > 0.5"
 # Several motions: a name of its own, one that only the file has, a BVH, and the first again.
 /usr/bin/python3 - "$T" <<'PY'
