@@ -6,6 +6,7 @@
 #include <cutis/rig.h>
 
 #include "app.h"
+#include "html.h"
 
 /// A motion, and what became of it.
 typedef struct rig_motion {
@@ -24,6 +25,7 @@ typedef struct rig_job {
     cutis_rig_report *report;
     rig_motion *motions;
     uint32_t motion_count;
+    double read_seconds, write_seconds;
 } rig_job;
 
 /// rig_motions.c: read the files of --motion; what is not there is said before the work begins.
@@ -34,5 +36,9 @@ void rig_motions_release(rig_job *job);
 
 /// "" where a clip has no name.
 const char *rig_clip_name(const rig_job *job, uint32_t motion);
+
+/// The page of --report (rig_report.c), and its pictures (rig_picture.c).
+int rig_report(cli_app *app, const rig_job *job, const char *path);
+int rig_pictures(cli_app *app, html_page *page, const rig_job *job);
 
 #endif

@@ -354,15 +354,17 @@ const verb_row cli_verbs[] = {
       "is: materials, coordinates and nodes; joints come below a node \"rig\", y along every bone; of people and bears its\n"
       "extras map the bones of VRM and Mixamo to them. --motion puts the first clip of a file on it, under its own name or\n"
       "its file's, and may be given again. A result that fails its own check is an error, and nothing is written without\n"
-      "--keep.\n"
+      "--keep. --report writes a page: the verdict, parts, skeleton, frames of the motions, figures of parts and joints.\n"
       "\n"
       "JSON keys: file, output, kind, deviation (of the limbs from the kind's: 1 is usual, beyond 6.5 it is refused), second,\n"
       "second_deviation (the kind that fits next best; null: the kind was given), joints, parts, moved_inside, seconds,\n"
       "problems [text], motions [{file, clip (its name), frames, fps, joints (that it moves), slide, seconds}].\n",
-      { COMMON, READING, WRITING, RUNNING, BIT(KIND), BIT(MOTIONS), BIT(INFLUENCES), BIT(LARGEST), BIT(KEEP),
+      { COMMON, READING, WRITING, RUNNING, BIT(KIND), BIT(MOTIONS), BIT(REPORT), BIT(INFLUENCES), BIT(LARGEST), BIT(KEEP),
           BIT(WEIGHTS) },
       "cutis rig scan.obj -o body.glb\tfind out what it is, and rig it\n"
-      "cutis rig scan.ply --kind human --motion 02_01.bvh -o walk.glb\ta person, walking\n",
+      "cutis rig scan.ply --kind human --motion 02_01.bvh -o walk.glb\ta person, walking\n"
+      "cutis rig scan.ply --motion walk.bvh --motion run.bvh -o moves.glb\ta clip for each motion\n"
+      "cutis rig scan.ply --keep --report rig.html -o body.glb\ta page to judge it by, whatever came out\n",
       verb_rig },
     { "skeleton", "MODEL", NULL, 1, 1, "a skeleton, rig and parts for a body cut in parts",
       "SOURCE: file:LABELS (one number per triangle, a line each: .seg), parts (that the file carries: CUTIS_parts,\n"

@@ -70,13 +70,27 @@ static int judge(cli_app *app, const rig_job *job)
 
 static int read_job(cli_app *app, rig_job *job)
 {
+    const double begun = app_seconds();
+    const char *report = option_text(app, OPTION_REPORT);
     TRY(app_output(app, ".glb .gltf", &job->output)); // others hold no weights
+    if (report) TRY(app_check_output_as(app, "--report", report, ".html"));
     job->options.kind = (cutis_rig_kind)option_choice(app, OPTION_KIND);
     job->options.influences = option_count(app, OPTION_INFLUENCES, 0);
     job->options.largest = option_given(app, OPTION_LARGEST);
     TRY(app_read_model(app, job->path, &job->model));
     TRY(rig_motions_read(app, job));
+    job->read_seconds = app_seconds() - begun;
     return app_open_device(app, &job->device);
+}
+
+// The model first: a page without it would tell of nothing.
+static int write_files(cli_app *app, rig_job *job)
+{
+    const double begun = app_seconds();
+    TRY(app_write_model(app, job->rigged, job->output));
+    job->write_seconds = app_seconds() - begun;
+    return option_given(app, OPTION_REPORT) ? rig_report(app, job, option_text(app, OPTION_REPORT))
+                                            : EXIT_GOOD;
 }
 
 static int run(cli_app *app, rig_job *job)
@@ -86,7 +100,7 @@ static int run(cli_app *app, rig_job *job)
     app_progress_done(app);
     const int judged = judge(app, job);
     const bool kept = judged == EXIT_GOOD || option_given(app, OPTION_KEEP);
-    if (kept) TRY(app_write_model(app, job->rigged, job->output));
+    if (kept) TRY(write_files(app, job));
     if (app->json)
         emit_result(job);
     else if (kept)

@@ -100,6 +100,11 @@ static cutis_result find_parts(rigger *r)
     return CUTIS_OK;
 }
 
+static const char *article(cutis_kind kind)
+{
+    return strchr("aeio", cutis_kind_name(kind)[0]) ? "an" : "a";
+}
+
 static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
 {
     cutis_skeleton_repairs repairs = { 0 };
@@ -127,15 +132,15 @@ static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
         return cutis_alloc_result(r->context);
     r->report->joint_count = r->plan->joint_count, r->report->part_count = r->plan->part_count;
     if (r->plan->lacks != CUTIS_ROLE_NONE)
-        cutis_note(&r->problems, "the body of a %s has %u %s%s; %u %s found",
-                   cutis_kind_name(r->plan->kind), r->plan->needs,
+        cutis_note(&r->problems, "the body of %s %s has %u %s%s; %u %s found",
+                   article(r->plan->kind), cutis_kind_name(r->plan->kind), r->plan->needs,
                    cutis_role_name(r->plan->kind, r->plan->lacks), r->plan->needs == 1 ? "" : "s",
                    r->plan->has, r->plan->has == 1 ? "was" : "were");
     if (r->plan->cost > DOUBTFUL)
         cutis_note(&r->problems,
-                   "the limbs are not those of a %s (deviation %.1f, beyond %.1f): --kind says "
+                   "the limbs are not those of %s %s (deviation %.1f, beyond %.1f): --kind says "
                    "what it is",
-                   cutis_kind_name(r->plan->kind), r->plan->cost, DOUBTFUL);
+                   article(r->plan->kind), cutis_kind_name(r->plan->kind), r->plan->cost, DOUBTFUL);
     return CUTIS_OK;
 }
 

@@ -116,6 +116,36 @@ a, b = (np.load(f"{sys.argv[1]}/{n}.npy") for n in "yz")
 print("same" if a.shape == b.shape and np.abs(a - b).max() < 0.02 else f"apart {a.shape} {b.shape} {np.abs(a - b).max()}")
 PY
 equals "a z-up body walks as the y-up one does" "$(tail -1 "$T/verdict")" same
+# The page: it stands alone, and its figures are those of the file.
+passes "a page is written" "$CUTIS" rig "$T/bare.glb" --motion "$T/biped.glb" --motion "$T/on.bvh" -q --report "$T/page.html" -o "$T/paged.glb"
+equals "it refers to nothing outside, and has a strip for each motion" "$(/usr/bin/python3 "$ROOT/tests/cli/report_check.py" "$T/page.html" 4 0)" "4 pictures, 0 plots"
+sed -e '/^print(extras/d' "$T/humanoid.py" >"$T/page.py"
+cat >>"$T/page.py" <<'PY'
+import re
+text = re.sub(r'data:[^"]*', "", open(sys.argv[2], encoding="utf-8").read())
+rows = [[re.sub("<[^>]*>", "", c) for c in re.findall(r"<td[^>]*>(.*?)</td>", r)] for r in re.findall(r"<tr>(.*?)</tr>", text, re.S)]
+joints = [r for r in rows if len(r) == 9 and r[0] in index]
+parts = [r for r in rows if len(r) == 4]
+for r in joints:
+    if max(abs(float(a) - b) for a, b in zip(r[2:5], place(index[r[0]]))) > 6e-4: bad.append(r[0] + " stands elsewhere")
+    if r[7] and vrm.get(r[7]) != r[0]: bad.append(r[0] + " has another name")
+    if r[1] and index[r[1]] != parents[index[r[0]]]: bad.append(r[0] + " is not below " + r[1])
+if abs(sum(float(r[6]) for r in joints) - 100) > .05 * len(joints): bad.append("weights are not 100 %")
+if abs(sum(float(r[2]) for r in parts) - 100) > .05 * len(parts): bad.append("parts are not 100 %")
+triangles = sum(d["accessors"][p["indices"]]["count"] // 3 for m in d["meshes"] for p in m["primitives"])
+if sum(int(r[1]) for r in parts) != triangles: bad.append("parts lack triangles")
+for word in ('badge good', "<b>human</b>", "next best: ", "walk: ", "on: ", "--motion", "on.bvh"):
+    if word not in text: bad.append("no " + word)
+print(len(joints), len(parts), "; ".join(bad) or "fits")
+PY
+equals "joints, parts, weights and names on it are the file's" "$(/usr/bin/python3 "$T/page.py" "$T/paged.glb" "$T/page.html" 2>&1 | tail -1)" "21 14 fits"
+"$CUTIS" rig "$T/bare.glb" --kind octopus --keep -q --report "$T/failed.html" -o "$T/failed.glb" 2>"$T/stderr"
+equals "what fails is kept with --keep, and the page says why" "$? $(grep -c 'badge bad">failed' "$T/failed.html") $(grep -c '<li>the \(body\|limbs\)' "$T/failed.html") $(/usr/bin/python3 "$ROOT/tests/cli/report_check.py" "$T/failed.html" 2 0)" "1 1 1 2 pictures, 0 plots"
+fails 1 "without it there is no page" "octopus" "$CUTIS" rig "$T/bare.glb" --kind octopus --report "$T/out/a.html" -o "$T/out/a.glb"
+mkdir "$T/folder.glb"
+fails 1 "nor is there one of a model that cannot be written" "folder.glb" "$CUTIS" rig "$T/bare.glb" --report "$T/out/a.html" -o "$T/folder.glb"
+fails 1 "a page without a folder: before the work" "no/page.html" "$CUTIS" rig "$T/bare.glb" --report "$T/out/no/page.html" -o "$T/out/a.glb"
+fails 2 "a page is .html" "html" "$CUTIS" rig "$T/bare.glb" --report "$T/out/a.pdf" -o "$T/out/a.glb"
 "$CUTIS" rig "$T/bare.glb" --kind octopus --json -o "$T/wrong.glb" >"$T/report" 2>"$T/stderr"
 equals "a person is no octopus: exit 1, one line, nothing written" "$? $(wc -l <"$T/stderr") $(ls "$T/wrong.glb" 2>/dev/null)" "1 1 "
 fails 1 "a rig that is there stays" "has a skin already" "$CUTIS" rig "$T/biped.glb" -o "$T/out/a.glb"
