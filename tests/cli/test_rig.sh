@@ -146,6 +146,21 @@ mkdir "$T/folder.glb"
 fails 1 "nor is there one of a model that cannot be written" "folder.glb" "$CUTIS" rig "$T/bare.glb" --report "$T/out/a.html" -o "$T/folder.glb"
 fails 1 "a page without a folder: before the work" "no/page.html" "$CUTIS" rig "$T/bare.glb" --report "$T/out/no/page.html" -o "$T/out/a.glb"
 fails 2 "a page is .html" "html" "$CUTIS" rig "$T/bare.glb" --report "$T/out/a.pdf" -o "$T/out/a.glb"
+# The gallery's clip for bodies that no motion is made for: every arm moves, and the end is the beginning.
+if [ -x "$(dirname "$CUTIS")/tools/pictures_gait" ]; then
+    "$(dirname "$CUTIS")/tools/pictures_gait" "$T/octopus.glb" "$T/gait.glb"
+    "$CUTIS" deform "$T/gait.glb" --clip gait -q -o "$T/gait.npy" && "$CUTIS" deform "$T/gait.glb" -q -o "$T/still.npy"
+    /usr/bin/python3 - "$T" >"$T/verdict" 2>&1 <<'PY'
+import sys
+import numpy as np
+moved, still = (np.load(f"{sys.argv[1]}/{n}.npy") for n in ("gait", "still"))
+size = np.linalg.norm(np.ptp(still[0], axis=0))
+way = np.linalg.norm(moved - still, axis=2).max(0) / size
+top = still[0][:, 1] > np.quantile(still[0][:, 1], .95)  # the mantle stands still
+print(np.abs(moved[0] - moved[30]).max() < 1e-5 * size, way[top].max() < .001, (way > .05).mean() > .2, way.max() < 1)
+PY
+    equals "the gallery's octopus waves its arms, and ends where it began" "$(tail -1 "$T/verdict")" "True True True True"
+else skip "the gallery's octopus waves its arms, and ends where it began" "tools/pictures_gait is not built"; fi
 "$CUTIS" rig "$T/bare.glb" --kind octopus --json -o "$T/wrong.glb" >"$T/report" 2>"$T/stderr"
 equals "a person is no octopus: exit 1, one line, nothing written" "$? $(wc -l <"$T/stderr") $(ls "$T/wrong.glb" 2>/dev/null)" "1 1 "
 fails 1 "a rig that is there stays" "has a skin already" "$CUTIS" rig "$T/biped.glb" -o "$T/out/a.glb"
