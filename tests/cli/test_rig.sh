@@ -142,8 +142,12 @@ equals "joints, parts, weights and names on it are the file's" "$(/usr/bin/pytho
 "$CUTIS" rig "$T/bare.glb" --kind octopus --keep -q --report "$T/failed.html" -o "$T/failed.glb" 2>"$T/stderr"
 equals "what fails is kept with --keep, and the page says why" "$? $(grep -c 'badge bad">failed' "$T/failed.html") $(grep -c '<li>the \(body\|limbs\)' "$T/failed.html") $(/usr/bin/python3 "$ROOT/tests/cli/report_check.py" "$T/failed.html" 2 0)" "1 1 1 2 pictures, 0 plots"
 fails 1 "without it there is no page" "octopus" "$CUTIS" rig "$T/bare.glb" --kind octopus --report "$T/out/a.html" -o "$T/out/a.glb"
-mkdir "$T/folder.glb"
-fails 1 "nor is there one of a model that cannot be written" "folder.glb" "$CUTIS" rig "$T/bare.glb" --report "$T/out/a.html" -o "$T/folder.glb"
+# A disk that takes 1 MB a file: the model does not fit, the page would.
+"$CUTIS" synth family --kind human --seed 103 --vertices 24000 --unrigged -q -o "$T/large.glb"
+fails 1 "nor is there one of a model that cannot be written" "a.glb" /usr/bin/python3 -c 'import os, resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000000, 1000000))
+os.execv(sys.argv[1], sys.argv[1:])' "$CUTIS" rig "$T/large.glb" --report "$T/out/a.html" -o "$T/out/a.glb"
 fails 1 "a page without a folder: before the work" "no/page.html" "$CUTIS" rig "$T/bare.glb" --report "$T/out/no/page.html" -o "$T/out/a.glb"
 fails 2 "a page is .html" "html" "$CUTIS" rig "$T/bare.glb" --report "$T/out/a.pdf" -o "$T/out/a.glb"
 # The gallery's clip for bodies that no motion is made for: every arm moves, and the end is the beginning.
