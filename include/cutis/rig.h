@@ -34,6 +34,13 @@ typedef struct cutis_rig_options {
     bool largest;        ///< keep the largest weights, in place of those that deform alike
 } cutis_rig_options;
 
+/// A joint, by the names that other tools have for such a bone. The report's memory.
+typedef struct cutis_rig_bone {
+    const char *joint;  ///< "upperarm_l"
+    const char *vrm;    ///< of VRM 1.0's humanoid: "leftUpperArm"
+    const char *mixamo; ///< "mixamorig:LeftArm"
+} cutis_rig_bone;
+
 /// What was found; owns its arrays.
 typedef struct cutis_rig_report {
     cutis_rig_kind kind;
@@ -45,12 +52,14 @@ typedef struct cutis_rig_report {
     uint32_t problem_count;
     const char *const *problems; ///< what its own check found, one line each
     double seconds;
+    uint32_t humanoid_count; ///< of people and toy bears; else 0
+    const cutis_rig_bone *humanoid;
 } cutis_rig_report;
 
 CUTIS_API void cutis_rig_report_destroy(cutis_rig_report *report); ///< NULL is fine
 
-/// Rig a body. The new model is the old one with joints below a node "rig", skins and weights; its
-/// triangles are named by part. y is up.
+/// Rig a body. The new model is the old one with joints below a node "rig", whose extras say the
+/// kind and the names of `humanoid`, skins and weights; its triangles are named by part. y is up.
 /// @param device whose threads find the weights; NULL: the calling one
 /// @param report what was found (destroy it), or NULL
 /// @return CUTIS_OK (also when the report lists problems), CUTIS_INVALID_ARGUMENT (no triangles,

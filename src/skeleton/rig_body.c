@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "skeleton/humanoid.h"
 #include "skeleton/parts.h"
 #include "skeleton/plan.h"
 
@@ -99,6 +100,11 @@ static cutis_result find_parts(rigger *r)
     return CUTIS_OK;
 }
 
+static const char *article(cutis_kind kind)
+{
+    return strchr("aeio", cutis_kind_name(kind)[0]) ? "an" : "a";
+}
+
 static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
 {
     cutis_skeleton_repairs repairs = { 0 };
@@ -121,17 +127,20 @@ static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
     r->report->second =
         options->kind == CUTIS_RIG_AUTO ? (cutis_rig_kind)(r->plan->next + 1) : CUTIS_RIG_AUTO;
     r->report->second_deviation = r->plan->second;
+    if (!cutis_humanoid_map(cutis_owner_arena(r->report), r->plan, &r->report->humanoid,
+                            &r->report->humanoid_count))
+        return cutis_alloc_result(r->context);
     r->report->joint_count = r->plan->joint_count, r->report->part_count = r->plan->part_count;
     if (r->plan->lacks != CUTIS_ROLE_NONE)
-        cutis_note(&r->problems, "the body of a %s has %u %s%s; %u %s found",
-                   cutis_kind_name(r->plan->kind), r->plan->needs,
+        cutis_note(&r->problems, "the body of %s %s has %u %s%s; %u %s found",
+                   article(r->plan->kind), cutis_kind_name(r->plan->kind), r->plan->needs,
                    cutis_role_name(r->plan->kind, r->plan->lacks), r->plan->needs == 1 ? "" : "s",
                    r->plan->has, r->plan->has == 1 ? "was" : "were");
     if (r->plan->kind != CUTIS_KIND_ANY && r->plan->cost > DOUBTFUL)
         cutis_note(&r->problems,
-                   "the limbs are not those of a %s (deviation %.1f, beyond %.1f): --kind says "
+                   "the limbs are not those of %s %s (deviation %.1f, beyond %.1f): --kind says "
                    "what it is",
-                   cutis_kind_name(r->plan->kind), r->plan->cost, DOUBTFUL);
+                   article(r->plan->kind), cutis_kind_name(r->plan->kind), r->plan->cost, DOUBTFUL);
     return CUTIS_OK;
 }
 
@@ -355,6 +364,9 @@ static cutis_result make_model(rigger *r, const cutis_model *weights, cutis_mode
     for (uint32_t p = 0; p < r->plan->part_count; p++) names[p] = r->plan->parts[p];
     nodes[first - 1] = cutis_node_default();
     nodes[first - 1].name = "rig";
+    nodes[first - 1].extras = cutis_humanoid_extras(&r->arena, r->plan->kind, r->report->humanoid,
+                                                    r->report->humanoid_count);
+    if (!nodes[first - 1].extras) return cutis_alloc_result(r->context);
     for (uint32_t j = 0; j < n; j++) nodes[first + j] = joint_node(r, j, first);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t own = instances[i].mesh;
