@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "geometry/order.h"
+#include "skeleton/borders.h"
 #include "skeleton/plan_rows.h"
 
 static const double STRAIGHT = 0.9; // of a limb's length: up to there joints lie on its line
@@ -345,7 +346,9 @@ static void plan_human(cutis_planner *p)
     int32_t root = cutis_plan_add_joint(p, "", "hips", "", CUTIS_NONE, hips);
     int32_t spine = cutis_plan_add_joint(p, "", "spine", "", root, middle);
     int32_t chest = cutis_plan_add_joint(p, "", "chest", "", spine, high);
-    cutis_plan_lay_single(p, CUTIS_ROLE_HEAD, "", chest);
+    int32_t head = cutis_plan_lay_single(p, CUTIS_ROLE_HEAD, "", chest);
+    cutis_plan_lay_pair(p, CUTIS_ROLE_EAR, 0, "", head);
+    cutis_plan_lay_single(p, CUTIS_ROLE_TAIL, "", root);
     sort_along(p, arms, n, 1, p->left);
     for (uint32_t i = 0; i < n && i < 2; i++) {
         vec3 root_of_arm = cutis_plan_limb_at(p, arms[i], 0.95);
@@ -430,6 +433,7 @@ static void plan_bear(cutis_planner *p)
     cutis_plan_lay_pair(p, CUTIS_ROLE_ARM, 0, "", chest);
     cutis_plan_lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
     cutis_plan_lay_pair(p, CUTIS_ROLE_EAR, 0, "", head);
+    cutis_plan_lay_single(p, CUTIS_ROLE_TAIL, "", root);
 }
 
 // Neck and head: one bone, or two where the neck is long against the trunk. @return is it long?
@@ -781,6 +785,9 @@ cutis_result cutis_plan_label(const cutis_plan *plan, const cutis_centrelines *l
         uint32_t owner = cell == CUTIS_NOTHING ? CUTIS_NOTHING : owners[cell];
         labels[f] = owner == CUTIS_NOTHING ? plan->node_parts[0] : plan->node_parts[owner];
     }
+    if (result == CUTIS_OK && !join_islands(&scratch, mesh, labels))
+        result = cutis_alloc_result(mesh->context);
+    if (result == CUTIS_OK) result = cutis_borders_smooth(mesh, labels, plan->part_count);
     if (result == CUTIS_OK && !join_islands(&scratch, mesh, labels))
         result = cutis_alloc_result(mesh->context);
     cutis_arena_release(&scratch);

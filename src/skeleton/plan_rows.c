@@ -15,6 +15,10 @@ const plan_row CUTIS_PLAN_ROWS[] = {
     { CUTIS_KIND_HUMAN, CUTIS_ROLE_HEAD, 0, FROM_TIP, "neck", .97, 0, 0 },
     { CUTIS_KIND_HUMAN, CUTIS_ROLE_HEAD, 0, FROM_TIP, "head", .67, "head", .87 },
 
+    { CUTIS_KIND_HUMAN, CUTIS_ROLE_TAIL, 0, FROM_TIP, "tail1", 1.05, "tail", .96 },
+    { CUTIS_KIND_HUMAN, CUTIS_ROLE_TAIL, 0, FROM_TIP, "tail2", .5, 0, 0 },
+    { CUTIS_KIND_HUMAN, CUTIS_ROLE_EAR, 0, FROM_TIP, "ear", .86, "ear", .90 },
+
     { CUTIS_KIND_QUADRUPED, CUTIS_ROLE_LEG, 0, FROM_TIP, "upperarm", 1.20, "front_upper", 1.06 },
     { CUTIS_KIND_QUADRUPED, CUTIS_ROLE_LEG, 0, FROM_TIP, "forearm", .64, "front_lower", .62 },
     { CUTIS_KIND_QUADRUPED, CUTIS_ROLE_LEG, 0, FROM_TIP, "hand", .25, 0, 0 },
@@ -57,6 +61,7 @@ const plan_row CUTIS_PLAN_ROWS[] = {
     { CUTIS_KIND_BEAR, CUTIS_ROLE_LEG, 0, FROM_TIP, "thigh", 1.0, "leg", 1.0 },
     { CUTIS_KIND_BEAR, CUTIS_ROLE_LEG, 0, FROM_TIP, "foot", .63, 0, 0 },
     { CUTIS_KIND_BEAR, CUTIS_ROLE_EAR, 0, FROM_TIP, "ear", .86, "ear", .90 },
+    { CUTIS_KIND_BEAR, CUTIS_ROLE_TAIL, 0, FROM_TIP, "tail", 1.0, "tail", .96 },
 
     { CUTIS_KIND_HAND, CUTIS_ROLE_FINGER, 0, FROM_TIP, "1", 1.02, "", .95 },
     { CUTIS_KIND_HAND, CUTIS_ROLE_FINGER, 0, FROM_TIP, "2", .58, 0, 0 },
