@@ -78,6 +78,7 @@ static cutis_result find_parts(rigger *r)
     r->parts = cutis_arena_zero(&r->arena, r->body.triangle_count, sizeof *r->parts);
     if (!labels || !list || !middles || !r->parts) return cutis_alloc_result(r->context);
     TRY(cutis_plan_label(r->plan, r->lines, &r->mesh, labels));
+    TRY(cutis_plan_fingers(&r->mesh, labels, r->plan));
     for (uint32_t f = 0; f < faces; f++) {
         const uint32_t *v = r->mesh.faces[f];
         list[f] = f;
