@@ -19,6 +19,8 @@ static const double BRANCH =
 static const double IN_TRUNK = 0.8;   // of the centre's ball
 static const double NO_KIND = 1.5;    // deviation beyond which a body is of none
 static const double NECK = 0.85;      // of a head's section: so narrow it is over
+static const double NEAR_WAIST = 0.1; // of a limb: so far from its share a wrist may be
+static const double WAIST = 0.95;     // of what lies on both sides
 static const double LONG_NECK = 0.75; // of the trunk: a neck of two bones; a bird's is a part then
 
 // Limbs of a role -------------------------------------------------------------------------------
@@ -263,9 +265,27 @@ static double peak_of(const cutis_limb *limb)
     return peak;
 }
 
+// The narrowest place between what is thick before a share of a limb, a palm, and what is beyond.
+static double waist_of(const cutis_limb *limb, double share)
+{
+    double palm = 0, least = INFINITY, beyond = 0, at = share * limb->length;
+    for (uint32_t i = 0; i < limb->count; i++) {
+        double t = limb->along[i] / limb->length;
+        if (t < share - NEAR_WAIST || t > share + 2 * NEAR_WAIST) continue;
+        if (t < share && limb->section[i] > palm) palm = limb->section[i], least = INFINITY;
+        if (t < share + NEAR_WAIST && limb->section[i] < least)
+            least = limb->section[i], at = limb->along[i], beyond = 0;
+        beyond = fmax(beyond, limb->section[i]);
+    }
+    return least < WAIST * palm && least < WAIST * beyond ? at : share * limb->length;
+}
+
 static double row_place(const cutis_limb *limb, plan_anchor anchor, double value)
 {
     if (anchor == FROM_TIP) return value * limb->length;
+    if (anchor == AT_WAIST) return waist_of(limb, value);
+    if (anchor == AFTER_WAIST)
+        return value * limb->length + (waist_of(limb, PLAN_WRIST) - PLAN_WRIST * limb->length) / 2;
     const double peak = peak_of(limb);
     return peak + value * cutis_limb_section(limb, peak);
 }
