@@ -625,7 +625,8 @@ static void plan_hand(cutis_planner *p)
     }
     uint32_t first = n ? fingers[thumb] : 0;
     vec3 side = n ? v3_sub(cutis_plan_limb_at(p, first, 1), roots) : p->left;
-    sort_along(p, fingers, n, 1, side);
+    side = across(side, v3_unit(v3_sub(roots, low))); // how far up the palm a finger is says nothing
+    sort_along(p, fingers, n, 0.9, side);
     for (uint32_t i = 0; i < n; i++)
         if (fingers[i] == first)
             memmove(fingers + 1, fingers, i * sizeof *fingers), fingers[0] = first;

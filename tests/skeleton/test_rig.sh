@@ -1,6 +1,7 @@
 #!/bin/sh
 # Rigs for bare bodies of eight kinds, nothing told, against the truth (judge_rig.py): three seeds of each; 50 of each, in full size,
 # with CUTIS_SOAK, half of them seeds that nobody looked at while it was written (9000 and on), and people that walk (rig_walks.py).
+# Then bodies that others made (rig_real.py).
 here=$(dirname "$0")
 [ -x "$CUTIS" ] || { echo "skip rig: there is no command at $CUTIS"; exit 0; }
 /usr/bin/python3 -c 'import numpy, scipy' 2>/dev/null || { echo "skip rig: numpy or scipy is not there"; exit 0; }
@@ -16,6 +17,11 @@ judge() { # NAME FIRST COUNT VERTICES
     cat "$folder/log"
 }
 failed=0
+if [ -d "$SHARED/data/makehuman" ] && [ -d "$SHARED/data/spot-cc0" ]; then
+    /usr/bin/python3 "$here/rig_real.py" "$CUTIS" "$SHARED" "$folder" || failed=1
+else
+    echo "skip rig_real: shared data: $SHARED/data/makehuman or spot-cc0 is not there"
+fi
 if [ -n "${CUTIS_SOAK:-}" ]; then
     judge "rigs of 200 bodies that were looked at" 100 25 8000
     judge "rigs of 200 bodies that nobody looked at" 9000 25 8000
