@@ -14,7 +14,8 @@
 
 static const uint32_t CELLS = 80000;   // enough for fingers and toes of a whole body
 static const double LEAST_END = 0.015; // of the diagonal: what an end stands out by
-static const double DOUBTFUL = 1.5;    // deviation from a kind beyond which it is not trusted
+static const double APART = 0.2;       // of the cells: more is a second body
+static const double DOUBTFUL = 3;      // deviation from a kind beyond which it is not trusted
 
 typedef struct {
     const cutis_model *model;
@@ -106,6 +107,28 @@ static const char *article(cutis_kind kind)
     return strchr("aeio", cutis_kind_name(kind)[0]) ? "an" : "a";
 }
 
+// Its own check of the plan.
+static void note_problems(rigger *r)
+{
+    const cutis_plan *plan = r->plan;
+    const cutis_cells *cells = &r->lines->cells;
+    uint32_t apart = 0;
+    for (uint32_t i = 0; i < cells->count; i++) apart += !isfinite(r->lines->reach[i]);
+    if (apart > APART * cells->count)
+        cutis_note(&r->problems, "%.0f %% of the model are apart from the body that was rigged",
+                   100. * apart / cells->count);
+    if (plan->kind == CUTIS_KIND_ANY && plan->part_count < 2)
+        cutis_note(&r->problems, "no limb stands out of the body");
+    if (plan->lacks != CUTIS_ROLE_NONE)
+        cutis_note(&r->problems, "the body of %s %s has %u %s%s; %u %s found", article(plan->kind),
+                   cutis_kind_name(plan->kind), plan->needs,
+                   cutis_role_name(plan->kind, plan->lacks), plan->needs == 1 ? "" : "s", plan->has,
+                   plan->has == 1 ? "was" : "were");
+    else if (plan->kind != CUTIS_KIND_ANY && plan->cost > DOUBTFUL)
+        cutis_note(&r->problems, "the limbs are not those of %s %s (deviation %.1f, beyond %.1f)",
+                   article(plan->kind), cutis_kind_name(plan->kind), plan->cost, DOUBTFUL);
+}
+
 static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
 {
     cutis_skeleton_repairs repairs = { 0 };
@@ -132,16 +155,7 @@ static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
                             &r->report->humanoid_count))
         return cutis_alloc_result(r->context);
     r->report->joint_count = r->plan->joint_count, r->report->part_count = r->plan->part_count;
-    if (r->plan->lacks != CUTIS_ROLE_NONE)
-        cutis_note(&r->problems, "the body of %s %s has %u %s%s; %u %s found",
-                   article(r->plan->kind), cutis_kind_name(r->plan->kind), r->plan->needs,
-                   cutis_role_name(r->plan->kind, r->plan->lacks), r->plan->needs == 1 ? "" : "s",
-                   r->plan->has, r->plan->has == 1 ? "was" : "were");
-    if (r->plan->kind != CUTIS_KIND_ANY && r->plan->cost > DOUBTFUL)
-        cutis_note(&r->problems,
-                   "the limbs are not those of %s %s (deviation %.1f, beyond %.1f): --kind says "
-                   "what it is",
-                   article(r->plan->kind), cutis_kind_name(r->plan->kind), r->plan->cost, DOUBTFUL);
+    note_problems(r);
     return CUTIS_OK;
 }
 
