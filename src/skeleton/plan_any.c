@@ -91,7 +91,7 @@ static void bridge(cutis_planner *p, uint32_t index)
 }
 
 // Corners of a box, tips of a cone and the ends of a ball are no limbs; a rod is one.
-static bool is_limb(const cutis_planner *p, const cutis_limb *limb)
+static bool is_clear(const cutis_planner *p, const cutis_limb *limb)
 {
     return limb->stands_out >= SEEN * p->diagonal &&
            limb->length > (limb->opening >= OPENS ? CONE : ROD) * limb->thickness;
@@ -100,19 +100,22 @@ static bool is_limb(const cutis_planner *p, const cutis_limb *limb)
 void cutis_plan_any(cutis_planner *p)
 {
     bool done[CUTIS_LIMB_MOST] = { false };
+    bool found = false;
     uint32_t n = 0;
     cutis_plan_add_part(p, "", "body", "");
     cutis_plan_add_joint(p, "", "body", "", CUTIS_NONE, p->lines->nodes[0].point);
+    for (uint32_t i = 0; i < p->count; i++) found = found || is_clear(p, &p->limbs[i]);
     for (uint32_t i = 0; i < p->count; i++)
         if (p->limbs[i].carrier == CUTIS_NOTHING) bridge(p, i);
-    for (bool more = true; more;) { // carriers first
+    for (bool more = found; more;) { // carriers first
         more = false;
         for (uint32_t i = 0; i < p->count; i++) {
             uint32_t carrier = p->limbs[i].carrier;
             char name[24];
             if (done[i] || (carrier != CUTIS_NOTHING && !done[carrier])) continue;
             done[i] = more = true;
-            if (!is_limb(p, &p->limbs[i])) continue;
+            if (p->limbs[i].stands_out < SEEN * p->diagonal || p->limbs[i].opening <= BLUNT)
+                continue;
             snprintf(name, sizeof name, "limb%u", ++n);
             lay(p, i, name);
         }
