@@ -114,8 +114,8 @@ void cutis_plan_any(cutis_planner *p)
             char name[24];
             if (done[i] || (carrier != CUTIS_NOTHING && !done[carrier])) continue;
             done[i] = more = true;
-            if (p->limbs[i].stands_out < SEEN * p->diagonal || p->limbs[i].opening <= BLUNT)
-                continue;
+            if (p->limbs[i].stands_out < SEEN * p->diagonal) continue;
+            if (p->limbs[i].opening <= BLUNT && !is_clear(p, &p->limbs[i])) continue;
             snprintf(name, sizeof name, "limb%u", ++n);
             lay(p, i, name);
         }
