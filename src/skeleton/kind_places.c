@@ -165,7 +165,7 @@ static double quadruped(const placed *p)
                      2,
                  0.5, 2);
     cost += soft(0.12 - v3_length(axis) / p->diagonal, 0.05, 3);
-    cost += soft(1 + v3_dot(v3_unit(way), UP), 0.6, 2);
+    cost += soft(1 + v3_dot(v3_unit(way), UP), 0.6, 0.4);
     if (head) cost += soft(0.6 - along(head, hind, axis), 0.3, 3);
     if (tail) cost += soft(along(tail, hind, axis) - 0.4, 0.3, 3);
     for (uint32_t i = 0; i < p->n[CUTIS_ROLE_EAR]; i++)
@@ -189,7 +189,7 @@ static double upright(const placed *p, bool bear)
     vec3 legs = v3_unit(v3_add(way_of(pairs[0].a), way_of(pairs[0].b)));
     cost += soft(0.9 + v3_dot(legs, v3_unit(axis)), 0.7, 3);
     cost += soft(0.08 - v3_length(axis) / p->diagonal, 0.05, 3);
-    cost += soft(1 - v3_dot(v3_unit(axis), UP), 0.6, 2);
+    cost += soft(1 - v3_dot(v3_unit(axis), UP), 0.6, 0.4);
     if (n > 0) {
         vec3 top = v3(0, 0, 0);
         for (uint32_t i = 0; i < n; i++) top = v3_add(top, v3_divide(heads[i]->tip, n));

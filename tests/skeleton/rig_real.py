@@ -3,7 +3,7 @@
 
     rig_real.py CUTIS SHARED FOLDER
 
-- kinds: spot and Khronos' fox have four legs; CesiumMan, MakeHuman's body and its low-poly proxies are people
+- kinds: spot and Khronos' fox have four legs, whichever axis is up; CesiumMan, MakeHuman's body and its low-poly proxies are people
 - joints of MakeHuman's body against those of its own rig (default.mhskel), in % of the height: fingers 1.5 at most, limbs 4 at
   most; both hands have all five fingers
 Shares no code with `cutis rig`."""
@@ -39,6 +39,22 @@ def bare(source, target):
             lines.append("f " + " ".join(c.split("/")[0] for c in line.split()[1:]) + "\n")
     open(target, "w").writelines(lines)
     return target
+
+
+def lie_down(path, folder):
+    """The same body, z up."""
+    out = os.path.join(folder, "lying.obj")
+    with open(out, "w") as file:
+        for line in open(path):
+            if line.startswith("v "):
+                x, y, z = line.split()[1:4]
+                line = f"v {x} {-float(z)} {y}\n"
+            elif line.startswith("f "):
+                line = "f " + " ".join(c.split("/")[0] for c in line.split()[1:]) + "\n"
+            else:
+                continue
+            file.write(line)
+    return out
 
 
 def joints_of(path):
@@ -91,6 +107,9 @@ def main():
             subprocess.run([cutis, "convert", os.path.join(shared, name), "-q", "-o", path], check=True)
         report, _, code = rig(cutis, path, folder)
         right = report["kind"] == kind and code == 0
+        if kind == "quadruped":
+            lying, _, code = rig(cutis, lie_down(path, folder), folder)
+            right = right and lying["kind"] == kind and code == 0
         good = good and right
         print(f"{'ok' if right else 'not ok'} {os.path.basename(name)} is a {kind} (found {report['kind']}, {report['deviation']:.2f}, {report['problems']})")
     sys.exit(0 if good else 1)
