@@ -168,8 +168,13 @@ static double quadruped(const placed *p)
     cost += soft(1 + v3_dot(v3_unit(way), UP), 0.6, 0.4);
     if (head) cost += soft(0.6 - along(head, hind, axis), 0.3, 3);
     if (tail) cost += soft(along(tail, hind, axis) - 0.4, 0.3, 3);
-    for (uint32_t i = 0; i < p->n[CUTIS_ROLE_EAR]; i++)
-        cost += soft(0.8 - along(p->of[CUTIS_ROLE_EAR][i], hind, axis), 0.3, 2);
+    for (uint32_t i = 0; i < p->n[CUTIS_ROLE_EAR]; i++) {
+        const cutis_limb *ear = p->of[CUTIS_ROLE_EAR][i];
+        cost += soft(0.8 - along(ear, hind, axis), 0.3, 2);
+        if (!head) continue;
+        double away = fmin(v3_distance(ear->root, head->tip), v3_distance(ear->root, head->root));
+        cost += soft((away - 0.5 * head->length) / p->diagonal - 0.08, 0.06, 2);
+    }
     return cost;
 }
 

@@ -236,7 +236,7 @@ static void part_stems(const cutis_centrelines *lines, cutis_limb *limbs, uint32
             double own = crotch_of(lines, a, b), other = crotch_of(lines, b, a);
             bool alike = fmax(own, other) < 1.25 * fmin(own, other) &&
                          fmax(a->thickness, b->thickness) < 1.6 * fmin(a->thickness, b->thickness);
-            bool overlong = a->length > 1.2 * b->length ||
+            bool overlong = (a->length > 1.2 * b->length && a->opening < CLEAR) ||
                             v3_distance(a->root, b->root) < fmax(a->thickness, b->thickness);
             if (k == i || !alike || !overlong || a->opening > OPEN || own >= ON_STEM * a->length ||
                 own < BRANCH * diagonal || other >= 1.2 * b->length)
@@ -262,6 +262,7 @@ static bool same_root(const cutis_centrelines *lines, const cutis_limb *a, const
     if (fork_of(a, b) < a->length + 0.2 * near && fork_of(b, a) < b->length + 0.2 * near)
         return true;
     return a->behind && b->behind &&
+           a->root_way > lines->nodes[0].radius && // all meet in the centre
            v3_distance(a->root, b->root) < 0.5 * cutis_limb_section(a, a->length);
 }
 
