@@ -20,8 +20,11 @@ static int make(cli_app *app, rig_job *job)
                    cutis_rig(job->model, job->device, &job->options, &job->rigged, &job->report)));
     if (!job->motion) return EXIT_GOOD;
     const cutis_retarget_options how = { 0 };
-    return app_result(app, job->motion_path,
-                      cutis_retarget(job->rigged, job->motion, &how, &job->result, &job->moved));
+    TRY(app_result(app, job->motion_path,
+                   cutis_retarget(job->rigged, job->motion, &how, &job->result, &job->moved)));
+    return app_result(
+        app, job->motion_path,
+        cutis_rig_check_motion(job->result, job->motion, 0, &job->moved, job->report));
 }
 
 static void say(const cli_app *app, const rig_job *job)

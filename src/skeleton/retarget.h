@@ -231,6 +231,11 @@ typedef struct retarget_foot {
     uint32_t stance_count;
 } retarget_foot;
 
+/// Nodes of a motion's foot that may touch the ground: ankle, ball and tip.
+/// @param out RETARGET_FOOT_POINTS
+void cutis_retarget_foot_points(const retarget_rig *rig, int32_t foot, int32_t *out,
+                                uint32_t *count);
+
 /// Stances of one foot: one of its points is slow against its own swing, all of it is low, for long
 /// enough (docs/spec/retarget.md E5).
 /// @param points 3 per frame each; @param leg its leg's length; @param scratch 3 frame_count

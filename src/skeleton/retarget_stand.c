@@ -22,8 +22,13 @@ static const double LEG_REACH = 0.9985, DROP_SPAN = 0.1;
 static const double SPAN_MOST =
     256; // frames: of motions beyond 2500 a second it is shorter, not endless
 // How far from the scaled path an ankle may be, in heights: as bones bring it, and with what
-// standing adds, so that it stays within the 2 % that are promised.
-static const double PATH_REACH = 0.004, PATH_MOST = 0.018;
+// standing adds. People's feet need up to 3.3 % to roll without sliding, in most motions less than
+// 2: a foot that slides is seen, an ankle beside its path is not.
+// How far from the scaled path an ankle may be, in heights: as bones bring it; and with what
+// standing adds, 2 % where a foot then slides by less than SLIDE_KEPT over a contact, as far as the
+// third where it does not. People's feet need up to 3.3 %: a foot that slides is seen, an ankle
+// beside its path is not.
+static const double PATH_REACH = 0.004, PATH_MOST[2] = { 0.018, 0.045 }, SLIDE_KEPT = 0.0015;
 // Feet differ by less than the first among people (0.025 to 0.042), in heights, by more than the
 // second in toys and robots (0.059 and on).
 static const double OTHER_FOOT[2] = { 0.045, 0.058 };
@@ -55,11 +60,10 @@ cutis_result cutis_retarget_stand_alloc(retarget_work *w, int side)
     return all && foot->low && foot->stances ? CUTIS_OK : cutis_alloc_result(w->job.context);
 }
 
-// Nodes of the motion's foot that may touch the ground: ankle, ball and tip.
-static void foot_points(const retarget_work *w, int side, int32_t *out, uint32_t *count)
+void cutis_retarget_foot_points(const retarget_rig *rig, int32_t foot, int32_t *out,
+                                uint32_t *count)
 {
-    const retarget_rig *rig = &w->job.motion;
-    int32_t foot = w->job.leg[side].motion[2], tip = foot;
+    int32_t tip = foot;
     for (int32_t n = foot + 1; n < (int32_t)rig->count; n++)
         if (cutis_retarget_is_under(rig, n, foot) &&
             v3_length(cutis_retarget_between(rig->place, foot, n)) >
@@ -112,7 +116,7 @@ void cutis_retarget_stand_take(retarget_work *w, int side, uint32_t f)
     retarget_foot *foot = &w->foot[side];
     int32_t nodes[RETARGET_FOOT_POINTS];
     const size_t at = 3 * (size_t)f;
-    foot_points(w, side, nodes, &foot->point_count);
+    cutis_retarget_foot_points(&job->motion, job->leg[side].motion[2], nodes, &foot->point_count);
     for (uint32_t i = 0; i < foot->point_count; i++)
         v3_put(v3_scale(cutis_retarget_at(w->frame.place, nodes[i]), job->scale),
                foot->points[i] + at);
@@ -284,7 +288,7 @@ void cutis_retarget_stand_find(retarget_work *w)
 // How far from its path a foot may roll: what is promised, and what the feet differ by where they
 // are of different shapes (a robot's ankle on the ground and its long feet, a duck's): one that
 // stands on its toes has its ankle that much elsewhere.
-static double path_most(const retarget_work *w, int side)
+static double other_foot(const retarget_work *w, int side)
 {
     const retarget_job *job = &w->job;
     const retarget_limb *leg = &job->leg[side];
@@ -296,21 +300,55 @@ static double path_most(const retarget_work *w, int side)
     for (size_t i = 0; i < job->sole[side].count; i++)
         reach = fmax(reach, v3_dot(v3_sub(v3_of(job->sole[side].place + 3 * i), ankle),
                                    v3_direction(job->sole_front[side])));
-    foot_points(w, side, nodes, &count);
+    cutis_retarget_foot_points(&job->motion, leg->motion[2], nodes, &count);
     vec3 own = cutis_retarget_between(job->motion.place, nodes[0], nodes[count > 1]);
     double rise = v3_dot(own, up), along = sqrt(fmax(0, v3_dot(own, own) - rise * rise));
     double high = fabs(low - job->scale * rise), far = fabs(reach - job->scale * along);
     double other = (high + far / 2) / job->stature;
     double share = fmin(fmax((other - OTHER_FOOT[0]) / (OTHER_FOOT[1] - OTHER_FOOT[0]), 0), 1);
-    return PATH_MOST * job->stature + share * (high + far);
+    return share * (high + far);
 }
 
-// A foot that would leave its path by more slides instead.
-static void keep_near(const retarget_work *w, retarget_foot *foot, double most, size_t f)
+// Where the ankle would go, but not farther from its path than `most`: a foot that would leave it
+// by more slides instead.
+static vec3 kept_near(const retarget_work *w, const retarget_foot *foot, double most, size_t f)
 {
     vec3 path = v3_mad(v3_of(foot->path + 3 * f), w->lift, v3_of(w->job.target.up));
-    vec3 off = v3_sub(v3_of(foot->goal + 3 * f), path);
-    if (v3_length(off) > most) v3_put(v3_mad(path, most / v3_length(off), off), foot->goal + 3 * f);
+    vec3 goal = v3_add(v3_of(foot->goal + 3 * f), v3_of(foot->offset + 3 * f));
+    vec3 off = v3_sub(goal, path);
+    return v3_length(off) > most ? v3_mad(path, most / v3_length(off), off) : goal;
+}
+
+// The largest slide over a stance if ankles are kept that near.
+static double kept_slide(const retarget_work *w, const retarget_foot *foot, double most)
+{
+    const vec3 up = v3_of(w->job.target.up);
+    double slide = 0;
+    for (uint32_t i = 0; i < foot->stance_count; i++) {
+        double sum = 0;
+        vec3 before = kept_near(w, foot, most, foot->stances[i].first);
+        for (size_t f = foot->stances[i].first + (size_t)1; f <= foot->stances[i].last; f++) {
+            vec3 now = kept_near(w, foot, most, f);
+            vec3 way = v3_add(v3_sub(now, before), v3_of(foot->step + 3 * f));
+            sum += v3_length(v3_mad(way, -v3_dot(way, up), up));
+            before = now;
+        }
+        slide = fmax(slide, sum);
+    }
+    return slide;
+}
+
+// The least of some steps between the two limits that keeps feet from sliding.
+static double path_most(const retarget_work *w, int side)
+{
+    enum { STEPS = 9 };
+    const double stature = w->job.stature, other = other_foot(w, side);
+    double most = 0;
+    for (int k = 0; k <= STEPS; k++) {
+        most = other + stature * (PATH_MOST[0] + (PATH_MOST[1] - PATH_MOST[0]) * k / STEPS);
+        if (kept_slide(w, &w->foot[side], most) <= SLIDE_KEPT * stature) break;
+    }
+    return most;
 }
 
 // Where each ankle shall be: near its path, standing in its stances, never below the ground.
@@ -318,15 +356,14 @@ static void find_goals(retarget_work *w, int side)
 {
     retarget_foot *foot = &w->foot[side];
     const double *up = w->job.target.up;
-    const double most = path_most(w, side);
     find_levels(w, side);
     for (size_t f = 0; f < w->report.frame_count; f++)
         v3_sum(foot->goal + 3 * f, v3_scale(v3_of(up), w->lift));
     cutis_retarget_hold(foot->goal, foot->step, foot->low, up, w->report.frame_count,
                         1 / w->report.fps, foot->stances, foot->stance_count, foot->offset);
+    const double most = path_most(w, side);
     for (size_t f = 0; f < w->report.frame_count; f++) {
-        v3_sum(foot->goal + 3 * f, v3_of(foot->offset + 3 * f));
-        keep_near(w, foot, most, f);
+        v3_put(kept_near(w, foot, most, f), foot->goal + 3 * f);
         double above = double3_dot(foot->goal + 3 * f, up) + foot->low[f] - w->level +
                        GROUND_SLACK * w->job.stature;
         if (above < 0) v3_sum(foot->goal + 3 * f, v3_scale(v3_of(up), -above));
