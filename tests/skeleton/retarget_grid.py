@@ -1,7 +1,8 @@
 """Walk, run and wave on bodies in six rest poses and three up axes, judged by retarget_eval.py.
 --rig: bare bodies, rigged and moved in one command (`cutis rig --motion`); --odd: other trees; --broken: what the judge must see; --beasts: four legs;
+--touching: a rig that may be wrong says so;
 --robot: raylib's, whose feet hang under the root (goals of inverse kinematics), are long and have their ankles on the ground.
-usage: retarget_grid.py CUTIS SHARED FOLDER [--seeds 100,101] [--poses a,t] [--ups y,z,x] [--motions walk,run] [--makehuman] [--rig | --odd | --broken | --beasts | --robot]
+usage: retarget_grid.py CUTIS SHARED FOLDER [--seeds 100,101] [--poses a,t] [--ups y,z,x] [--motions walk,run] [--makehuman] [--rig | --odd | --broken | --beasts | --robot | --touching]
 Prints `ok`, `not ok` and `skip` lines."""
 import functools
 import os
@@ -142,6 +143,25 @@ def rigged(title, make, words, seed):
                 rig_one(f'{title} bare, {pose}', words, body, up, standing, name)
 
 
+def touching(seed):
+    """Who crouches with the hands at the thighs may come out as one piece with them, and torn: then the command says so, and writes nothing unless it is kept."""
+    file, more_options, motion = next(iter(motions().values()))
+    if more_options:
+        run('convert', file, *more_options, '-q', '-o', path('motion.bvh'))
+        file = path('motion.bvh')
+    body, out = family(seed, 'a'), path('touching.glb')
+    body.rest_in(rest_bodies.FAMILY_POSES['crouched'])
+    body.write(path('bare.glb'), bare=True)
+    command = [cutis, 'rig', path('bare.glb'), '--motion', file, '-q', '-o', out]
+    done = subprocess.run(command, capture_output=True, text=True)
+    written = os.path.exists(out)
+    subprocess.run([*command, '--keep'], capture_output=True)
+    result = ev.judge(out, motion, ev.FAMILY, 'y', family(seed, 't'), truth=body, true_words=ev.FAMILY)
+    torn = result['edge'] > ev.LIMITS['edge']
+    say(done.returncode == torn and written != torn and ('tears' in done.stderr) == torn, f'human {seed}, hands at the thighs: told if torn',
+        f'edge {result["edge"]:.2f}, exit {done.returncode} {done.stderr.strip()}')
+
+
 def odd(seed):
     """Trees that are built otherwise: the same body must walk the same."""
     standing = family(seed, 't')
@@ -263,7 +283,7 @@ def broken(seed):
 
 
 if __name__ == '__main__':
-    for name, only in (('--odd', odd), ('--broken', broken), ('--beasts', beasts), ('--robot', robot)):
+    for name, only in (('--odd', odd), ('--broken', broken), ('--beasts', beasts), ('--robot', robot), ('--touching', touching)):
         if name in more:
             only(seeds[0])
             sys.exit(1 if failures else 0)

@@ -31,6 +31,7 @@ if [ -n "${CUTIS_SOAK:-}" ]; then
 else
     judge "rigs of 24 bodies" 100 3 3000
     grid --seeds 100 --poses crouched --ups z --motions forward,wave
+    grid --touching --seeds 300 --motions forward
     grid --seeds 302 --poses a --ups z --motions walk # narrow shoulders were found: a beast, if one went by these
 fi
 exit $failed
