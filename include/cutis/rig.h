@@ -32,6 +32,8 @@ typedef struct cutis_rig_options {
     cutis_rig_kind kind;
     uint32_t influences; ///< weights kept per vertex; 0 = 4
     bool largest;        ///< keep the largest weights, in place of those that deform alike
+    bool twist; ///< joints halfway along upper arms, forearms and thighs that take half of what
+                ///< these are twisted by; cutis_retarget moves them
 } cutis_rig_options;
 
 /// How a motion looks on a rigged body, measured on its skin; 0 where it has no legs. Lengths in %

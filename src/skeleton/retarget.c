@@ -200,8 +200,10 @@ static cutis_result alloc_keys(retarget_work *w)
     k->rotations = cutis_arena_zero(arena, w->job.target.count, sizeof *k->rotations);
     if (!k->times || !k->moves || !k->rotations) return cutis_alloc_result(w->job.context);
     for (uint32_t n = 0; n < w->job.target.count; n++) {
-        bool carried = w->job.carrier[n] != CUTIS_NONE;
-        if (w->map[n] != CUTIS_NONE || carried) {
+        bool carried = w->job.carrier[n] != CUTIS_NONE, twisted = false;
+        for (uint32_t i = 0; i < w->job.twist_count; i++)
+            twisted = twisted || w->job.twists[i].node == (int32_t)n;
+        if (w->map[n] != CUTIS_NONE || carried || twisted) {
             k->rotations[n] = cutis_arena_alloc(arena, frames, 4 * sizeof(float));
             if (!k->rotations[n]) return cutis_alloc_result(w->job.context);
         }

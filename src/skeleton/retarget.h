@@ -116,6 +116,14 @@ typedef struct retarget_sole {
     double *weight; ///< their weights, sum 1
 } retarget_sole;
 
+/// A joint that takes half of the twist of the bone it hangs from: forearms against the hand, upper
+/// arms and thighs (`near`) against what carries them.
+typedef struct retarget_twist {
+    int32_t node, bone, other;
+    bool near;
+    vec3 axis; ///< of the bone, world, at rest
+} retarget_twist;
+
 /// One retargeting: both rigs, the map, the alignment. Rotations are row-major 3x3.
 typedef struct retarget_job {
     cutis_context *context;
@@ -137,6 +145,8 @@ typedef struct retarget_job {
     retarget_sole sole[2];          ///< of the target
     vec3 sole_front[2], sole_up[2]; ///< of the target's feet at rest: along the sole, away from it
     double stature;                 ///< standing height of the target
+    retarget_twist *twists;
+    uint32_t twist_count;
 } retarget_job;
 
 /// Fill in everything after `map`. Rigs have their roles.
@@ -162,6 +172,10 @@ cutis_result cutis_retarget_frame_alloc(const retarget_job *job, retarget_frame 
 /// Motion pose to target pose, the root where the hips ask for it; `lift` goes along up.
 void cutis_retarget_frame_make(const retarget_job *job, const cutis_transform *pose, double lift,
                                retarget_frame *frame);
+/// Find the target's twist joints; limbs and carriers are known.
+cutis_result cutis_retarget_twists(retarget_job *job);
+/// Turn them in a frame whose other joints are turned.
+void cutis_retarget_twist(const retarget_job *job, retarget_frame *frame);
 /// The ground the target stands on: the lowest of its skin or feet at rest, along up; NAN without
 /// feet.
 double cutis_retarget_ground(const retarget_job *job);
