@@ -179,12 +179,16 @@ static vec3 patch_middle(const patch *p)
 
 // Torn ------------------------------------------------------------------------------------------
 
-static double longest(const double *places, const uint32_t *t)
+// The square of a triangle's longest edge.
+static double longest_square(const double *places, const uint32_t *t)
 {
     double most = 0;
-    for (int k = 0; k < 3; k++)
-        most = fmax(most,
-                    v3_distance_of(places + 3 * (size_t)t[k], places + 3 * (size_t)t[(k + 1) % 3]));
+    for (int k = 0; k < 3; k++) {
+        const double *a = places + 3 * (size_t)t[k], *b = places + 3 * (size_t)t[(k + 1) % 3];
+        const double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+        const double square = x * x + y * y + z * z;
+        most = square > most ? square : most;
+    }
     return most;
 }
 
@@ -206,11 +210,12 @@ static void move_surface(const checker *c, const surface *s, double *out)
 // then: two limbs that share a scrap of skin have it drawn out between them like gum.
 static double torn_area(const checker *c, const surface *s, const double *rest, const double *now)
 {
+    const double seen = TOUCH * c->how->height;
     double sum = 0;
     for (uint32_t i = 0; i + 2 < s->primitive->index_count; i += 3) {
         const uint32_t *t = s->primitive->indices + i;
-        const double length = longest(now, t);
-        if (length > STRETCH * longest(rest, t) && length > TOUCH * c->how->height)
+        const double square = longest_square(now, t);
+        if (square > seen * seen && square > STRETCH * STRETCH * longest_square(rest, t))
             sum += area(now, t);
     }
     return sum;
