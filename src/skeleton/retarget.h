@@ -240,7 +240,11 @@ typedef struct retarget_foot {
     double *step;   ///< how far what touches the ground went since the frame before, seen from the
                     ///< ankle: along the ground by its mean, along up by `low`
     double *offset; ///< what standing adds to where the ankle goes
-    double *goal;   ///< where the ankle shall be, then where it went
+    bool *near;     ///< per point of the sole: it came near to the ground
+    double
+        higher;   ///< how much higher the ankle goes than the motion's: as it stands above its sole
+    double other; ///< how much farther from its path it may go: by how the feet differ
+    double *goal; ///< where the ankle shall be, then where it went
     retarget_stance *stances;
     uint32_t stance_count;
 } retarget_foot;

@@ -3,6 +3,7 @@
 // Invariant: goals are reached: what a leg cannot reach, the hips give.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "geometry/order.h"
@@ -15,8 +16,9 @@ static const double GROUND_PART = 0.05;
 static const double STANCE_PART = 0.2;
 // What is higher above the ground than this many leg lengths is another ground: a stair.
 static const double LEVEL = 0.06;
-// Skin within this part of the height above the lowest touches the ground.
-static const double TOUCH = 0.001;
+// Skin within this part of the height above the lowest touches the ground; skin that never comes
+// as near as the second in a motion does not touch it when legs are bent a little otherwise.
+static const double TOUCH = 0.001, NEAR = 0.01;
 // A leg is stretched to this part of its length, the hips come down for more, within that long.
 static const double LEG_REACH = 0.9985, DROP_SPAN = 0.1;
 static const double SPAN_MOST =
@@ -51,13 +53,15 @@ cutis_result cutis_retarget_stand_alloc(retarget_work *w, int side)
         all = all && *paths[i];
     }
     foot->low = cutis_arena_zero(arena, frames, sizeof(double));
+    foot->near = cutis_arena_zero(arena, w->job.sole[side].count + (size_t)1, sizeof *foot->near);
     foot->stances = cutis_arena_alloc(arena, frames / 2 + 1, sizeof(retarget_stance));
     for (int i = 0; i < 2; i++) {
         w->points[side][i] =
             cutis_arena_zero(arena, w->job.sole[side].count + (size_t)1, 3 * sizeof(double));
         all = all && w->points[side][i];
     }
-    return all && foot->low && foot->stances ? CUTIS_OK : cutis_alloc_result(w->job.context);
+    all = all && foot->low && foot->near && foot->stances;
+    return all ? CUTIS_OK : cutis_alloc_result(w->job.context);
 }
 
 void cutis_retarget_foot_points(const retarget_rig *rig, int32_t foot, int32_t *out,
@@ -110,6 +114,30 @@ static double one_higher(const retarget_job *job, int side)
     return (flat_low(job, 1 - side) - flat_low(job, side)) / 2;
 }
 
+// How much farther from its path a foot may roll: what the feet differ by where they are of
+// different shapes (a robot's ankle on the ground and its long feet, a duck's): one that stands on
+// its toes has its ankle that much elsewhere.
+static double other_foot(const retarget_work *w, int side)
+{
+    const retarget_job *job = &w->job;
+    const retarget_limb *leg = &job->leg[side];
+    int32_t nodes[RETARGET_FOOT_POINTS];
+    uint32_t count;
+    double reach = 0, low = flat_low(job, side);
+    const vec3 up = v3_of(job->target.up),
+               ankle = cutis_retarget_at(job->target.place, leg->target[2]);
+    for (size_t i = 0; i < job->sole[side].count; i++)
+        reach = fmax(reach, v3_dot(v3_sub(v3_of(job->sole[side].place + 3 * i), ankle),
+                                   v3_direction(job->sole_front[side])));
+    cutis_retarget_foot_points(&job->motion, leg->motion[2], nodes, &count);
+    vec3 own = cutis_retarget_between(job->motion.place, nodes[0], nodes[count > 1]);
+    double rise = v3_dot(own, up), along = sqrt(fmax(0, v3_dot(own, own) - rise * rise));
+    double high = fabs(low - job->scale * rise), far = fabs(reach - job->scale * along);
+    double other = (high + far / 2) / job->stature;
+    double share = fmin(fmax((other - OTHER_FOOT[0]) / (OTHER_FOOT[1] - OTHER_FOOT[0]), 0), 1);
+    return share * (high + far);
+}
+
 void cutis_retarget_stand_take(retarget_work *w, int side, uint32_t f)
 {
     const retarget_job *job = &w->job;
@@ -120,11 +148,31 @@ void cutis_retarget_stand_take(retarget_work *w, int side, uint32_t f)
     for (uint32_t i = 0; i < foot->point_count; i++)
         v3_put(v3_scale(cutis_retarget_at(w->frame.place, nodes[i]), job->scale),
                foot->points[i] + at);
-    vec3 aside = v3_mad(set_aside(w, side), one_higher(job, side), v3_of(job->target.up));
+    if (f == 0) foot->higher = one_higher(job, side), foot->other = other_foot(w, side);
+    vec3 aside = v3_mad(set_aside(w, side), foot->higher, v3_of(job->target.up));
     v3_put(v3_add(v3_of(foot->points[0] + at), aside), foot->path + at);
     v3_put(cutis_retarget_at(w->frame.placed, job->leg[side].target[2]), foot->free + at);
     v3_put(cutis_retarget_at(w->frame.placed, job->leg[side].target[0]), foot->thigh + at);
     cutis_retarget_stand_touch(w, side, f);
+    const double *now = w->points[side][1], *up = job->target.up;
+    for (size_t i = 0; i < job->sole[side].count; i++)
+        if (double3_dot(now + 3 * i, up) < foot->low[f] + NEAR * job->stature) foot->near[i] = true;
+}
+
+// The points of a sole that came near to the ground: the others need not be looked at again.
+static void thin_sole(retarget_work *w, int side)
+{
+    enum { N = RETARGET_SOLE_NODES };
+    retarget_sole *sole = &w->job.sole[side];
+    const uint32_t count = sole->count;
+    sole->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!w->foot[side].near[i]) continue;
+        const size_t to = sole->count++;
+        memmove(sole->place + 3 * to, sole->place + 3 * i, 3 * sizeof *sole->place);
+        memmove(sole->node + N * to, sole->node + N * i, N * sizeof *sole->node);
+        memmove(sole->weight + N * to, sole->weight + N * i, N * sizeof *sole->weight);
+    }
 }
 
 void cutis_retarget_stand_touch(retarget_work *w, int side, uint32_t f)
@@ -283,30 +331,7 @@ void cutis_retarget_stand_find(retarget_work *w)
     for (int side = 0; side < 2; side++) pull_ankle(w, &w->foot[side]);
     find_lift(w);
     measure_free(w);
-}
-
-// How far from its path a foot may roll: what is promised, and what the feet differ by where they
-// are of different shapes (a robot's ankle on the ground and its long feet, a duck's): one that
-// stands on its toes has its ankle that much elsewhere.
-static double other_foot(const retarget_work *w, int side)
-{
-    const retarget_job *job = &w->job;
-    const retarget_limb *leg = &job->leg[side];
-    int32_t nodes[RETARGET_FOOT_POINTS];
-    uint32_t count;
-    double reach = 0, low = flat_low(job, side);
-    const vec3 up = v3_of(job->target.up),
-               ankle = cutis_retarget_at(job->target.place, leg->target[2]);
-    for (size_t i = 0; i < job->sole[side].count; i++)
-        reach = fmax(reach, v3_dot(v3_sub(v3_of(job->sole[side].place + 3 * i), ankle),
-                                   v3_direction(job->sole_front[side])));
-    cutis_retarget_foot_points(&job->motion, leg->motion[2], nodes, &count);
-    vec3 own = cutis_retarget_between(job->motion.place, nodes[0], nodes[count > 1]);
-    double rise = v3_dot(own, up), along = sqrt(fmax(0, v3_dot(own, own) - rise * rise));
-    double high = fabs(low - job->scale * rise), far = fabs(reach - job->scale * along);
-    double other = (high + far / 2) / job->stature;
-    double share = fmin(fmax((other - OTHER_FOOT[0]) / (OTHER_FOOT[1] - OTHER_FOOT[0]), 0), 1);
-    return share * (high + far);
+    for (int side = 0; side < 2; side++) thin_sole(w, side);
 }
 
 // Where the ankle would go, but not farther from its path than `most`: a foot that would leave it
@@ -342,7 +367,7 @@ static double kept_slide(const retarget_work *w, const retarget_foot *foot, doub
 static double path_most(const retarget_work *w, int side)
 {
     enum { STEPS = 9 };
-    const double stature = w->job.stature, other = other_foot(w, side);
+    const double stature = w->job.stature, other = w->foot[side].other;
     double most = 0;
     for (int k = 0; k <= STEPS; k++) {
         most = other + stature * (PATH_MOST[0] + (PATH_MOST[1] - PATH_MOST[0]) * k / STEPS);
