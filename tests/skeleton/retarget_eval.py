@@ -32,7 +32,7 @@ ROLES = ('thigh', 'shin', 'foot', 'upperarm', 'forearm', 'hand')
 FAMILY = {r: {'l': f'{r}_l', 'r': f'{r}_r'} for r in ROLES}
 CMU = {r: {'l': 'Left' + w, 'r': 'Right' + w} for r, w in zip(ROLES, ('UpLeg', 'Leg', 'Foot', 'Arm', 'ForeArm', 'Hand'))}
 MAKEHUMAN = {r: {'l': w + '.L', 'r': w + '.R'} for r, w in zip(ROLES, ('upperleg01', 'lowerleg01', 'foot', 'upperarm01', 'lowerarm01', 'wrist'))}
-
+MAKEHUMAN_BVH = {r: {'l': w + '_L', 'r': w + '_R'} for r, w in zip(ROLES, ('UpLeg', 'LoLeg', 'Foot', 'UpArm', 'LoArm', 'Hand'))}
 HEADS = ('head', 'Head')
 
 
@@ -51,12 +51,13 @@ def leg_of(places, j):
 class Motion:
     """Places of a motion's joints, y up: [frames, joints, 3]."""
 
-    def __init__(self, path, clip=None, skip=0):
+    def __init__(self, path, clip=None, skip=0, z_up=False):
         if path.endswith('.bvh'):
             file = Bvh(path)
-            self.places, self.step, self.names, parents, words = file.places[skip:], file.step, file.names, file.parents, CMU
-            words = CMU if 'LeftUpLeg' in self.names else FAMILY
+            self.places, self.step, self.names, parents, words = file.places[skip:], file.step, file.names, file.parents, MAKEHUMAN_BVH if z_up else CMU
             self.rest = file.places[0]
+            if z_up:
+                self.places, self.rest = (p[..., [0, 2, 1]] * [1, 1, -1] for p in (self.places, self.rest))
         else:
             rig = Rig(path)
             frames, times = rig.keyed(clip)

@@ -62,6 +62,11 @@ def motions():
             print(f'skip {name}: shared data: {file} is not there')
         elif name in wanted:
             out[name] = (file, [], ev.Motion(file, skip=1))
+    file = os.path.join(shared, 'data/makehuman/makehuman/data/animations/zombie/zombieWalk1.bvh')  # another skeleton, z up (on a body with x up it would head elsewhere than judged), 24 frames a second
+    if 'zombie' in wanted and os.path.exists(file):
+        out['zombie'] = (file, [], ev.Motion(file, skip=1, z_up=True))
+    elif 'zombie' in wanted:
+        print(f'skip zombie: shared data: {file} is not there')
     return {k: v for k, v in out.items() if k in wanted}
 
 
@@ -125,6 +130,8 @@ def rig_one(title, words, body, up, standing, name):
     except (RuntimeError, ValueError) as why:  # no such joint: not rigged as a person
         return say(False, f'{title}, {up} up, {name}', str(why))
     limits = ev.LIMITS | ev.FOUND
+    if name == 'zombie':  # its first frame, the rest pose, hangs its head, and no file says by how much
+        del limits['head']
     bad = ev.faults(result, limits)
     say(not bad, f'{title}, {up} up, {name}', '; '.join(bad) + ' | ' * bool(bad) + ' '.join(f'{k} {result[k]:.2f}' for k in limits if k in result))
     for k in limits:

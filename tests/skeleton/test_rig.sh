@@ -25,6 +25,7 @@ if [ -n "${CUTIS_SOAK:-}" ]; then
     grid --seeds "$(seq -s, 100 119)" --poses arms,leg,crouched --ups y
     if [ -d "$SHARED/data/makehuman" ]; then
         grid --seeds none --makehuman --poses t,a,sitting,arms,leg,crouched
+        grid --seeds "$(seq -s, 100 119)" --poses t,a,sitting,bent --ups y,z --motions zombie
     else
         echo "skip MakeHuman: shared data: $SHARED/data/makehuman is not there"
     fi
