@@ -46,8 +46,8 @@ uint32_t count_joints(const cutis_model_data *data)
 static bool reads_others(const cli_app *app)
 {
     return app->batch || app->operand_count > 1 || option_given(app, OPTION_MOTION) ||
-           option_given(app, OPTION_SHAPES) || option_given(app, OPTION_CAGE) ||
-           option_given(app, OPTION_CAGE_POSES);
+           option_given(app, OPTION_MOTIONS) || option_given(app, OPTION_SHAPES) ||
+           option_given(app, OPTION_CAGE) || option_given(app, OPTION_CAGE_POSES);
 }
 
 int app_placement(cli_app *app, const char *path, cutis_read_options *out)

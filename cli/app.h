@@ -27,7 +27,7 @@ typedef struct option_value {
     bool set;
     const char *text; ///< NULL for flags
     double number;    ///< counts and numbers
-    char **words;     ///< paths: the first is `text`
+    char **words;     ///< paths: the first is `text`. KIND_EACH: ours; else the command line's
     int word_count;
 } option_value;
 
@@ -36,7 +36,7 @@ typedef struct cli_app {
     cutis_context *context;
     const verb_row *verb;
     option_value values[OPTION_ID_COUNT];
-    const char **operands; ///< as many as the command line has; main releases them
+    const char **operands; ///< as many as the command line has
     uint32_t operand_count;
     bool json, quiet;
     const uint8_t *unneeded_nodes;       ///< that writing leaves out (cutis/io.h), or NULL
@@ -60,6 +60,8 @@ typedef struct cli_app {
 /// Fill in the app from argv[1..]. EXIT_GOOD, or EXIT_USAGE after one line on stderr. `app->verb`
 /// NULL: none given.
 int args_parse(cli_app *app, int count, char **arguments);
+/// What args_parse took, whatever it returned.
+void args_release(cli_app *app);
 
 bool option_given(const cli_app *app, option_id id);
 const char *option_text(const cli_app *app, option_id id); ///< NULL if not given

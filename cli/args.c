@@ -115,10 +115,10 @@ static int set_value(cli_app *app, option_id id, const char *text)
     const option_row *row = &cli_options[id];
     option_value *value = &app->values[id];
     char near[64];
-    if (value->set && row->kind != KIND_FLAG)
+    if (value->set && row->kind != KIND_FLAG && row->kind != KIND_EACH)
         return app_usage(app, "--%s is given twice", row->name);
     value->set = true;
-    value->text = text;
+    if (row->kind != KIND_EACH || !value->text) value->text = text;
     if (!text) return EXIT_GOOD; // a flag
     if (row->kind == KIND_COUNT || row->kind == KIND_NUMBER)
         return set_number(app, row, text, &value->number);
@@ -128,7 +128,7 @@ static int set_value(cli_app *app, option_id id, const char *text)
                              row->choices);
         return app_usage(app, "--%s %s: want one of: %s", row->name, text, row->choices);
     }
-    if ((row->kind == KIND_PATH || row->kind == KIND_PATHS || row->kind == KIND_TEXT) && !*text)
+    if (row->kind != KIND_CHOICE && !*text)
         return app_usage(app, "--%s: the value is empty", row->name);
     return EXIT_GOOD;
 }
@@ -138,7 +138,7 @@ static int unknown_option(cli_app *app, const char *word)
     char list[1024] = "", near[64];
     size_t length = 0;
     for (int i = 0; i < OPTION_ID_COUNT; i++)
-        if (app->verb->options >> i & 1)
+        if (app->verb->options[i])
             length +=
                 (size_t)snprintf(list + length, sizeof list - length, "%s ", cli_options[i].name);
     const char *bare = word + strspn(word, "-");
@@ -156,7 +156,7 @@ static int find_option(const cli_app *app, const char *word, const char **value)
     *value = NULL;
     for (int i = 0; i < OPTION_ID_COUNT; i++) {
         const option_row *row = &cli_options[i];
-        if (!(app->verb->options >> i & 1)) continue;
+        if (!app->verb->options[i]) continue;
         if (word[1] != '-') {
             if (row->letter && word[1] == row->letter && word[2] == 0) return i;
             continue;
@@ -170,6 +170,15 @@ static int find_option(const cli_app *app, const char *word, const char **value)
         }
     }
     return -1;
+}
+
+// One more of an option that may be given again: never more than the line has words.
+static int add_word(cli_app *app, option_value *value, size_t most, char *word)
+{
+    if (!value->words) value->words = calloc(most, sizeof *value->words);
+    if (!value->words) return app_fail_text(app, "not enough memory");
+    value->words[value->word_count++] = word;
+    return EXIT_GOOD;
 }
 
 static int parse_option(cli_app *app, int count, char **arguments, int *position)
@@ -190,6 +199,9 @@ static int parse_option(cli_app *app, int count, char **arguments, int *position
     }
     int status = set_value(app, (option_id)id, value);
     option_value *set = &app->values[id];
+    if (row->kind == KIND_EACH && status == EXIT_GOOD)
+        return add_word(app, set, (size_t)count,
+                        arguments[*position] + (attached ? value - word : 0));
     if (status != EXIT_GOOD || row->kind != KIND_PATHS || attached) return status;
     set->words = arguments + *position;
     set->word_count = 1;
@@ -258,4 +270,11 @@ int args_parse(cli_app *app, int count, char **arguments)
     app->json = option_given(app, OPTION_JSON);
     app->quiet = option_given(app, OPTION_QUIET);
     return status == EXIT_GOOD ? check_operands(app) : status;
+}
+
+void args_release(cli_app *app)
+{
+    for (int i = 0; i < OPTION_ID_COUNT; i++)
+        if (cli_options[i].kind == KIND_EACH) free(app->values[i].words);
+    free(app->operands);
 }

@@ -113,12 +113,7 @@ void batch_look(cli_app *app, batch_job *job, cutis_renderer **renderer, bool *b
 
 static const char STYLE[] =
     "<style>\n"
-    ":root { --good: #16794c; --good-back: #e3f4ea; --bad: #b42318; --bad-back: #fdecea; --warn: "
-    "#8a5a00; --warn-back: #fdf3dc; }\n"
-    "@media (prefers-color-scheme: dark) { :root { --good: #6fd3a0; --good-back: #14301f; --bad: "
-    "#ff9a8f; --bad-back: #3a1714; --warn: #f0c36a; --warn-back: #33270d; } }\n"
-    "table { border-collapse: separate; border-spacing: 0; overflow: hidden; }\n"
-    "tbody tr:last-child td { border-bottom: 0; } td { vertical-align: top; }\n"
+    "td { vertical-align: top; }\n"
     "td:first-child { width: 112px; padding: 10px 6px 6px 12px; } td:nth-child(2) { text-align: "
     "left; "
     "width: 60%; overflow-wrap: anywhere; }\n"
@@ -129,24 +124,10 @@ static const char STYLE[] =
     ".blank { width: 112px; height: 112px; border-radius: 6px; border: 1px dashed var(--line); "
     "display: "
     "grid; place-items: center; color: var(--soft); font-size: 13px; }\n"
-    ".badge { display: inline-block; border-radius: 99px; padding: 1px 10px; font-size: 12px; "
-    "font-weight: 600; margin-right: 8px; }\n"
-    ".good { color: var(--good); background: var(--good-back); } .bad { color: var(--bad); "
-    "background: "
-    "var(--bad-back); }\n"
-    ".warn { color: var(--warn); background: var(--warn-back); }\n"
     ".file { font-weight: 600; } .said { color: var(--soft); font-size: 13px; margin: 4px 0 0; }\n"
     "details { font-size: 13px; margin-top: 6px; } summary { cursor: pointer; color: var(--soft); "
     "}\n"
     "details pre { white-space: pre-wrap; margin: 6px 0 0; padding: 8px 12px; font-size: 12px; }\n"
-    ".tally { display: flex; gap: 12px; flex-wrap: wrap; margin: 20px 0; }\n"
-    ".tally div { background: var(--card); border: 1px solid var(--line); border-radius: 8px; "
-    "padding: "
-    "10px 18px; min-width: 92px; }\n"
-    ".tally b { display: block; font-size: 24px; line-height: 1.2; } .tally span { color: "
-    "var(--soft); "
-    "font-size: 13px; }\n"
-    ".tally .bad b { color: var(--bad); } .tally .bad { background: var(--card); }\n"
     ".only { float: right; font-size: 14px; color: var(--soft); }\n"
     "body:has(#only:checked) tr.passed { display: none; }\n"
     "@media (max-width: 720px) { th:nth-child(n+3), td:nth-child(n+3) { display: none; } "
@@ -261,6 +242,7 @@ int batch_report(const batch *b, const char *path)
     html_page page;
     const bool checks = strcmp(b->app->verb->name, "check") == 0;
     html_open(&page, checks ? "Cutis: models checked" : "Cutis: models converted");
+    html_verdict_style(&page);
     html_markup(&page, "%s", STYLE);
     html_markup(&page, "<h1>%s</h1>\n<p class=\"lead\">",
                 checks ? "Models checked" : "Models converted");

@@ -109,24 +109,6 @@ static int add_worst_frames(cli_app *app, html_page *page, compare_job *job)
     return EXIT_GOOD;
 }
 
-static void add_command(cli_app *app, html_page *page, const compare_job *job)
-{
-    html_markup(page, "<h2>To make this page again</h2>\n<pre>cutis compare ");
-    html_text(page, job->stage.path);
-    for (int i = 0; i < OPTION_ID_COUNT; i++) {
-        if (!app->values[i].set) continue;
-        html_markup(page, " --%s", cli_options[i].name);
-        if (!app->values[i].text) continue;
-        html_markup(page, " ");
-        html_text(page, app->values[i].text);
-    }
-    html_markup(page,
-                "</pre>\n<p class=\"lead\">Cutis %s. Errors: %% of the diagonal of the rest "
-                "bounding box; normals: radians RMS over welded "
-                "area-weighted vertex normals; volume: signed, in %% of the rest volume.</p>\n",
-                cutis_version());
-}
-
 int compare_report(cli_app *app, compare_job *job)
 {
     html_page page;
@@ -146,7 +128,12 @@ int compare_report(cli_app *app, compare_job *job)
         html_release(&page);
         return status;
     }
-    add_command(app, &page, job);
+    html_command(&page, app);
+    html_markup(&page,
+                "<p class=\"lead\">Cutis %s. Errors: %% of the diagonal of the rest bounding box; "
+                "normals: radians RMS over welded area-weighted vertex normals; volume: signed, in "
+                "%% of the rest volume.</p>\n",
+                cutis_version());
     status = html_write(app, &page, job->report);
     if (status == EXIT_GOOD) app_say(app, "%s written\n", job->report);
     return status;

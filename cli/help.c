@@ -67,7 +67,7 @@ void help_verb(FILE *file, const verb_row *verb)
     fputs("\nOptions:\n", file);
     for (int i = 0; i < OPTION_ID_COUNT; i++) {
         const option_row *row = &cli_options[i];
-        if (!(verb->options >> i & 1)) continue;
+        if (!verb->options[i]) continue;
         option_spelling(row, spelling, sizeof spelling);
         fprintf(file, "  %-20s %s\n", spelling, row->help);
         if (row->choices && row->kind == KIND_CHOICE)
@@ -148,7 +148,7 @@ static void man_verb(FILE *file, const verb_row *verb)
     man_paragraphs(file, verb->details);
     for (int i = 0; i < OPTION_ID_COUNT; i++) {
         const option_row *row = &cli_options[i];
-        if (!(verb->options >> i & 1)) continue;
+        if (!verb->options[i]) continue;
         option_spelling(row, spelling, sizeof spelling);
         fputs(".TP\n.B ", file);
         man_text(file, spelling, (int)strlen(spelling));
@@ -222,7 +222,7 @@ static void help_markdown(FILE *file)
         fputs("| option | meaning |\n|---|---|\n", file);
         for (int k = 0; k < OPTION_ID_COUNT; k++) {
             const option_row *row = &cli_options[k];
-            if (!(verb->options >> k & 1)) continue;
+            if (!verb->options[k]) continue;
             option_spelling(row, spelling, sizeof spelling);
             fprintf(file, "| `%s` | %s", spelling, row->help);
             if (row->kind == KIND_CHOICE) fprintf(file, " (%s)", row->choices);

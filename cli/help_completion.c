@@ -70,11 +70,11 @@ static void put_verb(FILE *file, const verb_row *verb)
 {
     fprintf(file, "    %s) options=\"", verb->name);
     for (int i = 0; i < OPTION_ID_COUNT; i++)
-        if (verb->options >> i & 1) fprintf(file, "--%s ", cli_options[i].name);
+        if (verb->options[i]) fprintf(file, "--%s ", cli_options[i].name);
     fputs("\" flags=\" ", file);
     for (int i = 0; i < OPTION_ID_COUNT; i++) {
         const option_row *row = &cli_options[i];
-        if (!(verb->options >> i & 1) || row->kind != KIND_FLAG) continue;
+        if (!verb->options[i] || row->kind != KIND_FLAG) continue;
         fprintf(file, "--%s ", row->name);
         if (row->letter) fprintf(file, "-%c ", row->letter);
     }
@@ -93,7 +93,9 @@ static void put_verb(FILE *file, const verb_row *verb)
 static void put_value(FILE *file, const verb_row *verb, const option_row *row)
 {
     const bool list = row->value && strstr(row->value, "CLIP,");
-    if (row->kind == KIND_FLAG || row->kind == KIND_PATH || row->kind == KIND_PATHS) return;
+    if (row->kind == KIND_FLAG || row->kind == KIND_PATH || row->kind == KIND_PATHS ||
+        row->kind == KIND_EACH)
+        return;
     fprintf(file, "        %s,--%s) ", verb->name, row->name);
     if (row->choices) {
         fprintf(file, "words=\"%s\" ;;\n", row->choices);
@@ -120,6 +122,6 @@ void help_completion(FILE *file)
     fputs(OPERANDS, file);
     for (uint32_t i = 0; i < cli_verb_count; i++)
         for (int k = 0; k < OPTION_ID_COUNT; k++)
-            if (cli_verbs[i].options >> k & 1) put_value(file, &cli_verbs[i], &cli_options[k]);
+            if (cli_verbs[i].options[k]) put_value(file, &cli_verbs[i], &cli_options[k]);
     fputs(ANSWER, file);
 }

@@ -43,7 +43,7 @@ static void put_verb(json_out *json, const verb_row *verb)
     emit(json, "{ name %s operands %s summary %s details %s options [", verb->name, verb->operands,
          verb->summary, verb->details);
     for (int i = 0; i < OPTION_ID_COUNT; i++)
-        if (verb->options >> i & 1) put_option(json, &cli_options[i]);
+        if (verb->options[i]) put_option(json, &cli_options[i]);
     emit_end(json);
     put_examples(json, verb);
     emit_end(json);

@@ -127,6 +127,51 @@ void html_open(html_page *page, const char *title)
         "</style>\n</head>\n<body>\n");
 }
 
+void html_verdict_style(html_page *page)
+{
+    static const char STYLE[] =
+        "<style>\n"
+        ":root { --good: #16794c; --good-back: #e3f4ea; --bad: #b42318; --bad-back: #fdecea; "
+        "--warn: #8a5a00; --warn-back: #fdf3dc; }\n"
+        "@media (prefers-color-scheme: dark) { :root { --good: #6fd3a0; --good-back: #14301f; "
+        "--bad: #ff9a8f; --bad-back: #3a1714; --warn: #f0c36a; --warn-back: #33270d; } }\n"
+        "table { border-collapse: separate; border-spacing: 0; overflow: hidden; }\n"
+        "tbody tr:last-child td { border-bottom: 0; }\n"
+        ".badge { display: inline-block; border-radius: 99px; padding: 1px 10px; font-size: 12px; "
+        "font-weight: 600; margin-right: 8px; }\n"
+        ".good { color: var(--good); background: var(--good-back); }\n"
+        ".bad { color: var(--bad); background: var(--bad-back); }\n"
+        ".warn { color: var(--warn); background: var(--warn-back); }\n"
+        ".tally { display: flex; gap: 12px; flex-wrap: wrap; margin: 20px 0; }\n"
+        ".tally div { background: var(--card); border: 1px solid var(--line); border-radius: 8px; "
+        "padding: 10px 18px; min-width: 92px; }\n"
+        ".tally b { display: block; font-size: 24px; line-height: 1.2; }\n"
+        ".tally span { color: var(--soft); font-size: 13px; }\n"
+        ".tally .bad b { color: var(--bad); } .tally .bad { background: var(--card); }\n"
+        "</style>\n";
+    html_markup(page, "%s", STYLE);
+}
+
+static void put_words(html_page *page, const option_value *value, option_kind kind,
+                      const char *name)
+{
+    const int count = value->words ? value->word_count : 1;
+    for (int i = 0; i < count; i++) {
+        if (i == 0 || kind == KIND_EACH) html_markup(page, " --%s", name);
+        if (value->text) html_between(page, " ", value->words ? value->words[i] : value->text, "");
+    }
+}
+
+void html_command(html_page *page, const cli_app *app)
+{
+    html_markup(page, "<h2>To make this page again</h2>\n<pre>cutis %s", app->verb->name);
+    for (uint32_t i = 0; i < app->operand_count; i++) html_between(page, " ", app->operands[i], "");
+    for (int i = 0; i < OPTION_ID_COUNT; i++)
+        if (app->values[i].set)
+            put_words(page, &app->values[i], cli_options[i].kind, cli_options[i].name);
+    html_markup(page, "</pre>\n");
+}
+
 void html_release(html_page *page)
 {
     free(page->text);

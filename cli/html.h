@@ -15,6 +15,11 @@ typedef struct html_page {
 
 /// Head, style, title.
 void html_open(html_page *page, const char *title);
+/// Behind html_open: for verdicts (span.badge.good, .bad, .warn) and figures (div.tally > div > b,
+/// span).
+void html_verdict_style(html_page *page);
+/// The command line that makes the page, under a heading.
+void html_command(html_page *page, const cli_app *app);
 /// printf of markup; values from outside go through html_text.
 void html_markup(html_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void html_text(html_page *page, const char *text);

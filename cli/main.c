@@ -3,7 +3,6 @@
 #include "app.h"
 #include "help.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -52,7 +51,7 @@ int main(int count, char **arguments)
         if (status == EXIT_GOOD) fputs("cutis: standard output cannot be written\n", stderr);
         if (status == EXIT_GOOD) status = EXIT_FAILED;
     }
-    free(app.operands);
+    args_release(&app);
     app_end_interrupted();
     return status;
 }

@@ -458,6 +458,8 @@ int picture_draw(picture_stage *stage, const picture_shot *shot, const picture_p
                           .line_count = line_count,
                           .lines = lines,
                           .camera = stage->camera,
+                          .ground_fixed = stage->ground_fixed,
+                          .ground = stage->ground,
                           .dark = stage->dark };
     cutis_result result =
         good ? cutis_renderer_draw(stage->renderer, &scene, stage->width, stage->height, out)

@@ -37,6 +37,8 @@ typedef struct picture_stage {
     uint32_t width, height;
     cutis_camera camera;
     bool dark;
+    bool ground_fixed; ///< the floor is at `ground`, not at the lowest point
+    float ground;
 } picture_stage;
 
 /// One method, bound; its positions and normals are those of the last picture_pose.

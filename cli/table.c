@@ -10,11 +10,11 @@ const option_row cli_options[OPTION_ID_COUNT] = {
 #undef CLI_OPTION_ROW
 };
 
-#define BIT(id) ((option_set)1 << OPTION_##id)
-#define COMMON  (BIT(JSON) | BIT(QUIET) | BIT(HELP))
-#define WRITING (BIT(OUTPUT) | BIT(FORCE))
-#define READING (BIT(FIX) | BIT(SCALE) | BIT(UP) | BIT(UNITS))
-#define RUNNING (BIT(DEVICE) | BIT(THREADS) | BIT(ISA))
+#define BIT(id) [OPTION_##id] = true
+#define COMMON  BIT(JSON), BIT(QUIET), BIT(HELP)
+#define WRITING BIT(OUTPUT), BIT(FORCE)
+#define READING BIT(FIX), BIT(SCALE), BIT(UP), BIT(UNITS)
+#define RUNNING BIT(DEVICE), BIT(THREADS), BIT(ISA)
 
 // Texts stand as they are printed, a line a line.
 // clang-format off
@@ -27,7 +27,7 @@ const verb_row cli_verbs[] = {
       "clips [{name, duration, channels}], nodes, meshes, primitives, skins, materials, morph_targets,\n"
       "unused_joints, unweighted_vertices, influence_histogram, bounds {min, max}, diagonal, repaired. Of every verb that\n"
       "reads a model with --up auto or --units auto: guesses [{file, up, up_reason, units, units_reason}].\n",
-      COMMON | READING | BIT(CLIPS),
+      { COMMON, READING, BIT(CLIPS) },
       "cutis info fox.glb\tcounts and clips\n"
       "cutis info cally.cfg --json\tthe same for a program\n"
       "cutis info scan.stl --up auto --units auto\twhich axis is up, which unit it is in, and why\n",
@@ -50,7 +50,7 @@ const verb_row cli_verbs[] = {
       "counted. --report writes a page with pictures.\n"
       "JSON keys then: verb, files [{file, status (ok, failed), error, notes, result (as above, or null)}], total, ok,\n"
       "failed, skipped {hidden, other, unreadable, links}.\n",
-      COMMON | READING | WRITING | BIT(INFLUENCES) | BIT(WEIGHTS) | BIT(THREADS) | BIT(REPORT),
+      { COMMON, READING, WRITING, BIT(INFLUENCES), BIT(WEIGHTS), BIT(THREADS), BIT(REPORT) },
       "cutis check fox.glb\tlist the findings\n"
       "cutis check broken.glb --fix -o fixed.glb\trepair, clean the weights, write\n"
       "cutis check models --report models.html\ta folder, with pictures\n",
@@ -68,8 +68,8 @@ const verb_row cli_verbs[] = {
       "Several files or a folder: --to FORMAT -o FOLDER. Each goes where it lies below the folder that all of them share;\n"
       "of two that would become one file the second fails. One that fails stops no other. JSON keys then: as of check,\n"
       "files with their output.\n",
-      COMMON | READING | WRITING | BIT(INFLUENCES) | BIT(WEIGHTS) | BIT(ASCII) | BIT(CLIP) | BIT(TO) | BIT(COMPRESS) | BIT(BITS) |
-          BIT(THREADS) | BIT(REPORT),
+      { COMMON, READING, WRITING, BIT(INFLUENCES), BIT(WEIGHTS), BIT(ASCII), BIT(CLIP), BIT(TO), BIT(COMPRESS), BIT(BITS),
+          BIT(THREADS), BIT(REPORT) },
       "cutis convert cally.cfg -o cally.glb\tCal3D to glTF\n"
       "cutis convert body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
       "cutis convert scan.obj --units cm --up z -o scan.ply\tcentimetres to metres, z up to y up\n"
@@ -87,9 +87,9 @@ const verb_row cli_verbs[] = {
       "has the same vertices and triangles, .seg a part a line for each triangle of the written mesh.\n"
       "\n"
       "JSON keys: output, body, vertices, triangles, clips [name]; family: kind, seed, pose, scan, parts [name], joints.\n",
-      COMMON | WRITING | BIT(VERTICES) | BIT(SIZE) | BIT(SEED) | BIT(COUNT) | BIT(EXAMPLES) |
-          BIT(WEIGHTS) | BIT(INFLUENCES) | BIT(KIND) | BIT(REST_POSE) | BIT(SCAN) | BIT(UNRIGGED) |
-          BIT(TRUTH),
+      { COMMON, WRITING, BIT(VERTICES), BIT(SIZE), BIT(SEED), BIT(COUNT), BIT(EXAMPLES),
+          BIT(WEIGHTS), BIT(INFLUENCES), BIT(KIND), BIT(REST_POSE), BIT(SCAN), BIT(UNRIGGED),
+          BIT(TRUTH) },
       "cutis synth biped -o biped.glb\t12000 vertices, 41 joints, 5 clips\n"
       "cutis synth arm --size low --examples shapes -o arm.glb\twith example shapes for pose-space fits\n"
       "cutis synth crowd --count 50 --seed 7 -o crowd.glb\tbipeds and quadrupeds on a grid\n"
@@ -112,9 +112,9 @@ const verb_row cli_verbs[] = {
       "vertices and triangles, for arrays and morph targets, and says what that costs.\n"
       "JSON keys of patches: file, output, method, remove, fill, fixed, frames, vertices_max, triangles_max,\n"
       "volume_variation, seconds; --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
-      COMMON | READING | RUNNING | WRITING | BIT(CLIP) | BIT(POSE) | BIT(METHOD) | BIT(CAGE_POSES) |
-          BIT(REMOVE) | BIT(FILL) | BIT(TRIANGULATE) | BIT(FIXED) | BIT(BAKE) | BIT(WEIGHTED) | BIT(BLEND) | BIT(FRAMES) | BIT(FPS) | BIT(INSTANCES) | BIT(NORMALS) |
-          BIT(INFLUENCES) | BIT(ASCII),
+      { COMMON, READING, RUNNING, WRITING, BIT(CLIP), BIT(POSE), BIT(METHOD), BIT(CAGE_POSES),
+          BIT(REMOVE), BIT(FILL), BIT(TRIANGULATE), BIT(FIXED), BIT(BAKE), BIT(WEIGHTED), BIT(BLEND), BIT(FRAMES), BIT(FPS), BIT(INSTANCES), BIT(NORMALS),
+          BIT(INFLUENCES), BIT(ASCII) },
       "cutis deform biped.glb --clip walk --method dqs -o walk.npy\tall frames at 30 a second\n"
       "cutis deform biped.glb --clip bend --frames 30 -o bent.obj\tone frame as a mesh\n"
       "cutis deform biped.glb --clip bend --method patches -o bent.glb\tno weights: rigid parts and patches\n"
@@ -139,8 +139,8 @@ const verb_row cli_verbs[] = {
       "What cannot be known (no triangles) is null.\n"
       "JSON keys of --plot: file, joint, plots [path], degrees, ways [{name, volume, curvature, patch}]: in % of rest,\n"
       "patch in degrees, an entry per bend.\n",
-      COMMON | READING | RUNNING | BIT(REST) | BIT(CLIP) | BIT(TIME) | BIT(POSE) | BIT(METHOD) | BIT(WEIGHTED) |
-          BIT(PLOT) | BIT(JOINT) | BIT(FORCE),
+      { COMMON, READING, RUNNING, BIT(REST), BIT(CLIP), BIT(TIME), BIT(POSE), BIT(METHOD), BIT(WEIGHTED),
+          BIT(PLOT), BIT(JOINT), BIT(FORCE) },
       "cutis measure biped.glb\tvolume, closedness and curvature at rest\n"
       "cutis measure biped.glb --clip bend --time 1 --method dqs\tthe same in a pose\n"
       "cutis measure biped.glb lbs.npy dqs.npy\tlbs against dqs, frame by frame\n"
@@ -149,7 +149,7 @@ const verb_row cli_verbs[] = {
       verb_measure },
     { "devices", "", NULL, 0, 0, "list what can run the deformers, and why something cannot",
       "JSON keys: devices [{kind, index, available, name, detail, memory_bytes, threads, isa}].\n",
-      COMMON, "cutis devices\tCPU, OpenCL and CUDA\n", verb_devices },
+      { COMMON }, "cutis devices\tCPU, OpenCL and CUDA\n", verb_devices },
     { "bench", "blend|pose|pose-space|frame|reduce|cage|handles|skeleton|patches", "blend pose pose-space frame reduce cage handles skeleton patches", 1, 1,
       "measure speed against plain C and the machine's limits",
       "blend: positions and normals, 4 influences, 64 bones, with plain C (-O3 -march=native), the FMA rate and\n"
@@ -164,7 +164,7 @@ const verb_row cli_verbs[] = {
       "unless --threads; on a GPU 1024 instances unless --instances, and frames_per_second counts characters.\n"
       "JSON keys of cage: rows [{what, vertices, controls, weights, seconds, per_second, paper_per_second}].\n"
       "times_plain: plain C's time for the same work over ours. of_limit: the limit's time over ours (1 = there).\n",
-      COMMON | RUNNING | BIT(QUICK) | BIT(LARGE) | BIT(VERTICES) | BIT(METHOD) | BIT(INSTANCES) | WRITING,
+      { COMMON, RUNNING, BIT(QUICK), BIT(LARGE), BIT(VERTICES), BIT(METHOD), BIT(INSTANCES), WRITING },
       "cutis bench blend\tthe table\n"
       "cutis bench blend --quick --json\ta short one for a program\n"
       "cutis bench blend --isa avx2 --threads 1 --vertices 46036\tone size\n"
@@ -180,15 +180,15 @@ const verb_row cli_verbs[] = {
     { "demo", "", NULL, 0, 0, "everything once, on a built-in character: volumes, errors, speeds",
       "Makes the biped, deforms its bend and twist clips with every method on the default device, and writes\n"
       "what it made to out/demo (or -o DIR).\n",
-      COMMON | RUNNING | WRITING | BIT(VERTICES), "cutis demo\tunder a minute\n", verb_demo },
+      { COMMON, RUNNING, WRITING, BIT(VERTICES) }, "cutis demo\tunder a minute\n", verb_demo },
     { "render", "MODEL", NULL, 1, 1, "draw a posed model: one method, or several side by side",
       "Offscreen, with or without a GPU. Several methods make a labelled sheet; painted values (--show) come with\n"
       "a legend. error: takes a method, or an array of positions (.npy, .pc2: one frame, or frames at 30 a second).\n"
       "\n"
       "JSON keys: file, output, renderer, seconds (into the clip).\n",
-      COMMON | READING | RUNNING | WRITING | BIT(CLIP) | BIT(POSE) | BIT(TIME) | BIT(METHOD) |
-          BIT(METHODS) | BIT(REMOVE) | BIT(FILL) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(FOCUS) | BIT(SHOW) | BIT(CAGE_POSES) |
-          BIT(TURNTABLE) | BIT(DARK),
+      { COMMON, READING, RUNNING, WRITING, BIT(CLIP), BIT(POSE), BIT(TIME), BIT(METHOD),
+          BIT(METHODS), BIT(REMOVE), BIT(FILL), BIT(PICTURE_SIZE), BIT(CAMERA), BIT(FOCUS), BIT(SHOW), BIT(CAGE_POSES),
+          BIT(TURNTABLE), BIT(DARK) },
       "cutis render biped.glb --clip bend --methods lbs,sbs,dqs,cor -o sheet.png\tfour methods\n"
       "cutis render fox.glb --clip Run --time 0.3 --show skeleton -o fox.png\twith its bones\n"
       "cutis render arm.glb --clip twist --method lbs --show error:dqs -o error.png\twhere they differ\n"
@@ -200,9 +200,9 @@ const verb_row cli_verbs[] = {
       "\n"
       "JSON keys: file, clip, frames, fps, reference, methods [{method, position_rms, position_max, normal_rms,\n"
       "volume_variation_min, volume_variation_max, edge_stretch_rms, worst_frame, ns_per_vertex}].\n",
-      COMMON | READING | RUNNING | BIT(CLIP) | BIT(METHODS) | BIT(METHOD) | BIT(REFERENCE) |
-          BIT(REPORT) | BIT(FPS) | BIT(PICTURE_SIZE) | BIT(CAMERA) | BIT(DARK) | BIT(POSE) |
-          BIT(SHOW) | BIT(FORCE),
+      { COMMON, READING, RUNNING, BIT(CLIP), BIT(METHODS), BIT(METHOD), BIT(REFERENCE),
+          BIT(REPORT), BIT(FPS), BIT(PICTURE_SIZE), BIT(CAMERA), BIT(DARK), BIT(POSE),
+          BIT(SHOW), BIT(FORCE) },
       "cutis compare biped.glb --clip bend --methods dqs,lbs,sbs,cor --report bend.html\t\n",
       verb_compare },
     { "reduce", "MODEL", NULL, 1, 1, "fewer influences per vertex that deform as the original did",
@@ -232,10 +232,10 @@ const verb_row cli_verbs[] = {
       "example_position, example_normal, held_out_position, held_out_normal, random_position, random_normal, energy,\n"
       "sweeps, seconds, energies, frame_position, frame_normal}], frames [{held_out, clip, seconds}]. The first method is\n"
       "the chosen one.\n",
-      COMMON | READING | RUNNING | WRITING | BIT(INFLUENCES) | BIT(REDUCE_METHOD) | BIT(ENERGY) |
-          BIT(SETS) | BIT(POSES) | BIT(HELD_OUT) | BIT(COMPARE) | BIT(SEED) | BIT(WEIGHTS) |
-          BIT(REPORT) | BIT(SIGNED) | BIT(EFFORT) | BIT(MIX) | BIT(MEMORY) | BIT(MAX_ERROR) |
-          BIT(MAX_NORMAL) | BIT(JOINTS),
+      { COMMON, READING, RUNNING, WRITING, BIT(INFLUENCES), BIT(REDUCE_METHOD), BIT(ENERGY),
+          BIT(SETS), BIT(POSES), BIT(HELD_OUT), BIT(COMPARE), BIT(SEED), BIT(WEIGHTS),
+          BIT(REPORT), BIT(SIGNED), BIT(EFFORT), BIT(MIX), BIT(MEMORY), BIT(MAX_ERROR),
+          BIT(MAX_NORMAL), BIT(JOINTS) },
       "cutis reduce body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
       "cutis reduce fox.glb --influences 2 --poses Run,Walk --weights u8 -o fox2.glb\tlearn from two clips\n"
       "cutis reduce body.glb --max-error 1 -o body1mm.glb\tas few influences as keep every vertex within 1 mm\n"
@@ -254,9 +254,9 @@ const verb_row cli_verbs[] = {
       "weight_max, precision (% of the diagonal), resolution, nodes, sweeps, residual, seconds, example_poses,\n"
       "held_out_poses, reduced_vertices, infeasible_vertices, methods (as in reduce), skin {written, paired, joints,\n"
       "influences, scale, frames}.\n",
-      COMMON | READING | RUNNING | WRITING | BIT(CAGE) | BIT(COORDINATES) | BIT(RESOLUTION) | BIT(INFLUENCES) |
-          BIT(REDUCE_METHOD) | BIT(ENERGY) | BIT(SETS) | BIT(CAGE_EXAMPLES) | BIT(CAGE_HELD_OUT) | BIT(COMPARE) |
-          BIT(SEED) | BIT(SIGNED) | BIT(AS_SKIN) | BIT(CAGE_POSES) | BIT(FPS) | BIT(WEIGHTS),
+      { COMMON, READING, RUNNING, WRITING, BIT(CAGE), BIT(COORDINATES), BIT(RESOLUTION), BIT(INFLUENCES),
+          BIT(REDUCE_METHOD), BIT(ENERGY), BIT(SETS), BIT(CAGE_EXAMPLES), BIT(CAGE_HELD_OUT), BIT(COMPARE),
+          BIT(SEED), BIT(SIGNED), BIT(AS_SKIN), BIT(CAGE_POSES), BIT(FPS), BIT(WEIGHTS) },
       "cutis cage arm.obj --cage arm_cage.obj -o arm.glb\tall weights, mean value\n"
       "cutis cage arm.obj --cage arm_cage.obj --coordinates harmonic --influences 8 --compare -o arm8.glb\teight of them\n"
       "cutis deform arm.glb --method cage --cage-poses bent.obj,twisted.obj -o frames.npy\ttwo poses\n"
@@ -284,9 +284,9 @@ const verb_row cli_verbs[] = {
       "distances, insertion, weights, reduction, update}, handles [{name, has_site, shared, floored, snapped,\n"
       "interpolation_error}]; with --skeleton on a model that has weights against_existing {mean_absolute,\n"
       "position_rms}: mean over vertices of the sum of |difference|, RMS over its clips in % of the diagonal.\n",
-      COMMON | READING | RUNNING | WRITING | BIT(HANDLES) | BIT(SKELETON) | BIT(SKIN) | BIT(VOXELS) |
-          BIT(WEIGHTING) | BIT(INFLUENCES) | BIT(SOFTNESS) | BIT(RADIUS) | BIT(STRICT) | BIT(WEIGHTS) |
-          BIT(WEIGHTS_PICTURE) | BIT(LARGEST),
+      { COMMON, READING, RUNNING, WRITING, BIT(HANDLES), BIT(SKELETON), BIT(SKIN), BIT(VOXELS),
+          BIT(WEIGHTING), BIT(INFLUENCES), BIT(SOFTNESS), BIT(RADIUS), BIT(STRICT), BIT(WEIGHTS),
+          BIT(WEIGHTS_PICTURE), BIT(LARGEST) },
       "cutis handles scan.ply --handles h.json -o scan.glb\tpoints and bars on a scan\n"
       "cutis handles rig.glb --skeleton --weights-picture weights.png -o bound.glb\tautomatic weights for a rig\n"
       "cutis handles soup.obj --handles h.json --weighting virtual --voxels auto -o soup.glb\tthe paper's construction\n",
@@ -306,9 +306,9 @@ const verb_row cli_verbs[] = {
       "stretches are left out); contradictions [{first (-1: rest), second, radians, off, vertex, vertices}]: examples of\n"
       "all but one pose with different shapes; psd_worst, psd_missed, psd_misses [{vertex, example, off, why}] and the same of wpsd:\n"
       "vertices that miss an example, in parts of the diagonal.\n",
-      COMMON | READING | RUNNING | WRITING | BIT(FIT_POSES) | BIT(SHAPES) | BIT(LEARN_WEIGHTS) | BIT(WEIGHTS_ONLY) |
-          BIT(NORMALISE) | BIT(PRIOR) | BIT(OWN_JOINTS) | BIT(INFLUENCES) | BIT(KERNEL) | BIT(DISTANCE) | BIT(SIGMA) | BIT(WEIGHTS) |
-          BIT(POSE_SPACE) | BIT(AFTER) | BIT(PRINCIPAL_POSES) | BIT(KEEP_JOINTS) | BIT(KEEP_VERTICES),
+      { COMMON, READING, RUNNING, WRITING, BIT(FIT_POSES), BIT(SHAPES), BIT(LEARN_WEIGHTS), BIT(WEIGHTS_ONLY),
+          BIT(NORMALISE), BIT(PRIOR), BIT(OWN_JOINTS), BIT(INFLUENCES), BIT(KERNEL), BIT(DISTANCE), BIT(SIGMA), BIT(WEIGHTS),
+          BIT(POSE_SPACE), BIT(AFTER), BIT(PRINCIPAL_POSES), BIT(KEEP_JOINTS), BIT(KEEP_VERTICES) },
       "cutis synth arm --examples ex -o arm.glb\ta rig with the clip `examples`, and its shapes\n"
       "cutis fit arm.glb --poses examples --shapes ex/examples.npy -o arm-psd.glb\tlearn from eight shapes\n"
       "cutis deform arm-psd.glb --clip bend --method wpsd -o bend.npy\tplay what was learned\n"
@@ -321,7 +321,7 @@ const verb_row cli_verbs[] = {
       "Runs until Ctrl-C. The same page is a static site: the folder share/cutis/studio (build/studio).\n"
       "\n"
       "JSON keys: address.\n",
-      COMMON | READING | BIT(PORT) | BIT(NO_BROWSER),
+      { COMMON, READING, BIT(PORT), BIT(NO_BROWSER) },
       "cutis view\tbegin with a built-in character\n"
       "cutis view fox.glb\topen a model\n"
       "cutis view cally.cfg --no-browser\tonly print the address\n",
@@ -340,8 +340,8 @@ const verb_row cli_verbs[] = {
       "scaled path), slide, slide_free, slide_source (how far what touches the ground slides in one whole contact, at most; all\n"
       "in % of the height), hand_mean, hand_max (direction from shoulder to hand, degrees), map [{joint, motion_joint}]. What\n"
       "a rig lacks is null. Without a match: file, motion, model_joints [{name, parent}], motion_joints; exit status 1.\n",
-      COMMON | READING | WRITING | BIT(MOTION) | BIT(MAP) | BIT(WRITE_MAP) | BIT(MOTION_REST) | BIT(FEET) |
-          BIT(FPS) | BIT(CLIP),
+      { COMMON, READING, WRITING, BIT(MOTION), BIT(MAP), BIT(WRITE_MAP), BIT(MOTION_REST), BIT(FEET),
+          BIT(FPS), BIT(CLIP) },
       "cutis retarget biped.glb --motion 02_01.bvh -o walk.glb\ta CMU walk on a character\n"
       "cutis retarget fox.glb --motion dog.bvh --write-map map.json\tonly the match, to edit\n"
       "cutis retarget fox.glb --motion dog.bvh --map map.json --feet free -o run.glb\twith the edited match\n"
@@ -351,16 +351,20 @@ const verb_row cli_verbs[] = {
       "From the shape alone: lines through the middle of the body, limbs where its sections open, its kind by its limbs\n"
       "(human, quadruped, bird, octopus, insect, toy bear, hand, fish; --kind tells it), parts and joints named after the kind, and weights\n"
       "by the joints' bones. Scans with noise and holes do; y is up and the body is in any pose. The model stays as it\n"
-      "is: materials, coordinates and nodes; joints come below a node \"rig\", y along every bone. --motion puts the\n"
-      "first clip of a file on it. A result that fails its own check is an error, and nothing is written without --keep.\n"
+      "is: materials, coordinates and nodes; joints come below a node \"rig\", y along every bone; of people and bears its\n"
+      "extras map the bones of VRM and Mixamo to them. --motion puts the first clip of a file on it, under its own name or\n"
+      "its file's, and may be given again. A result that fails its own check is an error, and nothing is written without\n"
+      "--keep. --report writes a page: the verdict, parts, skeleton, frames of the motions, figures of parts and joints.\n"
       "\n"
       "JSON keys: file, output, kind, deviation (of the limbs from the kind's: 1 is usual, beyond 6.5 it is refused), second,\n"
       "second_deviation (the kind that fits next best; null: the kind was given), joints, parts, moved_inside, seconds,\n"
-      "problems [text].\n",
-      COMMON | READING | WRITING | RUNNING | BIT(KIND) | BIT(MOTION) | BIT(INFLUENCES) | BIT(LARGEST) | BIT(KEEP) |
-          BIT(WEIGHTS),
+      "problems [text], motions [{file, clip (its name), frames, fps, joints (that it moves), slide, seconds}].\n",
+      { COMMON, READING, WRITING, RUNNING, BIT(KIND), BIT(MOTIONS), BIT(REPORT), BIT(INFLUENCES), BIT(LARGEST), BIT(KEEP),
+          BIT(WEIGHTS) },
       "cutis rig scan.obj -o body.glb\tfind out what it is, and rig it\n"
-      "cutis rig scan.ply --kind human --motion 02_01.bvh -o walk.glb\ta person, walking\n",
+      "cutis rig scan.ply --kind human --motion 02_01.bvh -o walk.glb\ta person, walking\n"
+      "cutis rig scan.ply --motion walk.bvh --motion run.bvh -o moves.glb\ta clip for each motion\n"
+      "cutis rig scan.ply --keep --report rig.html -o body.glb\ta page to judge it by, whatever came out\n",
       verb_rig },
     { "skeleton", "MODEL", NULL, 1, 1, "a skeleton, rig and parts for a body cut in parts",
       "SOURCE: file:LABELS (one number per triangle, a line each: .seg), parts (that the file carries: CUTIS_parts,\n"
@@ -375,10 +379,10 @@ const verb_row cli_verbs[] = {
       "axes, axes_before, box {min, max}, parent, joint, end, loop_vertices, groups, link_points}], repairs\n"
       "{dropped_faces, welded_edges, flipped_faces, split_edges, capped_holes, healing_rounds, relabelled_faces,\n"
       "touching_parts, seams, curved_splits, straightened, not_straightened}, notes, seconds {kernel, axes, total}.\n",
-      COMMON | READING | WRITING | BIT(PARTS) | BIT(PART_COUNT) | BIT(SEED) | BIT(ROOT) |
-          BIT(SKELETON_METHOD) | BIT(REFINE) | BIT(ANGLE) | BIT(ROOT_AT) | BIT(JOINT_FRAMES) |
-          BIT(NO_SPLIT_CURVED) | BIT(HEAL_ROUNDS) | BIT(STRAIGHTEN) | BIT(EXTRA) | BIT(SKELETON_PICTURE) |
-          BIT(WEIGHTS),
+      { COMMON, READING, WRITING, BIT(PARTS), BIT(PART_COUNT), BIT(SEED), BIT(ROOT),
+          BIT(SKELETON_METHOD), BIT(REFINE), BIT(ANGLE), BIT(ROOT_AT), BIT(JOINT_FRAMES),
+          BIT(NO_SPLIT_CURVED), BIT(HEAL_ROUNDS), BIT(STRAIGHTEN), BIT(EXTRA), BIT(SKELETON_PICTURE),
+          BIT(WEIGHTS) },
       "cutis skeleton scan.obj --parts auto --picture rig.png -o rig.glb\tfrom nothing\n"
       "cutis skeleton cow.off --parts file:cow.seg -o cow.glb\tlabels of the Princeton benchmark\n"
       "cutis skeleton human.glb --parts joints --frames world -o rig.glb\ta new rig from an old one's weights\n",
@@ -392,7 +396,7 @@ const verb_row cli_verbs[] = {
       "JSON keys: version, cpu, isa, gpu, quick, papers [{key, title, authors, machine, seconds, tables [{place, title,\n"
       "own, ours, note, metrics [{name, unit, better}], rows [{label, body, cells [{paper, own, ours}]}]}],\n"
       "missing [{what, why}]}]. A cell that was not published or not measured is null.\n",
-      COMMON | RUNNING | WRITING | BIT(PAPER) | BIT(QUICK),
+      { COMMON, RUNNING, WRITING, BIT(PAPER), BIT(QUICK) },
       "cutis reproduce -o papers\tall five papers\n"
       "cutis reproduce --paper sbs --quick -o papers\tone of them, in seconds\n"
       "cutis reproduce --device cuda -o papers\tGPU columns too\n",
@@ -402,13 +406,13 @@ const verb_row cli_verbs[] = {
       "\n"
       "JSON keys: version, verbs [{name, operands, summary, details, options [{name, letter, value, choices, min, max,\n"
       "help}], examples [{command, meaning}]}], methods [{name, title, help, needs}]; of one verb: its own alone.\n",
-      COMMON | BIT(MAN) | BIT(COMPLETION) | BIT(MARKDOWN),
+      { COMMON, BIT(MAN), BIT(COMPLETION), BIT(MARKDOWN) },
       "cutis help deform\toptions and examples of one verb\n"
       "cutis help --json\tall verbs and options, for a program\n"
       "cutis help --man | man -l -\tthe man page\n"
       "source <(cutis help --completion bash)\tcompletion in this shell\n",
       verb_help },
-    { "version", "", NULL, 0, 0, "print the version", "", COMMON, "cutis version\t\n",
+    { "version", "", NULL, 0, 0, "print the version", "", { COMMON }, "cutis version\t\n",
       verb_version },
 };
 // clang-format on

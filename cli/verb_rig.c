@@ -1,30 +1,12 @@
-/// cutis rig: joints, parts and weights for a body that has none, and a motion if one is given.
+/// cutis rig: joints, parts and weights for a body that has none, and motions if any are given.
 /// What fails its own check is written only with --keep.
-#include <cutis/retarget.h>
-#include <cutis/rig.h>
-
-#include "app.h"
-
-typedef struct rig_job {
-    const char *path, *motion_path, *output;
-    cutis_model *model, *motion, *rigged, *result;
-    cutis_device *device;
-    cutis_rig_options options;
-    cutis_rig_report *report;
-    cutis_retarget_report moved;
-} rig_job;
+#include "rig.h"
 
 static int make(cli_app *app, rig_job *job)
 {
     TRY(app_result(app, job->path,
                    cutis_rig(job->model, job->device, &job->options, &job->rigged, &job->report)));
-    if (!job->motion) return EXIT_GOOD;
-    const cutis_retarget_options how = { 0 };
-    TRY(app_result(app, job->motion_path,
-                   cutis_retarget(job->rigged, job->motion, &how, &job->result, &job->moved)));
-    return app_result(
-        app, job->motion_path,
-        cutis_rig_check_motion(job->result, job->motion, 0, &job->moved, job->report));
+    return rig_motions_add(app, job);
 }
 
 static void say(const cli_app *app, const rig_job *job)
@@ -39,9 +21,23 @@ static void say(const cli_app *app, const rig_job *job)
         app_say(app, "%-16s %.2f from the kind's own\n", "limbs", r->deviation);
     if (r->moved_inside)
         app_say(app, "%-16s %u were moved into the body\n", "joints", r->moved_inside);
-    if (job->result)
-        app_say(app, "%-16s %u frames, %u of %u joints moved\n", "motion", job->moved.frame_count,
-                job->moved.mapped_count, job->moved.joint_count);
+    for (uint32_t i = 0; i < job->motion_count; i++) {
+        const cutis_retarget_report *moved = &job->motions[i].moved;
+        app_say(app, "%-16s %s, %u frames, %u of %u joints moved\n", i ? "" : "motion",
+                rig_clip_name(job, i), moved->frame_count, moved->mapped_count, moved->joint_count);
+    }
+}
+
+static void emit_motions(json_out *json, const rig_job *job)
+{
+    emit_array(json, "motions");
+    for (uint32_t i = 0; i < job->motion_count; i++) {
+        const rig_motion *m = &job->motions[i];
+        emit(json, "{ file %s clip %s frames %u fps %g joints %u slide %g seconds %g }", m->path,
+             rig_clip_name(job, i), m->moved.frame_count, m->moved.fps, m->moved.mapped_count,
+             m->moved.slide, m->seconds);
+    }
+    emit_end(json);
 }
 
 static void emit_result(const rig_job *job)
@@ -56,7 +52,9 @@ static void emit_result(const rig_job *job)
          r->joint_count, r->part_count, r->moved_inside, r->seconds);
     emit_array(&json, "problems");
     for (uint32_t i = 0; i < r->problem_count; i++) emit_string(&json, NULL, r->problems[i]);
-    emit(&json, "] }");
+    emit_end(&json);
+    emit_motions(&json, job);
+    emit_end(&json);
 }
 
 // Its own check: problems are told, and nothing is written, unless it is to be kept.
@@ -70,35 +68,55 @@ static int judge(cli_app *app, const rig_job *job)
                          option_given(app, OPTION_KEEP) ? "" : " (--keep writes it all the same)");
 }
 
+static int read_job(cli_app *app, rig_job *job)
+{
+    const double begun = app_seconds();
+    const char *report = option_text(app, OPTION_REPORT);
+    TRY(app_output(app, ".glb .gltf", &job->output)); // others hold no weights
+    if (report) TRY(app_check_output_as(app, "--report", report, ".html"));
+    job->options.kind = (cutis_rig_kind)option_choice(app, OPTION_KIND);
+    job->options.influences = option_count(app, OPTION_INFLUENCES, 0);
+    job->options.largest = option_given(app, OPTION_LARGEST);
+    TRY(app_read_model(app, job->path, &job->model));
+    TRY(rig_motions_read(app, job));
+    job->read_seconds = app_seconds() - begun;
+    return app_open_device(app, &job->device);
+}
+
+// The model first: a page without it would tell of nothing.
+static int write_files(cli_app *app, rig_job *job)
+{
+    const double begun = app_seconds();
+    TRY(app_write_model(app, job->rigged, job->output));
+    job->write_seconds = app_seconds() - begun;
+    return option_given(app, OPTION_REPORT) ? rig_report(app, job, option_text(app, OPTION_REPORT))
+                                            : EXIT_GOOD;
+}
+
+static int run(cli_app *app, rig_job *job)
+{
+    TRY(read_job(app, job));
+    TRY(make(app, job));
+    app_progress_done(app);
+    const int judged = judge(app, job);
+    const bool kept = judged == EXIT_GOOD || option_given(app, OPTION_KEEP);
+    if (kept) TRY(write_files(app, job));
+    if (app->json)
+        emit_result(job);
+    else if (kept)
+        say(app, job);
+    return judged;
+}
+
 int verb_rig(cli_app *app)
 {
-    rig_job job = { .path = app->operands[0], .motion_path = option_text(app, OPTION_MOTION) };
-    int status = app_output(app, ".glb .gltf", &job.output); // others hold no weights
-    job.options.kind = (cutis_rig_kind)option_choice(app, OPTION_KIND);
-    job.options.influences = option_count(app, OPTION_INFLUENCES, 0);
-    job.options.largest = option_given(app, OPTION_LARGEST);
-    if (status == EXIT_GOOD) status = app_read_model(app, job.path, &job.model);
-    if (status == EXIT_GOOD && job.motion_path)
-        status = app_read_model(app, job.motion_path, &job.motion);
-    if (status == EXIT_GOOD) status = app_open_device(app, &job.device);
-    if (status == EXIT_GOOD) status = make(app, &job);
+    rig_job job = { .path = app->operands[0] };
+    const int status = run(app, &job);
     app_progress_done(app);
-    if (status == EXIT_GOOD) {
-        int judged = judge(app, &job);
-        const cutis_model *result = job.result ? job.result : job.rigged;
-        const bool kept = judged == EXIT_GOOD || option_given(app, OPTION_KEEP);
-        if (kept) status = app_write_model(app, result, job.output);
-        if (status == EXIT_GOOD && app->json)
-            emit_result(&job);
-        else if (status == EXIT_GOOD && kept)
-            say(app, &job);
-        if (status == EXIT_GOOD) status = judged;
-    }
     cutis_rig_report_destroy(job.report);
     cutis_device_destroy(job.device);
-    cutis_model_destroy(job.result);
     cutis_model_destroy(job.rigged);
-    cutis_model_destroy(job.motion);
     cutis_model_destroy(job.model);
+    rig_motions_release(&job);
     return status;
 }

@@ -4,6 +4,7 @@
 #ifndef CUTIS_CLI_VERBS_H
 #define CUTIS_CLI_VERBS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <cutis/deform.h>
@@ -14,6 +15,7 @@ typedef enum option_kind {
     KIND_TEXT,   ///< any text
     KIND_PATH,   ///< a file or folder
     KIND_PATHS,  ///< one or more files: all words up to the next option
+    KIND_EACH,   ///< a file; the option may be given again for another
     KIND_COUNT,  ///< an integer in [min, max]
     KIND_NUMBER, ///< a finite number in [min, max]
     KIND_CHOICE, ///< one of `choices`, separated by spaces
@@ -89,7 +91,7 @@ typedef enum option_kind {
     X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \
     X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0,                                       \
       "random numbers (crowd, family, poses)")                                                     \
-    X(KIND, "kind", 0, CHOICE, "KIND", "auto human quadruped bird octopus insect bear hand fish",  \
+    X(KIND, "kind", 0, CHOICE, "KIND", "auto human quadruped bird octopus insect bear hand fish any", \
       0, 0, "what kind of body (family: default human; rig: default auto, as its limbs tell)")     \
     X(REST_POSE, "pose", 0, CHOICE, "POSE", "auto a t sitting bent", 0, 0,                         \
       "family: the rest pose (default: as the seed says)")                                         \
@@ -216,6 +218,8 @@ typedef enum option_kind {
     X(NO_BROWSER, "no-browser", 0, FLAG, 0, 0, 0, 0, "only print the address")                     \
     X(MOTION, "motion", 0, PATH, "FILE", 0, 0, 0,                                                  \
       "motion to retarget (.bvh, or any model with a clip)")                                       \
+    X(MOTIONS, "motion", 0, EACH, "FILE", 0, 0, 0,                                                 \
+      "motion to put on it (.bvh, or any model with a clip); may be given again, a clip each")     \
     X(MAP, "map", 0, TEXT, "MAP.json|HOW", 0, 0, 0,                                                \
       "which joint moves which: a file, or auto, across, x-up, y-up, z-up (default auto)")         \
     X(WRITE_MAP, "write-map", 0, PATH, "MAP.json", 0, 0, 0, "write the map, for editing")          \
@@ -277,9 +281,8 @@ extern const option_row cli_options[OPTION_ID_COUNT];
 
 struct cli_app;
 
-/// There are more options than a 64-bit word has bits.
-__extension__ typedef unsigned __int128 option_set;
-_Static_assert(OPTION_ID_COUNT <= 128, "one bit per option");
+/// Which options: true for each of them.
+typedef bool option_set[OPTION_ID_COUNT];
 
 typedef struct verb_row {
     const char *name;
@@ -287,9 +290,9 @@ typedef struct verb_row {
     const char
         *operand_choices; ///< what the first operand can be, separated by spaces, or NULL (files)
     uint32_t operand_min, operand_max;
-    const char *summary;  ///< one line, no full stop
-    const char *details;  ///< paragraphs, lines kept
-    option_set options;   ///< one bit per option_id
+    const char *summary; ///< one line, no full stop
+    const char *details; ///< paragraphs, lines kept
+    option_set options;
     const char *examples; ///< "command\tmeaning\n" lines
     int (*run)(struct cli_app *app);
 } verb_row;

@@ -495,32 +495,33 @@ static int bench_blend(cli_app *app)
     return EXIT_GOOD;
 }
 
-#define TAKES(id) ((option_set)1 << OPTION_##id)
-#define DEVICES   (TAKES(DEVICE) | TAKES(THREADS) | TAKES(ISA))
+#define TAKES(id) [OPTION_##id] = true
+#define DEVICES   TAKES(DEVICE), TAKES(THREADS), TAKES(ISA)
+#define ALWAYS    TAKES(QUICK), TAKES(JSON), TAKES(QUIET), TAKES(HELP)
 
 int verb_bench(cli_app *app)
 {
-    const struct {
+    static const struct {
         const char *name;
         int (*run)(cli_app *app);
         option_set takes; // of the verb's options those that change something
     } benches[] = {
-        { "blend", bench_blend,
-          DEVICES | TAKES(LARGE) | TAKES(VERTICES) | TAKES(METHOD) | TAKES(INSTANCES) },
-        { "pose", bench_poses, 0 },
-        { "pose-space", bench_pose_space, DEVICES | TAKES(INSTANCES) },
-        { "frame", bench_frames, DEVICES | TAKES(OUTPUT) | TAKES(FORCE) },
-        { "reduce", bench_reduce, DEVICES | TAKES(VERTICES) },
-        { "cage", bench_cage, DEVICES | TAKES(VERTICES) | TAKES(INSTANCES) },
-        { "handles", bench_handles, DEVICES | TAKES(VERTICES) },
-        { "skeleton", bench_skeleton, 0 },
-        { "patches", bench_patches, DEVICES | TAKES(VERTICES) | TAKES(INSTANCES) },
+        { "blend",
+          bench_blend,
+          { ALWAYS, DEVICES, TAKES(LARGE), TAKES(VERTICES), TAKES(METHOD), TAKES(INSTANCES) } },
+        { "pose", bench_poses, { ALWAYS } },
+        { "pose-space", bench_pose_space, { ALWAYS, DEVICES, TAKES(INSTANCES) } },
+        { "frame", bench_frames, { ALWAYS, DEVICES, TAKES(OUTPUT), TAKES(FORCE) } },
+        { "reduce", bench_reduce, { ALWAYS, DEVICES, TAKES(VERTICES) } },
+        { "cage", bench_cage, { ALWAYS, DEVICES, TAKES(VERTICES), TAKES(INSTANCES) } },
+        { "handles", bench_handles, { ALWAYS, DEVICES, TAKES(VERTICES) } },
+        { "skeleton", bench_skeleton, { ALWAYS } },
+        { "patches", bench_patches, { ALWAYS, DEVICES, TAKES(VERTICES), TAKES(INSTANCES) } },
     };
-    const option_set always = TAKES(QUICK) | TAKES(JSON) | TAKES(QUIET) | TAKES(HELP);
     size_t b = 0; // the table of verbs lets only benches through
     while (strcmp(app->operands[0], benches[b].name) != 0) b++;
     for (int id = 0; id < OPTION_ID_COUNT; id++)
-        if (option_given(app, (option_id)id) && !((benches[b].takes | always) >> id & 1))
+        if (option_given(app, (option_id)id) && !benches[b].takes[id])
             return app_usage(app, "--%s does nothing in bench %s", cli_options[id].name,
                              benches[b].name);
     return benches[b].run(app);

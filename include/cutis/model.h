@@ -129,7 +129,9 @@ typedef struct cutis_node {
     int32_t mesh; ///< or CUTIS_NONE
     int32_t skin; ///< or CUTIS_NONE; needs a mesh
     const float *target_weights; ///< overrides the mesh's, or NULL
-    bool outside; ///< not part of the default scene: animated, but never deformed or drawn
+    bool outside;       ///< not part of the default scene: animated, but never deformed or drawn
+    const char *extras; ///< a JSON object for a file's "extras" (glTF), or NULL; of what was read
+                        ///< the source keeps them
 } cutis_node;
 
 /// A node at rest where its parent is, without parent, mesh and skin. (All zero would be a child of

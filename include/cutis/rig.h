@@ -23,6 +23,7 @@ typedef enum cutis_rig_kind {
     CUTIS_RIG_BEAR = 6, ///< a plump toy
     CUTIS_RIG_HAND = 7,
     CUTIS_RIG_FISH = 8,
+    CUTIS_RIG_ANY = 9, ///< nothing of these: every limb a chain of bones
 } cutis_rig_kind;
 
 CUTIS_API const char *cutis_rig_kind_name(cutis_rig_kind kind);
@@ -47,10 +48,17 @@ typedef struct cutis_rig_motion {
     uint32_t contact_count;
 } cutis_rig_motion;
 
+/// A joint, by the names that other tools have for such a bone. The report's memory.
+typedef struct cutis_rig_bone {
+    const char *joint;  ///< "upperarm_l"
+    const char *vrm;    ///< of VRM 1.0's humanoid: "leftUpperArm"
+    const char *mixamo; ///< "mixamorig:LeftArm"
+} cutis_rig_bone;
+
 /// What was found; owns its arrays.
 typedef struct cutis_rig_report {
     cutis_rig_kind kind;
-    double deviation; ///< of its limbs from the kind's: 0 none, 1 usual, beyond 6.5 not trusted
+    double deviation;      ///< of its limbs from the kind's: 0 none, 1 usual, beyond 1.5 of none
     cutis_rig_kind second; ///< the kind that fits next best; AUTO: the kind was given
     double second_deviation;
     uint32_t joint_count, part_count;
@@ -59,12 +67,14 @@ typedef struct cutis_rig_report {
     const char *const *problems; ///< what its own check found, one line each
     double seconds;
     cutis_rig_motion motion; ///< of the last motion that was checked
+    uint32_t humanoid_count; ///< of people and toy bears; else 0
+    const cutis_rig_bone *humanoid;
 } cutis_rig_report;
 
 CUTIS_API void cutis_rig_report_destroy(cutis_rig_report *report); ///< NULL is fine
 
-/// Rig a body. The new model is the old one with joints below a node "rig", skins and weights; its
-/// triangles are named by part. y is up.
+/// Rig a body. The new model is the old one with joints below a node "rig", whose extras say the
+/// kind and the names of `humanoid`, skins and weights; its triangles are named by part. y is up.
 /// @param device whose threads find the weights; NULL: the calling one
 /// @param report what was found (destroy it), or NULL
 /// @return CUTIS_OK (also when the report lists problems), CUTIS_INVALID_ARGUMENT (no triangles,

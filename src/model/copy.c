@@ -120,8 +120,8 @@ static bool copy_mesh(cutis_arena *arena, cutis_mesh *mesh)
 static bool copy_node(cutis_arena *arena, const cutis_model_data *data, cutis_node *node)
 {
     uint32_t targets = node->mesh == CUTIS_NONE ? 0 : data->meshes[node->mesh].target_count;
-    return copy_name(arena, &node->name) && COPY(arena, node->matrix, 1) &&
-           COPY(arena, node->target_weights, targets);
+    return copy_name(arena, &node->name) && copy_name(arena, &node->extras) &&
+           COPY(arena, node->matrix, 1) && COPY(arena, node->target_weights, targets);
 }
 
 // Readers hand the same time array to many channels; the copy keeps that, which saves memory and

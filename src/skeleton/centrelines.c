@@ -228,8 +228,13 @@ static bool lay_lines(finder *f, const merging *list, uint32_t n)
         while (length > 0) {
             uint32_t cell = path[--length];
             of[cell] = lines->count;
-            lines->nodes[lines->count] =
-                (cutis_line_node){ parent, cell, cutis_cell_centre(c, cell), c->depth[cell], 0, 0 };
+            lines->nodes[lines->count] = (cutis_line_node){
+                .parent = parent,
+                .cell = cell,
+                .point = cutis_cell_centre(c, cell),
+                .radius = c->depth[cell],
+                .reach = lines->reach[cell],
+            };
             parent = lines->count++;
         }
         if (e > 0)

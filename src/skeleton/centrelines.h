@@ -14,6 +14,7 @@ typedef struct cutis_line_node {
     double radius;  ///< of the largest ball around the point inside the body
     double section; ///< of a disc as large as the body's section across the line
     double way;     ///< from the centre, along the lines
+    double reach;   ///< from the centre through the body, the shortest way
 } cutis_line_node;
 
 /// An end: the body's cells farther from the centre than `meets` make one piece around it.

@@ -13,6 +13,7 @@ typedef enum cutis_kind {
     CUTIS_KIND_BEAR,
     CUTIS_KIND_HAND,
     CUTIS_KIND_FISH,
+    CUTIS_KIND_ANY, ///< none of these: limbs have no roles
     CUTIS_KIND_COUNT,
 } cutis_kind;
 
@@ -41,12 +42,12 @@ typedef struct cutis_kind_match {
 } cutis_kind_match;
 
 /// How well limbs fit a kind, with the roles that fit best.
-void cutis_kind_fit(const cutis_centrelines *lines, const cutis_limb *limbs, uint32_t count,
-                    double diagonal, cutis_kind kind, cutis_kind_match *out);
+void cutis_kind_fit(const cutis_limb *limbs, uint32_t count, double diagonal, cutis_kind kind,
+                    cutis_kind_match *out);
 
 /// The kind that fits best. @param next, second the next one and its cost
-void cutis_kind_find(const cutis_centrelines *lines, const cutis_limb *limbs, uint32_t count,
-                     double diagonal, cutis_kind_match *out, cutis_kind *next, double *second);
+void cutis_kind_find(const cutis_limb *limbs, uint32_t count, double diagonal,
+                     cutis_kind_match *out, cutis_kind *next, double *second);
 
 /// The first role that a kind must have more limbs of than these; NONE: all are there.
 cutis_role cutis_kind_lacks(cutis_kind kind, const cutis_role *roles, uint32_t count, uint32_t *has,

@@ -1,7 +1,7 @@
 // From limbs with roles to parts and joints. Joints along limbs come from rows (plan_rows.c), those
 // of the trunk lie between the roots of limbs. Invariant: parents before children; left is up x
 // front; every node of the centrelines has a part.
-#include "skeleton/plan.h"
+#include "skeleton/planner.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,29 +9,23 @@
 
 #include "base/error.h"
 #include "geometry/order.h"
+#include "skeleton/borders.h"
 #include "skeleton/plan_rows.h"
 
 static const double STRAIGHT = 0.9; // of a limb's length: up to there joints lie on its line
 static const double AIMED = 0.25;   // of it: the stretch that shows where the bone goes on
-static const double CROTCH = 1.07;  // of the way from a toe to it: the length of a leg
-static const double STEM = 0.6;     // of the way to a fish's tail: lobes part beyond it
 static const double BRANCH =
     1.2; // of the section: so far inside of a border branches are outside's
-static const double LONG_NECK = 0.66; // of the trunk: a neck of two bones; a bird's is a part then
-
-typedef struct {
-    cutis_plan *plan;
-    const cutis_centrelines *lines;
-    const cutis_limb *limbs;
-    cutis_role *roles;
-    uint32_t count;
-    uint32_t *side_parts; // per node: of what branches off there; CUTIS_NOTHING: the node's own
-    vec3 up, front, left; // of the body
-} planner;
+static const double IN_TRUNK = 0.8;   // of the centre's ball
+static const double NO_KIND = 1.5;    // deviation beyond which a body is of none
+static const double NECK = 0.85;      // of a head's section: so narrow it is over
+static const double NEAR_WAIST = 0.1; // of a limb: so far from its share a wrist may be
+static const double WAIST = 0.95;     // of what lies on both sides
+static const double LONG_NECK = 0.75; // of the trunk: a neck of two bones; a bird's is a part then
 
 // Limbs of a role -------------------------------------------------------------------------------
 
-static uint32_t limbs_of(const planner *p, cutis_role role, uint32_t *list)
+uint32_t cutis_plan_limbs(const cutis_planner *p, cutis_role role, uint32_t *list)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->count; i++)
@@ -41,7 +35,7 @@ static uint32_t limbs_of(const planner *p, cutis_role role, uint32_t *list)
 
 // A place along a limb, 0 its tip, 1 where it opens. Near there and beyond, the line turns to the
 // body's centre while the bone goes straight on.
-static vec3 limb_at(const planner *p, uint32_t limb, double share)
+vec3 cutis_plan_limb_at(const cutis_planner *p, uint32_t limb, double share)
 {
     const cutis_limb *l = &p->limbs[limb];
     if (share <= STRAIGHT) return cutis_limb_point(p->lines, l, share * l->length);
@@ -52,8 +46,8 @@ static vec3 limb_at(const planner *p, uint32_t limb, double share)
 
 // A point on the way from one limb to another through the body, by its share of that way.
 // @param from, to shares of the limbs where the way begins and ends
-static vec3 between_limbs(const planner *p, uint32_t a, double from, uint32_t b, double to,
-                          double t)
+vec3 cutis_plan_between(const cutis_planner *p, uint32_t a, double from, uint32_t b, double to,
+                        double t)
 {
     const cutis_limb *la = &p->limbs[a], *lb = &p->limbs[b];
     uint32_t ia = la->count,
@@ -68,57 +62,41 @@ static vec3 between_limbs(const planner *p, uint32_t a, double from, uint32_t b,
 }
 
 // The same from the mean of limbs of a role.
-static vec3 trunk_at(const planner *p, cutis_role role, double from, uint32_t b, double to,
+static vec3 trunk_at(const cutis_planner *p, cutis_role role, double from, uint32_t b, double to,
                      double t)
 {
-    uint32_t list[CUTIS_LIMB_MOST], n = limbs_of(p, role, list);
+    uint32_t list[CUTIS_LIMB_MOST], n = cutis_plan_limbs(p, role, list);
     vec3 sum = v3(0, 0, 0);
-    for (uint32_t i = 0; i < n; i++) sum = v3_add(sum, between_limbs(p, list[i], from, b, to, t));
+    for (uint32_t i = 0; i < n; i++)
+        sum = v3_add(sum, cutis_plan_between(p, list[i], from, b, to, t));
     return n ? v3_divide(sum, n) : p->lines->nodes[0].point;
 }
 
 // The mean place of limbs of a role at a share of their length; the centre if there are none.
-static vec3 mean_at(const planner *p, cutis_role role, double share)
+static vec3 mean_at(const cutis_planner *p, cutis_role role, double share)
 {
-    uint32_t list[CUTIS_LIMB_MOST], n = limbs_of(p, role, list);
+    uint32_t list[CUTIS_LIMB_MOST], n = cutis_plan_limbs(p, role, list);
     vec3 sum = v3(0, 0, 0);
     if (n == 0) return p->lines->nodes[0].point;
-    for (uint32_t i = 0; i < n; i++) sum = v3_add(sum, limb_at(p, list[i], share));
+    for (uint32_t i = 0; i < n; i++) sum = v3_add(sum, cutis_plan_limb_at(p, list[i], share));
     return v3_divide(sum, n);
 }
 
 // Sort a list of limbs by a coordinate, largest first.
-static void sort_along(const planner *p, uint32_t *list, uint32_t n, double share, vec3 way)
+static void sort_along(const cutis_planner *p, uint32_t *list, uint32_t n, double share, vec3 way)
 {
     for (uint32_t i = 1; i < n; i++) {
         uint32_t limb = list[i], k = i;
-        double value = v3_dot(limb_at(p, limb, share), way);
-        for (; k > 0 && v3_dot(limb_at(p, list[k - 1], share), way) < value; k--)
+        double value = v3_dot(cutis_plan_limb_at(p, limb, share), way);
+        for (; k > 0 && v3_dot(cutis_plan_limb_at(p, list[k - 1], share), way) < value; k--)
             list[k] = list[k - 1];
         list[k] = limb;
     }
 }
 
-static double tip_way(const planner *p, uint32_t limb)
+static double tip_way(const cutis_planner *p, uint32_t limb)
 {
     return p->lines->nodes[p->limbs[limb].path[0]].way;
-}
-
-// Legs of people part at the crotch. A waist no thicker than a thigh hides where their sections
-// open; there the place where the two become one piece tells.
-static void part_legs(planner *p, cutis_limb *limbs)
-{
-    uint32_t legs[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs);
-    if (p->plan->kind != CUTIS_KIND_HUMAN || n != 2) return;
-    double meets = p->lines->meets[limbs[legs[0]].end][limbs[legs[1]].end];
-    for (uint32_t i = 0; i < 2; i++) {
-        cutis_limb *limb = &limbs[legs[i]];
-        uint32_t k = 0;
-        while (k + 1 < limb->count && p->lines->reach[p->lines->nodes[limb->path[k]].cell] > meets)
-            k++;
-        if (limb->length > 1.2 * limb->along[k] && limb->along[k] > 0)
-            limb->length = CROTCH * limb->along[k];
-    }
 }
 
 // Frame of the body -----------------------------------------------------------------------------
@@ -128,38 +106,97 @@ static vec3 across(vec3 v, vec3 up)
     return v3_mad(v, -v3_dot(v, up), up);
 }
 
-// Up is the y axis, front as the kind tells: feet of people, heads of animals; else +z.
-static void find_frame(planner *p)
+// The sum of what limbs of a role go, from their roots to their tips.
+static vec3 ways_of(const cutis_planner *p, cutis_role role)
+{
+    uint32_t list[CUTIS_LIMB_MOST], n = cutis_plan_limbs(p, role, list);
+    vec3 sum = v3(0, 0, 0);
+    for (uint32_t i = 0; i < n; i++)
+        sum = v3_add(sum, v3_sub(p->limbs[list[i]].tip, p->limbs[list[i]].root));
+    return sum;
+}
+
+static cutis_role front_role(const cutis_planner *p)
+{
+    uint32_t list[CUTIS_LIMB_MOST];
+    return cutis_plan_limbs(p, CUTIS_ROLE_HEAD, list) ? CUTIS_ROLE_HEAD : CUTIS_ROLE_EAR;
+}
+
+static cutis_role rear_role(const cutis_planner *p)
+{
+    uint32_t list[CUTIS_LIMB_MOST];
+    cutis_role rear = p->plan->kind == CUTIS_KIND_INSECT ? CUTIS_ROLE_ABDOMEN
+                      : p->plan->kind == CUTIS_KIND_FISH ? CUTIS_ROLE_CAUDAL
+                                                         : CUTIS_ROLE_TAIL;
+    return cutis_plan_limbs(p, rear, list) ? rear : CUTIS_ROLE_LEG;
+}
+
+// Across a pair and the body's length: what is up or down.
+static vec3 across_pair(const cutis_planner *p, cutis_role role, vec3 front)
+{
+    uint32_t list[CUTIS_LIMB_MOST];
+    if (cutis_plan_limbs(p, role, list) != 2) return v3(0, 0, 0);
+    return v3_cross(v3_sub(p->limbs[list[0]].root, p->limbs[list[1]].root), front);
+}
+
+// Up as the kind tells: above the legs, on the fin's side. The y axis, where that is near, and
+// where nothing tells.
+static vec3 find_up(const cutis_planner *p, vec3 front)
+{
+    const vec3 y = v3(0, 1, 0);
+    vec3 up = y;
+    switch (p->plan->kind) {
+    case CUTIS_KIND_HUMAN:
+    case CUTIS_KIND_BEAR:
+        return v3_unit(v3_sub(mean_at(p, CUTIS_ROLE_ARM, 1), mean_at(p, CUTIS_ROLE_LEG, 1)));
+    case CUTIS_KIND_QUADRUPED:
+    case CUTIS_KIND_INSECT:
+        up = v3_scale(ways_of(p, CUTIS_ROLE_LEG), -1);
+        break;
+    case CUTIS_KIND_OCTOPUS:
+        up = v3_scale(ways_of(p, CUTIS_ROLE_HEAD), 1);
+        break;
+    case CUTIS_KIND_BIRD:
+        up = across_pair(p, CUTIS_ROLE_WING, front);
+        if (!(v3_length(up) > 0)) up = across_pair(p, CUTIS_ROLE_LEG, front);
+        if (v3_dot(up, y) < 0) up = v3_scale(up, -1);
+        break;
+    case CUTIS_KIND_FISH:
+        up = ways_of(p, CUTIS_ROLE_DORSAL);
+        break;
+    default:
+        break;
+    }
+    up = across(up, v3_unit(front));
+    return v3_length(up) > 0 && v3_dot(v3_unit(up), y) < 0.7 ? v3_unit(up) : y;
+}
+
+// Front as the kind tells: feet of people, heads of animals; else +z. Left is up x front.
+static void find_frame(cutis_planner *p)
 {
     vec3 front = v3(0, 0, 1);
     uint32_t list[CUTIS_LIMB_MOST], n;
-    p->up = v3(0, 1, 0);
     switch (p->plan->kind) {
     case CUTIS_KIND_HUMAN:
     case CUTIS_KIND_BEAR: {
         vec3 sum = v3(0, 0, 0);
-        n = limbs_of(p, CUTIS_ROLE_LEG, list);
-        p->up = v3_unit(v3_sub(mean_at(p, CUTIS_ROLE_ARM, 1), mean_at(p, CUTIS_ROLE_LEG, 1)));
+        n = cutis_plan_limbs(p, CUTIS_ROLE_LEG, list);
+        p->up = find_up(p, front);
         for (uint32_t i = 0; i < n; i++)
-            sum = v3_add(sum, v3_sub(limb_at(p, list[i], 0), limb_at(p, list[i], 0.16)));
+            sum = v3_add(sum, v3_sub(cutis_plan_limb_at(p, list[i], 0),
+                                     cutis_plan_limb_at(p, list[i], 0.16)));
         if (n > 0 && v3_length(across(sum, p->up)) > 0) front = sum;
         break;
     }
     case CUTIS_KIND_QUADRUPED:
     case CUTIS_KIND_BIRD:
     case CUTIS_KIND_INSECT:
-    case CUTIS_KIND_FISH: {
-        cutis_role rear = p->plan->kind == CUTIS_KIND_INSECT ? CUTIS_ROLE_ABDOMEN
-                          : p->plan->kind == CUTIS_KIND_FISH ? CUTIS_ROLE_CAUDAL
-                                                             : CUTIS_ROLE_TAIL;
-        cutis_role head = CUTIS_ROLE_HEAD;
-        if (p->plan->kind == CUTIS_KIND_INSECT && limbs_of(p, head, list) == 0)
-            head = CUTIS_ROLE_EAR;
-        vec3 from = mean_at(p, limbs_of(p, rear, list) ? rear : CUTIS_ROLE_LEG, 1);
-        front = v3_sub(mean_at(p, head, 1), from);
+    case CUTIS_KIND_FISH:
+        front = v3_sub(mean_at(p, front_role(p), 1), mean_at(p, rear_role(p), 1));
+        p->up = find_up(p, front);
         break;
-    }
     default:
+        p->up = find_up(p, v3(0, 0, 0));
         break;
     }
     front = across(front, p->up);
@@ -172,8 +209,8 @@ static void find_frame(planner *p)
 
 // Joints and parts ------------------------------------------------------------------------------
 
-static int32_t add_joint(planner *p, const char *base, const char *name, const char *side,
-                         int32_t parent, vec3 point)
+int32_t cutis_plan_add_joint(cutis_planner *p, const char *base, const char *name, const char *side,
+                             int32_t parent, vec3 point)
 {
     cutis_plan *plan = p->plan;
     if (plan->joint_count == CUTIS_PLAN_JOINTS) return parent;
@@ -183,7 +220,7 @@ static int32_t add_joint(planner *p, const char *base, const char *name, const c
     return (int32_t)plan->joint_count++;
 }
 
-static uint32_t add_part(planner *p, const char *base, const char *name, const char *side)
+uint32_t cutis_plan_add_part(cutis_planner *p, const char *base, const char *name, const char *side)
 {
     cutis_plan *plan = p->plan;
     char text[CUTIS_PLAN_NAME];
@@ -195,13 +232,27 @@ static uint32_t add_part(planner *p, const char *base, const char *name, const c
     return plan->part_count++;
 }
 
-static void mark_beyond(planner *p, const cutis_limb *limb, double along, uint32_t part)
+// A limb and all that it carries beyond a place: nodes as far from the centre as that place. Lines
+// of its other ends may run beside its own down to the trunk.
+void cutis_plan_mark(cutis_planner *p, const cutis_limb *limb, double along, uint32_t part)
 {
-    for (uint32_t i = 0; i < limb->count && limb->along[i] <= along; i++)
-        p->plan->node_parts[limb->path[i]] = part;
+    const uint32_t index = (uint32_t)(limb - p->limbs);
+    const double ball = p->lines->nodes[0].radius, whole = limb->along[limb->count - 1];
+    const double border = fmax(whole - along, IN_TRUNK * ball); // the centre is nobody's
+    for (uint32_t e = 0; e < p->lines->end_count; e++) {
+        if (e != limb->end && (p->all->of_end[e] == CUTIS_NOTHING ||
+                               !cutis_limb_within(p->all, p->all->of_end[e], index)))
+            continue;
+        uint32_t v = p->lines->ends[e].node;
+        for (; v != CUTIS_NOTHING && p->lines->nodes[v].way >= border - 1e-12;
+             v = p->lines->nodes[v].parent) {
+            p->plan->node_parts[v] = part;
+        }
+    }
 }
 
-// The place of the largest section of a limb: its head, if it has one.
+// The place of the largest section of a limb's end: its head, if it has one. What widens again
+// beyond a neck is not the head's.
 static double peak_of(const cutis_limb *limb)
 {
     double most = 0, peak = limb->length;
@@ -209,32 +260,52 @@ static double peak_of(const cutis_limb *limb)
         double t = limb->along[i] / limb->length;
         if (t > 0.1 && t < 0.8 && limb->section[i] > most)
             most = limb->section[i], peak = limb->along[i];
+        if (t > 0.3 && limb->section[i] < NECK * most) break;
     }
     return peak;
+}
+
+// The narrowest place between what is thick before a share of a limb, a palm, and what is beyond.
+static double waist_of(const cutis_limb *limb, double share)
+{
+    double palm = 0, least = INFINITY, beyond = 0, at = share * limb->length;
+    for (uint32_t i = 0; i < limb->count; i++) {
+        double t = limb->along[i] / limb->length;
+        if (t < share - NEAR_WAIST || t > share + 2 * NEAR_WAIST) continue;
+        if (t < share && limb->section[i] > palm) palm = limb->section[i], least = INFINITY;
+        if (t < share + NEAR_WAIST && limb->section[i] < least)
+            least = limb->section[i], at = limb->along[i], beyond = 0;
+        beyond = fmax(beyond, limb->section[i]);
+    }
+    return least < WAIST * palm && least < WAIST * beyond ? at : share * limb->length;
 }
 
 static double row_place(const cutis_limb *limb, plan_anchor anchor, double value)
 {
     if (anchor == FROM_TIP) return value * limb->length;
+    if (anchor == AT_WAIST) return waist_of(limb, value);
+    if (anchor == AFTER_WAIST)
+        return value * limb->length + (waist_of(limb, PLAN_WRIST) - PLAN_WRIST * limb->length) / 2;
     const double peak = peak_of(limb);
     return peak + value * cutis_limb_section(limb, peak);
 }
 
 // What branches off a limb just inside of a border is of the part outside of it: a thumb leaves the
 // line of an arm before the wrist.
-static void mark_branches(planner *p, const cutis_limb *limb, double outermost)
+static void mark_branches(cutis_planner *p, const cutis_limb *limb, double outermost)
 {
     const uint32_t *parts = p->plan->node_parts;
     for (uint32_t i = 0, k = 0; i < limb->count && limb->along[i] <= outermost; i++) {
         double along = limb->along[i] - BRANCH * limb->section[i];
         while (limb->along[k] < along) k++;
-        p->side_parts[limb->path[i]] = parts[limb->path[k]];
+        if (parts[limb->path[i]] != CUTIS_NOTHING)
+            p->side_parts[limb->path[i]] = parts[limb->path[k]];
     }
 }
 
 // Joints and parts of a limb, by its rows. Returns its last joint.
-static int32_t lay_limb(planner *p, uint32_t index, int variant, const char *base, const char *side,
-                        int32_t parent)
+static int32_t lay_limb(cutis_planner *p, uint32_t index, int variant, const char *base,
+                        const char *side, int32_t parent)
 {
     const cutis_limb *limb = &p->limbs[index];
     double outermost = 0;
@@ -244,12 +315,12 @@ static int32_t lay_limb(planner *p, uint32_t index, int variant, const char *bas
             continue;
         if (row->joint) {
             double at = row_place(limb, row->anchor, row->at);
-            parent =
-                add_joint(p, base, row->joint, side, parent, limb_at(p, index, at / limb->length));
+            parent = cutis_plan_add_joint(p, base, row->joint, side, parent,
+                                          cutis_plan_limb_at(p, index, at / limb->length));
         }
         if (!row->part) continue;
         double cut = row_place(limb, row->anchor, row->cut);
-        mark_beyond(p, limb, cut, add_part(p, base, row->part, side));
+        cutis_plan_mark(p, limb, cut, cutis_plan_add_part(p, base, row->part, side));
         outermost = fmax(outermost, cut);
     }
     mark_branches(p, limb, outermost);
@@ -262,52 +333,57 @@ static const char *side_name(uint32_t i)
 }
 
 // A pair, left first.
-static void lay_pair(planner *p, cutis_role role, int variant, const char *base, int32_t parent)
+void cutis_plan_lay_pair(cutis_planner *p, cutis_role role, int variant, const char *base,
+                         int32_t parent)
 {
-    uint32_t list[CUTIS_LIMB_MOST], n = limbs_of(p, role, list);
+    uint32_t list[CUTIS_LIMB_MOST], n = cutis_plan_limbs(p, role, list);
     sort_along(p, list, n, 1, p->left);
     for (uint32_t i = 0; i < n && i < 2; i++)
         lay_limb(p, list[i], variant, base, n == 1 ? "" : side_name(i), parent);
 }
 
-static int32_t lay_single(planner *p, cutis_role role, const char *base, int32_t parent)
+int32_t cutis_plan_lay_single(cutis_planner *p, cutis_role role, const char *base, int32_t parent)
 {
     uint32_t list[CUTIS_LIMB_MOST];
-    return limbs_of(p, role, list) ? lay_limb(p, list[0], 0, base, "", parent) : parent;
+    return cutis_plan_limbs(p, role, list) ? lay_limb(p, list[0], 0, base, "", parent) : parent;
 }
 
 // Kinds -----------------------------------------------------------------------------------------
 
-static void plan_human(planner *p)
+static void plan_human(cutis_planner *p)
 {
-    uint32_t arms[CUTIS_LIMB_MOST], heads[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_ARM, arms);
-    add_part(p, "", "torso", "");
+    uint32_t arms[CUTIS_LIMB_MOST], heads[CUTIS_LIMB_MOST],
+        n = cutis_plan_limbs(p, CUTIS_ROLE_ARM, arms);
+    cutis_plan_add_part(p, "", "torso", "");
     vec3 low = mean_at(p, CUTIS_ROLE_LEG, 0.96), neck = mean_at(p, CUTIS_ROLE_HEAD, 0.97);
     vec3 shoulders = mean_at(p, CUTIS_ROLE_ARM, 0.95), hips = v3_mix(low, neck, 0.087);
     vec3 middle = v3_mix(hips, neck, 0.28), high = v3_mix(hips, neck, 0.55);
-    if (limbs_of(p, CUTIS_ROLE_HEAD, heads)) { // backs bend: half way to the line through the body
+    if (cutis_plan_limbs(p, CUTIS_ROLE_HEAD,
+                         heads)) { // backs bend: half way to the line through the body
         middle = v3_mix(middle, trunk_at(p, CUTIS_ROLE_LEG, 1, heads[0], 0.97, 0.33), 0.5);
         high = v3_mix(high, trunk_at(p, CUTIS_ROLE_LEG, 1, heads[0], 0.97, 0.58), 0.5);
     }
-    int32_t root = add_joint(p, "", "hips", "", CUTIS_NONE, hips);
-    int32_t spine = add_joint(p, "", "spine", "", root, middle);
-    int32_t chest = add_joint(p, "", "chest", "", spine, high);
-    lay_single(p, CUTIS_ROLE_HEAD, "", chest);
+    int32_t root = cutis_plan_add_joint(p, "", "hips", "", CUTIS_NONE, hips);
+    int32_t spine = cutis_plan_add_joint(p, "", "spine", "", root, middle);
+    int32_t chest = cutis_plan_add_joint(p, "", "chest", "", spine, high);
+    int32_t head = cutis_plan_lay_single(p, CUTIS_ROLE_HEAD, "", chest);
+    cutis_plan_lay_pair(p, CUTIS_ROLE_EAR, 0, "", head);
+    cutis_plan_lay_single(p, CUTIS_ROLE_TAIL, "", root);
     sort_along(p, arms, n, 1, p->left);
     for (uint32_t i = 0; i < n && i < 2; i++) {
-        vec3 root_of_arm = limb_at(p, arms[i], 0.95);
-        int32_t clavicle =
-            add_joint(p, "", "clavicle", side_name(i), chest, v3_mix(shoulders, root_of_arm, 0.3));
+        vec3 root_of_arm = cutis_plan_limb_at(p, arms[i], 0.95);
+        int32_t clavicle = cutis_plan_add_joint(p, "", "clavicle", side_name(i), chest,
+                                                v3_mix(shoulders, root_of_arm, 0.3));
         lay_limb(p, arms[i], 0, "", side_name(i), clavicle);
     }
-    lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
+    cutis_plan_lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
 }
 
-// A bear's head: from its neck, the narrowest place between the ears and the trunk.
-static vec3 bear_neck(planner *p)
+// A head that is no limb: from its neck, the narrowest place between the ears and the trunk.
+static vec3 neck_of_ears(cutis_planner *p)
 {
-    uint32_t ears[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_EAR, ears);
-    uint32_t head = add_part(p, "", "head", "");
+    uint32_t ears[CUTIS_LIMB_MOST], n = cutis_plan_limbs(p, CUTIS_ROLE_EAR, ears);
+    uint32_t head = cutis_plan_add_part(p, "", "head", "");
     vec3 sum = v3(0, 0, 0);
     for (uint32_t i = 0; i < n; i++) {
         const cutis_limb *limb = &p->limbs[ears[i]];
@@ -318,20 +394,20 @@ static vec3 bear_neck(planner *p)
             if (limb->section[k] > most) most = limb->section[k], least = INFINITY;
             if (limb->section[k] < least) least = limb->section[k], neck = limb->along[k];
         }
-        mark_beyond(p, limb, neck, head);
+        cutis_plan_mark(p, limb, neck, head);
         sum = v3_add(sum, cutis_limb_point(p->lines, limb, neck));
     }
     return n ? v3_divide(sum, n) : p->lines->nodes[0].point;
 }
 
 // The same for a body whose centre lies in its head: the narrowest place on the way from its legs.
-static vec3 bear_neck_from_below(planner *p)
+static vec3 bear_neck_from_below(cutis_planner *p)
 {
     static const cutis_role ROLES[2] = { CUTIS_ROLE_LEG, CUTIS_ROLE_ARM };
-    uint32_t torso = add_part(p, "", "torso", ""), list[CUTIS_LIMB_MOST];
+    uint32_t torso = cutis_plan_add_part(p, "", "torso", ""), list[CUTIS_LIMB_MOST];
     vec3 sum = v3(0, 0, 0);
     double way = 0, n = 0;
-    uint32_t legs = limbs_of(p, CUTIS_ROLE_LEG, list);
+    uint32_t legs = cutis_plan_limbs(p, CUTIS_ROLE_LEG, list);
     for (uint32_t i = 0; i < legs; i++) {
         const cutis_limb *limb = &p->limbs[list[i]];
         double least = INFINITY, end = limb->along[limb->count - 1], at = limb->length;
@@ -346,61 +422,64 @@ static vec3 bear_neck_from_below(planner *p)
     }
     if (n == 0) return p->lines->nodes[0].point;
     for (int r = 0; r < 2; r++) {
-        uint32_t count = limbs_of(p, ROLES[r], list);
+        uint32_t count = cutis_plan_limbs(p, ROLES[r], list);
         for (uint32_t i = 0; i < count; i++) {
             const cutis_limb *limb = &p->limbs[list[i]];
-            mark_beyond(p, limb, limb->along[limb->count - 1] - way / n, torso);
+            cutis_plan_mark(p, limb, limb->along[limb->count - 1] - way / n, torso);
         }
     }
-    p->plan->node_parts[0] = add_part(p, "", "head", "");
+    p->plan->node_parts[0] = cutis_plan_add_part(p, "", "head", "");
     return v3_divide(sum, n);
 }
 
 // How far the roots of limbs of a role are from the centre.
-static double mean_way(const planner *p, cutis_role role)
+static double mean_way(const cutis_planner *p, cutis_role role)
 {
-    uint32_t list[CUTIS_LIMB_MOST], n = limbs_of(p, role, list);
+    uint32_t list[CUTIS_LIMB_MOST], n = cutis_plan_limbs(p, role, list);
     double sum = 0;
     for (uint32_t i = 0; i < n; i++) sum += (tip_way(p, list[i]) - p->limbs[list[i]].length) / n;
     return sum;
 }
 
-static void plan_bear(planner *p)
+static void plan_bear(cutis_planner *p)
 {
     bool in_head = mean_way(p, CUTIS_ROLE_EAR) < 0.7 * mean_way(p, CUTIS_ROLE_LEG);
-    add_part(p, "", "torso", "");
-    vec3 neck = in_head ? bear_neck_from_below(p) : bear_neck(p);
+    cutis_plan_add_part(p, "", "torso", "");
+    vec3 neck = in_head ? bear_neck_from_below(p) : neck_of_ears(p);
     vec3 legs = mean_at(p, CUTIS_ROLE_LEG, 1);
-    int32_t root = add_joint(p, "", "hips", "", CUTIS_NONE, v3_mix(legs, neck, 0.14));
-    int32_t chest = add_joint(p, "", "chest", "", root, v3_mix(legs, neck, 0.5));
-    int32_t head = add_joint(p, "", "head", "", chest, neck);
-    lay_pair(p, CUTIS_ROLE_ARM, 0, "", chest);
-    lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
-    lay_pair(p, CUTIS_ROLE_EAR, 0, "", head);
+    int32_t root = cutis_plan_add_joint(p, "", "hips", "", CUTIS_NONE, v3_mix(legs, neck, 0.14));
+    int32_t chest = cutis_plan_add_joint(p, "", "chest", "", root, v3_mix(legs, neck, 0.5));
+    int32_t head = cutis_plan_add_joint(p, "", "head", "", chest, neck);
+    cutis_plan_lay_pair(p, CUTIS_ROLE_ARM, 0, "", chest);
+    cutis_plan_lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
+    cutis_plan_lay_pair(p, CUTIS_ROLE_EAR, 0, "", head);
+    cutis_plan_lay_single(p, CUTIS_ROLE_TAIL, "", root);
 }
 
 // Neck and head: one bone, or two where the neck is long against the trunk. @return is it long?
-static bool lay_neck(planner *p, uint32_t index, double root, double trunk, int32_t parent)
+static bool lay_neck(cutis_planner *p, uint32_t index, double root, double trunk, int32_t parent)
 {
     const cutis_limb *limb = &p->limbs[index];
     double peak = peak_of(limb), end = root * limb->length;
     double head = fmin(peak + 0.2 * cutis_limb_section(limb, peak), end);
     bool is_long = end - head > LONG_NECK * trunk;
-    parent = add_joint(p, is_long ? "neck1" : "neck", "", "", parent, limb_at(p, index, root));
+    parent = cutis_plan_add_joint(p, is_long ? "neck1" : "neck", "", "", parent,
+                                  cutis_plan_limb_at(p, index, root));
     if (is_long)
-        parent = add_joint(p, "neck2", "", "", parent,
-                           cutis_limb_point(p->lines, limb, (0.45 * end + 0.55 * head)));
+        parent = cutis_plan_add_joint(p, "neck2", "", "", parent,
+                                      cutis_limb_point(p->lines, limb, (0.45 * end + 0.55 * head)));
     lay_limb(p, index, 0, "", "", parent);
     return is_long;
 }
 
 // Lines of ears may keep beside that of the head down to the chest: as far from the centre as the
 // head's part begins they are the head's, then the neck's.
-static void give_ears(planner *p, uint32_t head)
+static void give_ears(cutis_planner *p, uint32_t head)
 {
     const cutis_limb *limb = &p->limbs[head];
-    uint32_t ears[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_EAR, ears);
-    uint32_t parts[2] = { add_part(p, "", "neck", ""), add_part(p, "", "head", "") };
+    uint32_t ears[CUTIS_LIMB_MOST], n = cutis_plan_limbs(p, CUTIS_ROLE_EAR, ears);
+    uint32_t parts[2] = { cutis_plan_add_part(p, "", "neck", ""),
+                          cutis_plan_add_part(p, "", "head", "") };
     double ways[2] = { INFINITY, INFINITY };
     for (uint32_t i = 0; i < limb->count; i++)
         for (int k = 0; k < 2; k++)
@@ -409,35 +488,38 @@ static void give_ears(planner *p, uint32_t head)
     for (uint32_t i = 0; i < n; i++) {
         const cutis_limb *ear = &p->limbs[ears[i]];
         for (int k = 0; k < 2; k++)
-            mark_beyond(p, ear, tip_way(p, ears[i]) - fmin(ways[k], ways[1]), parts[k]);
-        mark_beyond(p, ear, ear->length, parts[1]);
+            cutis_plan_mark(p, ear, tip_way(p, ears[i]) - fmin(ways[k], ways[1]), parts[k]);
+        cutis_plan_mark(p, ear, ear->length, parts[1]);
     }
 }
 
-static void plan_quadruped(planner *p)
+static void plan_quadruped(cutis_planner *p)
 {
-    uint32_t legs[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs);
-    add_part(p, "", "torso", "");
+    uint32_t legs[CUTIS_LIMB_MOST], n = cutis_plan_limbs(p, CUTIS_ROLE_LEG, legs);
+    cutis_plan_add_part(p, "", "torso", "");
     sort_along(p, legs, n, 1, p->front);
     uint32_t half = n / 2;
     vec3 zero = v3(0, 0, 0), fore = half ? zero : p->lines->nodes[0].point;
     vec3 hind = n > half ? zero : fore;
     for (uint32_t i = 0; i < n; i++) {
-        vec3 root = limb_at(p, legs[i], i < half ? 1.20 : 1.14);
+        vec3 root = cutis_plan_limb_at(p, legs[i], i < half ? 1.20 : 1.14);
         if (i < half)
             fore = v3_add(fore, v3_divide(root, half));
         else
             hind = v3_add(hind, v3_divide(root, n - half));
     }
-    int32_t root = add_joint(p, "", "hips", "", CUTIS_NONE, hind);
-    int32_t spine = add_joint(p, "", "spine", "", root, v3_mix(hind, fore, 0.35));
-    int32_t chest = add_joint(p, "", "chest", "", spine, v3_mix(hind, fore, 0.757));
+    int32_t root = cutis_plan_add_joint(p, "", "hips", "", CUTIS_NONE, hind);
+    int32_t spine = cutis_plan_add_joint(p, "", "spine", "", root, v3_mix(hind, fore, 0.35));
+    int32_t chest = cutis_plan_add_joint(p, "", "chest", "", spine, v3_mix(hind, fore, 0.757));
     uint32_t heads[CUTIS_LIMB_MOST];
-    if (limbs_of(p, CUTIS_ROLE_HEAD, heads)) {
+    if (cutis_plan_limbs(p, CUTIS_ROLE_HEAD, heads)) {
         lay_neck(p, heads[0], 1.05, v3_distance(fore, hind), chest);
         give_ears(p, heads[0]);
+    } else if (cutis_plan_limbs(p, CUTIS_ROLE_EAR, heads)) {
+        int32_t neck = cutis_plan_add_joint(p, "", "neck", "", chest, neck_of_ears(p));
+        cutis_plan_add_joint(p, "", "head", "", neck, mean_at(p, CUTIS_ROLE_EAR, 1.2));
     }
-    lay_single(p, CUTIS_ROLE_TAIL, "", root);
+    cutis_plan_lay_single(p, CUTIS_ROLE_TAIL, "", root);
     for (uint32_t set = 0; set < 2; set++) {
         uint32_t *pair = set ? legs + half : legs, count = set ? n - half : half;
         sort_along(p, pair, count, 1, p->left);
@@ -446,39 +528,40 @@ static void plan_quadruped(planner *p)
     }
 }
 
-static void plan_bird(planner *p)
+static void plan_bird(cutis_planner *p)
 {
-    add_part(p, "", "torso", "");
+    cutis_plan_add_part(p, "", "torso", "");
     vec3 tail = mean_at(p, CUTIS_ROLE_TAIL, 0.86), neck = mean_at(p, CUTIS_ROLE_HEAD, 1);
     vec3 wings = mean_at(p, CUTIS_ROLE_WING, 1.15), legs = mean_at(p, CUTIS_ROLE_LEG, 1.2);
-    int32_t root =
-        add_joint(p, "", "hips", "", CUTIS_NONE, v3_mix(v3_mix(tail, neck, 0.34), legs, 0.3));
-    int32_t chest =
-        add_joint(p, "", "chest", "", root, v3_mix(v3_mix(tail, neck, 0.64), wings, 0.3));
+    int32_t root = cutis_plan_add_joint(p, "", "hips", "", CUTIS_NONE,
+                                        v3_mix(v3_mix(tail, neck, 0.34), legs, 0.3));
+    int32_t chest = cutis_plan_add_joint(p, "", "chest", "", root,
+                                         v3_mix(v3_mix(tail, neck, 0.64), wings, 0.3));
     uint32_t heads[CUTIS_LIMB_MOST];
-    if (limbs_of(p, CUTIS_ROLE_HEAD, heads)) {
+    if (cutis_plan_limbs(p, CUTIS_ROLE_HEAD, heads)) {
         const cutis_limb *limb = &p->limbs[heads[0]];
         double trunk = v3_distance(tail, neck), peak = peak_of(limb);
         if (limb->length - peak > LONG_NECK * trunk)
-            mark_beyond(p, limb, 0.95 * limb->length, add_part(p, "", "neck", ""));
+            cutis_plan_mark(p, limb, 0.95 * limb->length, cutis_plan_add_part(p, "", "neck", ""));
         lay_neck(p, heads[0], 1.05, trunk, chest);
     }
-    lay_single(p, CUTIS_ROLE_TAIL, "", root);
-    lay_pair(p, CUTIS_ROLE_WING, 0, "", chest);
-    lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
+    cutis_plan_lay_single(p, CUTIS_ROLE_TAIL, "", root);
+    cutis_plan_lay_pair(p, CUTIS_ROLE_WING, 0, "", chest);
+    cutis_plan_lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
 }
 
-static void plan_octopus(planner *p)
+static void plan_octopus(cutis_planner *p)
 {
     static const char *const NAMES[4] = { "arm1", "arm2", "arm3", "arm4" };
-    uint32_t arms[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_ARM, arms), left = 0, right = 0;
-    add_part(p, "", "head", "");
+    uint32_t arms[CUTIS_LIMB_MOST], n = cutis_plan_limbs(p, CUTIS_ROLE_ARM, arms), left = 0,
+                                    right = 0;
+    cutis_plan_add_part(p, "", "head", "");
     vec3 roots = mean_at(p, CUTIS_ROLE_ARM, 1.04), mantle = mean_at(p, CUTIS_ROLE_HEAD, 1.15);
-    int32_t root = add_joint(p, "", "body", "", CUTIS_NONE, v3_mix(roots, mantle, 0.3));
-    lay_single(p, CUTIS_ROLE_HEAD, "", root);
+    int32_t root = cutis_plan_add_joint(p, "", "body", "", CUTIS_NONE, v3_mix(roots, mantle, 0.3));
+    cutis_plan_lay_single(p, CUTIS_ROLE_HEAD, "", root);
     sort_along(p, arms, n, 1, p->front);
     for (uint32_t i = 0; i < n; i++) {
-        vec3 out = v3_sub(limb_at(p, arms[i], 1), roots);
+        vec3 out = v3_sub(cutis_plan_limb_at(p, arms[i], 1), roots);
         bool on_left = v3_dot(out, p->left) >= 0;
         uint32_t k = on_left ? left++ : right++;
         if (k > 3) k = on_left ? right++ : left++, on_left = !on_left;
@@ -487,38 +570,38 @@ static void plan_octopus(planner *p)
 }
 
 // The head of an insect with antennae: up to the next opening beyond theirs.
-static int32_t insect_head(planner *p, int32_t thorax)
+static int32_t insect_head(cutis_planner *p, int32_t thorax)
 {
     uint32_t list[CUTIS_LIMB_MOST];
-    if (limbs_of(p, CUTIS_ROLE_HEAD, list)) return lay_limb(p, list[0], 0, "", "", thorax);
-    uint32_t n = limbs_of(p, CUTIS_ROLE_EAR, list);
+    if (cutis_plan_limbs(p, CUTIS_ROLE_HEAD, list)) return lay_limb(p, list[0], 0, "", "", thorax);
+    uint32_t n = cutis_plan_limbs(p, CUTIS_ROLE_EAR, list);
     if (n == 0) return thorax;
-    uint32_t head = add_part(p, "", "head", "");
+    uint32_t head = cutis_plan_add_part(p, "", "head", "");
     vec3 sum = v3(0, 0, 0);
     for (uint32_t i = 0; i < n; i++) {
         const cutis_limb *limb = &p->limbs[list[i]];
         double neck = 1.6 * limb->length;
         for (uint32_t k = limb->opening_count; k-- > 0;)
             if (limb->openings[k].along > 1.2 * limb->length) neck = limb->openings[k].along;
-        mark_beyond(p, limb, neck, head);
+        cutis_plan_mark(p, limb, neck, head);
         sum = v3_add(sum, cutis_limb_point(p->lines, limb, neck));
     }
-    return add_joint(p, "", "head", "", thorax, v3_divide(sum, n));
+    return cutis_plan_add_joint(p, "", "head", "", thorax, v3_divide(sum, n));
 }
 
-static void plan_insect(planner *p)
+static void plan_insect(cutis_planner *p)
 {
-    uint32_t legs[CUTIS_LIMB_MOST], n = limbs_of(p, CUTIS_ROLE_LEG, legs), seen[2] = { 0 };
+    uint32_t legs[CUTIS_LIMB_MOST], n = cutis_plan_limbs(p, CUTIS_ROLE_LEG, legs), seen[2] = { 0 };
     static const char *const NUMBERS[3] = { "1", "2", "3" };
-    add_part(p, "", "thorax", "");
+    cutis_plan_add_part(p, "", "thorax", "");
     vec3 middle = mean_at(p, CUTIS_ROLE_LEG, 1.15);
-    int32_t root = add_joint(p, "", "thorax", "", CUTIS_NONE, middle);
+    int32_t root = cutis_plan_add_joint(p, "", "thorax", "", CUTIS_NONE, middle);
     int32_t head = insect_head(p, root);
-    lay_single(p, CUTIS_ROLE_ABDOMEN, "", root);
-    lay_pair(p, CUTIS_ROLE_EAR, 0, "", head);
+    cutis_plan_lay_single(p, CUTIS_ROLE_ABDOMEN, "", root);
+    cutis_plan_lay_pair(p, CUTIS_ROLE_EAR, 0, "", head);
     sort_along(p, legs, n, 1, p->front);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t right = v3_dot(v3_sub(limb_at(p, legs[i], 0.8), middle), p->left) < 0;
+        uint32_t right = v3_dot(v3_sub(cutis_plan_limb_at(p, legs[i], 0.8), middle), p->left) < 0;
         if (seen[right] == 3) right = !right;
         char side[8];
         snprintf(side, sizeof side, "%s%s", NUMBERS[seen[right]++ % 3], side_name(right));
@@ -527,182 +610,88 @@ static void plan_insect(planner *p)
 }
 
 // The thumb leaves the hand nearest to the wrist; the others follow across the palm.
-static void plan_hand(planner *p)
+static void plan_hand(cutis_planner *p)
 {
     static const char *const NAMES[5] = { "thumb", "index", "middle", "ring", "pinky" };
     uint32_t fingers[CUTIS_LIMB_MOST], stump[CUTIS_LIMB_MOST];
-    uint32_t n = limbs_of(p, CUTIS_ROLE_FINGER, fingers), thumb = 0;
+    uint32_t n = cutis_plan_limbs(p, CUTIS_ROLE_FINGER, fingers), thumb = 0;
     vec3 roots = mean_at(p, CUTIS_ROLE_FINGER, 1), low = mean_at(p, CUTIS_ROLE_STUMP, 0);
     double fingers_length = 0;
-    add_part(p, "", "palm", "");
+    cutis_plan_add_part(p, "", "palm", "");
     for (uint32_t i = 0; i < n; i++) {
-        if (v3_distance(limb_at(p, fingers[i], 1), low) <
-            v3_distance(limb_at(p, fingers[thumb], 1), low))
+        if (v3_distance(cutis_plan_limb_at(p, fingers[i], 1), low) <
+            v3_distance(cutis_plan_limb_at(p, fingers[thumb], 1), low))
             thumb = i;
     }
     uint32_t first = n ? fingers[thumb] : 0;
-    vec3 side = n ? v3_sub(limb_at(p, first, 1), roots) : p->left;
-    sort_along(p, fingers, n, 1, side);
+    vec3 side = n ? v3_sub(cutis_plan_limb_at(p, first, 1), roots) : p->left;
+    side = across(side, v3_unit(v3_sub(roots, low))); // how far up the palm a finger is says nothing
+    sort_along(p, fingers, n, 0.9, side);
     for (uint32_t i = 0; i < n; i++)
         if (fingers[i] == first)
             memmove(fingers + 1, fingers, i * sizeof *fingers), fingers[0] = first;
     if (n > 1) roots = v3(0, 0, 0);
     for (uint32_t i = 1; i < n; i++) {
         fingers_length += p->limbs[fingers[i]].length / (n - 1);
-        roots = v3_add(roots, v3_divide(limb_at(p, fingers[i], 1), n - 1));
+        roots = v3_add(roots, v3_divide(cutis_plan_limb_at(p, fingers[i], 1), n - 1));
     }
     int32_t root = CUTIS_NONE;
     vec3 wrist = v3_mix(low, roots, 0.5);
-    if (limbs_of(p, CUTIS_ROLE_STUMP, stump)) {
+    if (cutis_plan_limbs(p, CUTIS_ROLE_STUMP, stump)) {
         const cutis_limb *limb = &p->limbs[stump[0]];
         double at = fmax(v3_distance(low, roots) - 0.95 * fingers_length, 0.3 * limb->length);
         wrist = cutis_limb_point(p->lines, limb, at);
-        root = add_joint(p, "", "forearm", "", root, limb_at(p, stump[0], 0.28));
-        if (at > 1.08 * fingers_length) mark_beyond(p, limb, at, add_part(p, "", "forearm", ""));
+        root =
+            cutis_plan_add_joint(p, "", "forearm", "", root, cutis_plan_limb_at(p, stump[0], 0.28));
+        if (at > 1.08 * fingers_length)
+            cutis_plan_mark(p, limb, at, cutis_plan_add_part(p, "", "forearm", ""));
     }
-    int32_t hand = add_joint(p, "", "hand", "", root, wrist);
+    int32_t hand = cutis_plan_add_joint(p, "", "hand", "", root, wrist);
     for (uint32_t i = 0; i < n && i < 5; i++) {
         int32_t parent = hand;
         if (i == 0)
-            parent =
-                add_joint(p, "thumb", "1", "", hand, v3_mix(wrist, limb_at(p, first, 0.89), 0.4));
+            parent = cutis_plan_add_joint(p, "thumb", "1", "", hand,
+                                          v3_mix(wrist, cutis_plan_limb_at(p, first, 0.89), 0.4));
         lay_limb(p, fingers[i], i == 0, NAMES[i], "", parent);
     }
-}
-
-// How thick a limb is at its tip: noses are, tails are not.
-static double blunt(const planner *p, uint32_t limb)
-{
-    const cutis_limb *l = &p->limbs[limb];
-    double whole = l->along[l->count - 1], sum = 0;
-    for (int i = 1; i <= 4; i++) {
-        double along = 0.08 * i * whole;
-        uint32_t k = 0;
-        while (k + 1 < l->count && l->along[k] < along) k++;
-        sum += p->lines->nodes[l->path[k]].radius;
-    }
-    return sum;
-}
-
-// Which end of a fish is which follows from where they are: the nose is the bluntest, the tail the
-// farthest from it, lobes share the tail's stem, fins stand up, down and aside.
-static uint32_t assign_fish(planner *p)
-{
-    uint32_t nose = 0, tail = 0;
-    double far = -1;
-    while (p->count > 0 && p->limbs[p->count - 1].behind) p->count--; // they have ends of their own
-    for (uint32_t i = 1; i < p->count; i++)
-        if (blunt(p, i) > blunt(p, nose)) nose = i;
-    for (uint32_t i = 0; i < p->count; i++)
-        if (p->roles[i] == CUTIS_ROLE_HEAD) nose = i; // what the kind says of it counts more
-    for (uint32_t i = 0; i < p->count; i++) {
-        double d = v3_distance(limb_at(p, i, 0), limb_at(p, nose, 0));
-        if (d > far) far = d, tail = i;
-    }
-    vec3 front = across(v3_sub(limb_at(p, nose, 0), limb_at(p, tail, 0)), p->up);
-    vec3 left = v3_unit(v3_cross(p->up, front));
-    uint32_t side[2] = { nose, nose }, dorsal = nose, anal = nose;
-    double most[2] = { 0 }, high = 0, low = 0;
-    for (uint32_t i = 0; i < p->count; i++) {
-        p->roles[i] = CUTIS_ROLE_NONE;
-        if (i == nose || i == tail) continue;
-        if (p->lines->meets[p->limbs[i].end][p->limbs[tail].end] >
-            STEM * p->lines->ends[p->limbs[tail].end].reach) {
-            p->roles[i] = CUTIS_ROLE_CAUDAL;
-            continue;
-        }
-        vec3 out = v3_unit(v3_sub(limb_at(p, i, 0), limb_at(p, i, 1)));
-        double aside = v3_dot(out, left), up = v3_dot(out, p->up);
-        uint32_t k = aside < 0;
-        if (fabs(aside) > 0.5 && fabs(aside) > most[k]) most[k] = fabs(aside), side[k] = i;
-        if (fabs(aside) <= 0.5 && up > high) high = up, dorsal = i;
-        if (fabs(aside) <= 0.5 && up < low) low = up, anal = i;
-    }
-    for (int k = 0; k < 2; k++) p->roles[side[k]] = CUTIS_ROLE_PECTORAL;
-    p->roles[dorsal] = CUTIS_ROLE_DORSAL, p->roles[anal] = CUTIS_ROLE_ANAL;
-    p->roles[nose] = CUTIS_ROLE_HEAD, p->roles[tail] = CUTIS_ROLE_CAUDAL;
-    return tail;
-}
-
-// The root of a fish's tail: the narrowest place between the fin and the body, as the way from the
-// centre.
-static double fish_stem(const planner *p, uint32_t tail)
-{
-    const cutis_limb *limb = &p->limbs[tail];
-    double whole = limb->along[limb->count - 1], most = 0, least = INFINITY, peak = 0, stem = 0;
-    double lobes = 0; // where the last of them joins
-    for (uint32_t i = 1; i < p->lines->count; i++)
-        for (uint32_t k = 1; k < limb->count && limb->along[k] < 0.5 * whole; k++)
-            if (p->lines->nodes[i].parent == limb->path[k] && i != limb->path[k - 1])
-                lobes = fmax(lobes, limb->along[k]);
-    for (uint32_t i = 0; i < limb->count; i++)
-        if (limb->along[i] > 0.1 * whole && limb->along[i] < 0.45 * whole &&
-            limb->section[i] > most)
-            most = limb->section[i], peak = limb->along[i];
-    for (uint32_t i = 0; i < limb->count; i++) {
-        if (limb->along[i] <= fmax(peak, lobes) || limb->along[i] > 0.7 * whole) continue;
-        if (limb->section[i] < least) least = limb->section[i], stem = whole - limb->along[i];
-    }
-    return stem;
-}
-
-static void plan_fish(planner *p)
-{
-    static const char *const NAMES[4] = { "body", "head", "spine1", "spine2" };
-    static const double PLACES[4] = { 0.47, 0.24, 0.69, 0.87 }; // from the nose to the tail's root
-    static const int32_t PARENTS[4] = { CUTIS_NONE, 0, 0, 2 };
-    uint32_t tails[CUTIS_LIMB_MOST], noses[CUTIS_LIMB_MOST], n;
-    uint32_t tail = p->count > 1 ? assign_fish(p) : 0;
-    n = limbs_of(p, CUTIS_ROLE_CAUDAL, tails);
-    double stem = n ? fish_stem(p, tail) : 0;
-    vec3 points[5];
-    for (int i = 0; i < 5; i++) points[i] = p->lines->nodes[0].point;
-    add_part(p, "", "body", "");
-    if (n && limbs_of(p, CUTIS_ROLE_HEAD, noses)) {
-        const cutis_limb *limb = &p->limbs[tail];
-        double share = (limb->along[limb->count - 1] - stem) / limb->length;
-        for (int i = 0; i < 4; i++)
-            points[i] = between_limbs(p, noses[0], 0, tail, share, PLACES[i]);
-        points[4] = cutis_limb_point(p->lines, limb, share * limb->length);
-    }
-    for (int i = 0; i < 4; i++) add_joint(p, "", NAMES[i], "", PARENTS[i], points[i]);
-    if (n) add_joint(p, "", "caudal", "", 3, points[4]);
-    for (uint32_t i = 0; i < n; i++) {
-        const cutis_limb *limb = &p->limbs[tails[i]];
-        mark_beyond(p, limb, limb->along[limb->count - 1] - stem, add_part(p, "", "caudal", ""));
-    }
-    lay_single(p, CUTIS_ROLE_DORSAL, "", 0);
-    lay_single(p, CUTIS_ROLE_ANAL, "", 2);
-    lay_pair(p, CUTIS_ROLE_PECTORAL, 0, "", 0);
 }
 
 cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines, double diagonal,
                              cutis_kind kind, cutis_plan *out)
 {
-    static void (*const KINDS[CUTIS_KIND_COUNT])(planner *) = {
-        plan_human,  plan_quadruped, plan_bird, plan_octopus,
-        plan_insect, plan_bear,      plan_hand, plan_fish,
+    static void (*const KINDS[CUTIS_KIND_COUNT])(cutis_planner *) = {
+        plan_human, plan_quadruped, plan_bird,       plan_octopus,   plan_insect,
+        plan_bear,  plan_hand,      cutis_plan_fish, cutis_plan_any,
     };
-    cutis_limb *limbs = cutis_arena_alloc(arena, CUTIS_LIMB_MOST, sizeof *limbs);
-    uint32_t count;
+    cutis_limbs *limbs = cutis_arena_alloc(arena, 1, sizeof *limbs);
     cutis_kind_match match = { .kind = kind };
     *out = (cutis_plan){ .second = INFINITY };
     out->node_parts = cutis_nothings(arena, lines->count);
     if (!limbs || !out->node_parts) return cutis_alloc_result(lines->cells.context);
-    TRY(cutis_limbs_find(arena, lines, diagonal, limbs, &count));
-    if (kind == CUTIS_KIND_COUNT)
-        cutis_kind_find(lines, limbs, count, diagonal, &match, &out->next, &out->second);
+    TRY(cutis_limbs_find(arena, lines, diagonal, limbs));
+    if (kind == CUTIS_KIND_ANY)
+        match.cost = 0;
+    else if (kind == CUTIS_KIND_COUNT)
+        cutis_kind_find(limbs->list, limbs->count, diagonal, &match, &out->next, &out->second);
     else
-        cutis_kind_fit(lines, limbs, count, diagonal, kind, &match);
+        cutis_kind_fit(limbs->list, limbs->count, diagonal, kind, &match);
+    if (kind == CUTIS_KIND_COUNT && match.cost > NO_KIND) {
+        out->next = match.kind, out->second = match.cost;
+        match = (cutis_kind_match){ .kind = CUTIS_KIND_ANY, .cost = match.cost };
+    }
     out->kind = match.kind, out->cost = match.cost;
-    planner p = {
-        .plan = out, .lines = lines, .limbs = limbs, .roles = match.roles, .count = count
-    };
-    part_legs(&p, limbs);
+    cutis_planner p = { .plan = out,
+                        .lines = lines,
+                        .all = limbs,
+                        .limbs = limbs->list,
+                        .roles = match.roles,
+                        .count = limbs->count,
+                        .diagonal = diagonal };
     p.side_parts = cutis_nothings(arena, lines->count);
     if (!p.side_parts) return cutis_alloc_result(lines->cells.context);
     find_frame(&p);
     KINDS[match.kind](&p);
+    if (match.kind != CUTIS_KIND_ANY) cutis_plan_extras(&p);
     out->lacks = cutis_kind_lacks(match.kind, p.roles, p.count, &out->has, &out->needs);
     if (out->node_parts[0] == CUTIS_NOTHING) out->node_parts[0] = 0;
     for (uint32_t i = 1; i < lines->count; i++)
@@ -715,51 +704,89 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
 
 // Faces -----------------------------------------------------------------------------------------
 
-// Of a part in several pieces the largest stays; the others take the part that they share most of
-// their border with.
-static bool join_islands(cutis_arena *scratch, const cutis_closed *mesh, uint32_t *labels,
-                         uint32_t part_count)
+typedef struct {
+    const cutis_closed *mesh;
+    uint32_t *labels;
+    uint32_t *piece; // per face: faces of one label that hang together
+    bool *kept;      // per piece
+    uint32_t *queue, count;
+} islands;
+
+// Number the pieces of a shell; of each label the largest is kept.
+// @param faces, n those of the shell
+static void find_pieces(islands *all, const uint32_t *faces, uint32_t n)
 {
-    uint32_t *piece = cutis_nothings(scratch, mesh->face_count), *queue, count = 0;
-    uint32_t *sizes = cutis_arena_zero(scratch, mesh->face_count, sizeof *sizes);
-    uint32_t largest[CUTIS_PLAN_PARTS];
-    queue = cutis_arena_alloc(scratch, mesh->face_count, sizeof *queue);
-    if (!piece || !sizes || !queue) return false;
-    memset(largest, 0xff, sizeof largest);
-    for (uint32_t seed = 0; seed < mesh->face_count; seed++) {
-        if (piece[seed] != CUTIS_NOTHING) continue;
-        uint32_t head = 0, tail = 0, label = labels[seed];
-        queue[tail++] = seed, piece[seed] = count;
+    uint32_t largest[CUTIS_PLAN_PARTS], sizes[CUTIS_PLAN_PARTS] = { 0 };
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t head = 0, tail = 0, label = all->labels[faces[i]], *queue = all->queue;
+        if (all->piece[faces[i]] != CUTIS_NOTHING) continue;
+        queue[tail++] = faces[i], all->piece[faces[i]] = all->count;
         while (head < tail)
             for (uint32_t f = queue[head++], k = 0; k < 3; k++) {
-                uint32_t g = mesh->twins[3 * f + k] / 3;
-                if (piece[g] == CUTIS_NOTHING && labels[g] == label)
-                    piece[g] = count, queue[tail++] = g;
+                uint32_t g = all->mesh->twins[3 * f + k] / 3;
+                if (all->piece[g] == CUTIS_NOTHING && all->labels[g] == label)
+                    all->piece[g] = all->count, queue[tail++] = g;
             }
-        sizes[count] = tail;
-        if (largest[label] == CUTIS_NOTHING || tail > sizes[largest[label]]) largest[label] = count;
-        count++;
+        if (tail > sizes[label]) sizes[label] = tail, largest[label] = all->count;
+        all->kept[all->count++] = false;
+    }
+    for (uint32_t l = 0; l < CUTIS_PLAN_PARTS; l++)
+        if (sizes[l] > 0) all->kept[largest[l]] = true;
+}
+
+// A piece that is not kept takes the label that it shares most of its border with.
+static bool give_away(islands *all, uint32_t seed)
+{
+    const cutis_closed *mesh = all->mesh;
+    uint32_t id = all->piece[seed], head = 0, tail = 0, best = 0, *queue = all->queue;
+    uint32_t beside[CUTIS_PLAN_PARTS];
+    double border[CUTIS_PLAN_PARTS] = { 0 };
+    queue[tail++] = seed, all->piece[seed] = CUTIS_NOTHING;
+    while (head < tail)
+        for (uint32_t f = queue[head++], k = 0; k < 3; k++) {
+            uint32_t h = 3 * f + k, g = mesh->twins[h] / 3, label = all->labels[g];
+            if (all->piece[g] == id) all->piece[g] = CUTIS_NOTHING, queue[tail++] = g;
+            if (label == all->labels[seed]) continue;
+            border[label] += cutis_edge_length(mesh, h), beside[label] = all->piece[g];
+        }
+    for (uint32_t l = 1; l < CUTIS_PLAN_PARTS; l++)
+        if (border[l] > border[best]) best = l;
+    bool found = border[best] > 0;
+    for (uint32_t i = 0; i < tail; i++) {
+        all->piece[queue[i]] = found ? beside[best] : id;
+        if (found) all->labels[queue[i]] = best;
+    }
+    if (!found) all->kept[id] = true; // nothing is beside it
+    return found;
+}
+
+// Of a part in several pieces of one shell the largest stays. Shells of their own, as boots that
+// game characters wear, have parts of their own.
+static bool join_islands(cutis_arena *scratch, const cutis_closed *mesh, uint32_t *labels)
+{
+    const size_t n = mesh->face_count;
+    islands all = { .mesh = mesh, .labels = labels };
+    uint32_t *shell = cutis_arena_alloc(scratch, n, sizeof *shell);
+    bool *seen = cutis_arena_zero(scratch, n, sizeof *seen);
+    all.piece = cutis_nothings(scratch, n);
+    all.kept = cutis_arena_alloc(scratch, n, sizeof *all.kept);
+    all.queue = cutis_arena_alloc(scratch, n, sizeof *all.queue);
+    if (!shell || !seen || !all.piece || !all.kept || !all.queue) return false;
+    for (uint32_t seed = 0; seed < n; seed++) {
+        uint32_t head = 0, tail = 0;
+        if (seen[seed]) continue;
+        shell[tail++] = seed, seen[seed] = true;
+        while (head < tail)
+            for (uint32_t f = shell[head++], k = 0; k < 3; k++) {
+                uint32_t g = mesh->twins[3 * f + k] / 3;
+                if (!seen[g]) seen[g] = true, shell[tail++] = g;
+            }
+        find_pieces(&all, shell, tail);
     }
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t seed = 0; seed < mesh->face_count; seed++) {
-            uint32_t id = piece[seed], head = 0, tail = 0, best = CUTIS_NOTHING;
-            double border[CUTIS_PLAN_PARTS] = { 0 };
-            if (id == CUTIS_NOTHING || id == largest[labels[seed]]) continue;
-            queue[tail++] = seed, piece[seed] = CUTIS_NOTHING;
-            while (head < tail)
-                for (uint32_t f = queue[head++], k = 0; k < 3; k++) {
-                    uint32_t h = 3 * f + k, g = mesh->twins[h] / 3;
-                    if (piece[g] == id) piece[g] = CUTIS_NOTHING, queue[tail++] = g;
-                    if (labels[g] != labels[seed]) border[labels[g]] += cutis_edge_length(mesh, h);
-                }
-            for (uint32_t l = 0; l < part_count; l++)
-                if (border[l] > 0 && (best == CUTIS_NOTHING || border[l] > border[best])) best = l;
-            if (best == CUTIS_NOTHING) continue; // a shell of its own
-            for (uint32_t i = 0; i < tail; i++)
-                labels[queue[i]] = best, piece[queue[i]] = largest[best];
-            changed = true;
-        }
+        for (uint32_t f = 0; f < n; f++)
+            if (!all.kept[all.piece[f]]) changed |= give_away(&all, f);
     }
     return true;
 }
@@ -779,7 +806,10 @@ cutis_result cutis_plan_label(const cutis_plan *plan, const cutis_centrelines *l
         uint32_t owner = cell == CUTIS_NOTHING ? CUTIS_NOTHING : owners[cell];
         labels[f] = owner == CUTIS_NOTHING ? plan->node_parts[0] : plan->node_parts[owner];
     }
-    if (result == CUTIS_OK && !join_islands(&scratch, mesh, labels, plan->part_count))
+    if (result == CUTIS_OK && !join_islands(&scratch, mesh, labels))
+        result = cutis_alloc_result(mesh->context);
+    if (result == CUTIS_OK) result = cutis_borders_smooth(mesh, labels, plan->part_count);
+    if (result == CUTIS_OK && !join_islands(&scratch, mesh, labels))
         result = cutis_alloc_result(mesh->context);
     cutis_arena_release(&scratch);
     return result;

@@ -34,4 +34,8 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
 cutis_result cutis_plan_label(const cutis_plan *plan, const cutis_centrelines *lines,
                               const cutis_closed *mesh, uint32_t *labels);
 
+/// Joints of fingers, where a hand of a person shows all five.
+/// @param labels per face, of cutis_plan_label
+cutis_result cutis_plan_fingers(const cutis_closed *mesh, const uint32_t *labels, cutis_plan *plan);
+
 #endif

@@ -8,13 +8,14 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "skeleton/humanoid.h"
 #include "skeleton/parts.h"
 #include "skeleton/plan.h"
 #include "skeleton/rig_twist.h"
 
 static const uint32_t CELLS = 80000;   // enough for fingers and toes of a whole body
 static const double LEAST_END = 0.015; // of the diagonal: what an end stands out by
-static const double DOUBTFUL = 6.5;    // deviation from a kind beyond which it is not trusted
+static const double DOUBTFUL = 1.5;    // deviation from a kind beyond which it is not trusted
 
 typedef struct {
     const cutis_model *model;
@@ -79,6 +80,7 @@ static cutis_result find_parts(rigger *r)
     r->parts = cutis_arena_zero(&r->arena, r->body.triangle_count, sizeof *r->parts);
     if (!labels || !list || !middles || !r->parts) return cutis_alloc_result(r->context);
     TRY(cutis_plan_label(r->plan, r->lines, &r->mesh, labels));
+    TRY(cutis_plan_fingers(&r->mesh, labels, r->plan));
     for (uint32_t f = 0; f < faces; f++) {
         const uint32_t *v = r->mesh.faces[f];
         list[f] = f;
@@ -99,6 +101,11 @@ static cutis_result find_parts(rigger *r)
         if (f != CUTIS_NOTHING) r->parts[t] = labels[f];
     }
     return CUTIS_OK;
+}
+
+static const char *article(cutis_kind kind)
+{
+    return strchr("aeio", cutis_kind_name(kind)[0]) ? "an" : "a";
 }
 
 static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
@@ -123,17 +130,20 @@ static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
     r->report->second =
         options->kind == CUTIS_RIG_AUTO ? (cutis_rig_kind)(r->plan->next + 1) : CUTIS_RIG_AUTO;
     r->report->second_deviation = r->plan->second;
+    if (!cutis_humanoid_map(cutis_owner_arena(r->report), r->plan, &r->report->humanoid,
+                            &r->report->humanoid_count))
+        return cutis_alloc_result(r->context);
     r->report->joint_count = r->plan->joint_count, r->report->part_count = r->plan->part_count;
     if (r->plan->lacks != CUTIS_ROLE_NONE)
-        cutis_note(&r->problems, "the body of a %s has %u %s%s; %u %s found",
-                   cutis_kind_name(r->plan->kind), r->plan->needs,
+        cutis_note(&r->problems, "the body of %s %s has %u %s%s; %u %s found",
+                   article(r->plan->kind), cutis_kind_name(r->plan->kind), r->plan->needs,
                    cutis_role_name(r->plan->kind, r->plan->lacks), r->plan->needs == 1 ? "" : "s",
                    r->plan->has, r->plan->has == 1 ? "was" : "were");
-    if (r->plan->cost > DOUBTFUL)
+    if (r->plan->kind != CUTIS_KIND_ANY && r->plan->cost > DOUBTFUL)
         cutis_note(&r->problems,
-                   "the limbs are not those of a %s (deviation %.1f, beyond %.1f): --kind says "
+                   "the limbs are not those of %s %s (deviation %.1f, beyond %.1f): --kind says "
                    "what it is",
-                   cutis_kind_name(r->plan->kind), r->plan->cost, DOUBTFUL);
+                   article(r->plan->kind), cutis_kind_name(r->plan->kind), r->plan->cost, DOUBTFUL);
     return CUTIS_OK;
 }
 
@@ -362,6 +372,9 @@ static cutis_result make_model(rigger *r, const cutis_model *weights, cutis_mode
     for (uint32_t p = 0; p < r->plan->part_count; p++) names[p] = r->plan->parts[p];
     nodes[first - 1] = cutis_node_default();
     nodes[first - 1].name = "rig";
+    nodes[first - 1].extras = cutis_humanoid_extras(&r->arena, r->plan->kind, r->report->humanoid,
+                                                    r->report->humanoid_count);
+    if (!nodes[first - 1].extras) return cutis_alloc_result(r->context);
     for (uint32_t j = 0; j < n; j++) nodes[first + j] = joint_node(r, j, first);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t own = instances[i].mesh;
@@ -464,7 +477,7 @@ cutis_result cutis_rig(const cutis_model *model, cutis_device *device,
     cutis_context *context = cutis_model_context(model);
     const cutis_model_data *data = cutis_model_get(model);
     double begun = cutis_os_seconds();
-    if ((unsigned)options->kind > CUTIS_RIG_FISH) return INVALID(context, "unknown kind of body");
+    if ((unsigned)options->kind > CUTIS_RIG_ANY) return INVALID(context, "unknown kind of body");
     if (data->skin_count > 0)
         return UNSUPPORTED(context, "the model has a skin already: `handles --skeleton` makes new "
                                     "weights for it, `retarget` brings motion");

@@ -1,4 +1,5 @@
-"""report_check.py REPORT.html: the page parses, every tag closes, and nothing outside it is referred to."""
+"""report_check.py REPORT.html [PICTURES PLOTS]: the page parses, every tag closes, nothing outside it is referred to, and it has as many pictures and plots
+at least."""
 import base64, re, struct, sys
 from html.parser import HTMLParser
 
@@ -40,7 +41,8 @@ for image in page.images:
         tree.fromstring(raw)
         assert not re.search(rb'href="(?!#|data:)', raw)
         kinds["svg"] += 1
-if kinds["png"] < 2 or kinds["svg"] < 4: page.bad.append(f"too few pictures: {kinds}")
+least = [int(n) for n in sys.argv[2:4]] or [2, 4]
+if kinds["png"] < least[0] or kinds["svg"] < least[1]: page.bad.append(f"too few pictures: {kinds}")
 if page.rows < 3: page.bad.append("no table")
 print("; ".join(page.bad) or f"{kinds['png']} pictures, {kinds['svg']} plots")
 sys.exit(bool(page.bad))

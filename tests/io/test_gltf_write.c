@@ -412,6 +412,58 @@ static void a_folder_that_is_not_there_is_an_error_and_leaves_no_file(void **sta
     cutis_model_destroy(model);
 }
 
+/// What node 0 of the written file has there must be `wanted`.
+static void assert_extras(const char *path, const char *wanted)
+{
+    json_t *root = load_json(path), *want = json_loads(wanted, 0, NULL);
+    const json_t *node = json_array_get(json_object_get(root, "nodes"), 0);
+    assert_non_null(want);
+    assert_true(json_equal(json_object_get(node, "extras"), want));
+    json_decref(want);
+    json_decref(root);
+}
+
+static void extras_of_a_node_are_written_beside_those_of_its_source(void **state)
+{
+    authored a;
+    (void)state;
+    author(&a);
+    a.nodes[0].extras = "{\"a\": {\"b\": \"\xc3\xbc\"}, \"c\": 1}";
+    cutis_model *model = create(&a.data);
+    assert_ok(context, cutis_model_write(model, in_folder("extras.gltf"), NULL));
+    assert_extras(in_folder("extras.gltf"), a.nodes[0].extras);
+    cutis_model_destroy(model);
+    model = read_model(in_folder("extras.gltf"));
+    cutis_model_data data = *cutis_model_get(model);
+    cutis_node *nodes = malloc(data.node_count * sizeof *nodes);
+    assert_non_null(nodes);
+    memcpy(nodes, data.nodes, data.node_count * sizeof *nodes);
+    nodes[0].extras = "{\"c\": [2]}";
+    data.nodes = nodes;
+    cutis_model *more = create(&data);
+    assert_ok(context, cutis_model_write(more, in_folder("more.gltf"), NULL));
+    assert_extras(in_folder("more.gltf"), "{\"a\": {\"b\": \"\xc3\xbc\"}, \"c\": [2]}");
+    cutis_model_destroy(more);
+    cutis_model_destroy(model);
+    free(nodes);
+}
+
+static void extras_that_are_no_json_object_are_refused_and_leave_no_file(void **state)
+{
+    static const char *const BAD[] = { "", "{", "[1]", "{\"a\": 1} x", "\"\xff\"" };
+    (void)state;
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        authored a;
+        author(&a);
+        a.nodes[1].extras = BAD[i];
+        cutis_model *model = create(&a.data);
+        assert_int_not_equal(cutis_model_write(model, in_folder("bad.glb"), NULL), CUTIS_OK);
+        assert_non_null(strstr(cutis_context_error(context), "extras of node 1"));
+        assert_int_equal(access(in_folder("bad.glb"), F_OK), -1);
+        cutis_model_destroy(model);
+    }
+}
+
 /// Nodes in an order that is not the model's; %s is room for extensionsUsed and more.
 static const char SOURCE[] =
     "{\"asset\":{\"version\":\"2.0\",\"extras\":{\"by\":[1,0.1,null]}},%s"
@@ -802,6 +854,10 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(channels_of_equal_times_share_one_input, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_folder_that_is_not_there_is_an_error_and_leaves_no_file,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(extras_of_a_node_are_written_beside_those_of_its_source,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            extras_that_are_no_json_object_are_refused_and_leave_no_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_edit_keeps_everything_that_cutis_does_not_model, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(replaced_accessors_are_dropped_and_the_rest_renumbered,

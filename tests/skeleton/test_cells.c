@@ -135,16 +135,14 @@ static void every_prong_is_an_end_and_the_block_is_none(void **state)
 {
     (void)state;
     cutis_model *model = pronged();
-    cutis_limb limbs[CUTIS_LIMB_MOST];
-    uint32_t count;
+    static cutis_limbs limbs;
     analyse(model, 60000);
-    assert_int_equal(cutis_limbs_find(&all.arena, &all.lines, all.mesh.diagonal, limbs, &count),
-                     CUTIS_OK);
-    assert_int_equal(count, 4);
+    assert_int_equal(cutis_limbs_find(&all.arena, &all.lines, all.mesh.diagonal, &limbs), CUTIS_OK);
+    assert_int_equal(limbs.count, 4);
     vec3 centre = all.lines.nodes[0].point;
     assert_true(v3_distance(centre, v3(24, 24, 24)) < 2);
-    for (uint32_t i = 0; i < count; i++) {
-        const cutis_limb *l = &limbs[i];
+    for (uint32_t i = 0; i < limbs.count; i++) {
+        const cutis_limb *l = &limbs.list[i];
         vec3 tip = cutis_limb_point(&all.lines, l, 0), root = cutis_limb_point(&all.lines, l, 14);
         print_message("length %.2f thickness %.2f opening %.2f flatness %.2f\n", l->length,
                       l->thickness, l->opening, l->flatness);

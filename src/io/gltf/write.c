@@ -248,6 +248,21 @@ static bool wants_glb(const char *path, const cutis_write_options *options)
              (strcmp(path + length - 5, ".gltf") == 0 || strcmp(path + length - 5, ".GLTF") == 0));
 }
 
+static cutis_result check_extras(cutis_context *context, const char *path, uint32_t node,
+                                 const char *text)
+{
+    cutis_json parsed = { 0 };
+    char place[64];
+    if (!text) return CUTIS_OK;
+    snprintf(place, sizeof place, "extras of node %u", node);
+    cutis_result result = cutis_json_parse(context, place, text, strlen(text), &parsed);
+    if (result == CUTIS_OK && !json_is_object(parsed.root))
+        result = cutis_fail(context, CUTIS_INVALID_ARGUMENT,
+                            "%s: the extras of node %u are no JSON object", path, node);
+    cutis_json_release(context, &parsed);
+    return result;
+}
+
 static cutis_result check_model(cutis_context *context, const char *path,
                                 const cutis_model_data *data)
 {
@@ -257,6 +272,8 @@ static cutis_result check_model(cutis_context *context, const char *path,
                               "%s: skin %u has %u joints, glTF counts them in 16 bits", path, s,
                               data->skins[s].joint_count);
     }
+    for (uint32_t n = 0; n < data->node_count; n++)
+        TRY(check_extras(context, path, n, data->nodes[n].extras));
     return CUTIS_OK;
 }
 

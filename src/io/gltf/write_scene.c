@@ -35,6 +35,22 @@ static void write_transform(gltf_writer *writer, const cutis_node *node, json_t 
         cutis_gltf_set(writer, json, "scale", cutis_gltf_float_array(&rest->scale.x, 3));
 }
 
+/// Beside what the source's had.
+static void write_extras(gltf_writer *writer, const cutis_node *node, json_t *json)
+{
+    cutis_json own = { 0 };
+    json_t *extras = json_object_get(json, "extras");
+    if (!node->extras) return;
+    if (cutis_json_parse(writer->context, "extras", node->extras, strlen(node->extras), &own) !=
+        CUTIS_OK)
+        writer->failed = true; // only memory: check_model has seen that it is an object
+    else if (!json_is_object(extras))
+        cutis_gltf_set(writer, json, "extras", json_incref(own.root));
+    else if (json_object_update(extras, own.root))
+        writer->failed = true;
+    cutis_json_release(writer->context, &own);
+}
+
 static void write_node(gltf_writer *writer, uint32_t index, const cutis_node *before, json_t *json)
 {
     const cutis_node *node = &writer->data->nodes[index];
@@ -45,6 +61,7 @@ static void write_node(gltf_writer *writer, uint32_t index, const cutis_node *be
         write_transform(writer, node, json);
     cutis_gltf_set_index(writer, json, "mesh", node->mesh);
     cutis_gltf_set_index(writer, json, "skin", node->skin);
+    write_extras(writer, node, json);
     if (before && before->mesh == node->mesh &&
         cutis_gltf_same(before->target_weights, node->target_weights, targets, sizeof(float)))
         return;
