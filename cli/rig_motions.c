@@ -90,6 +90,9 @@ int rig_motions_add(cli_app *app, rig_job *job)
         cutis_model_destroy(job->rigged);
         job->rigged = next;
         motion->clip = cutis_model_get(next)->clip_count - 1;
+        TRY(app_result(
+            app, motion->path,
+            cutis_rig_check_motion(next, motion->model, 0, &motion->moved, job->report)));
         motion->seconds = app_seconds() - begun;
     }
     return EXIT_GOOD;

@@ -11,6 +11,7 @@
 #include "skeleton/humanoid.h"
 #include "skeleton/parts.h"
 #include "skeleton/plan.h"
+#include "skeleton/rig_twist.h"
 
 static const uint32_t CELLS = 80000;   // enough for fingers and toes of a whole body
 static const double LEAST_END = 0.015; // of the diagonal: what an end stands out by
@@ -32,6 +33,7 @@ typedef struct {
     cutis_notes problems;
     cutis_skin *skins;
     uint32_t skin_count;
+    uint32_t twist_count, influence_most; // joints at the plan's end; weights kept per vertex
 } rigger;
 
 const char *cutis_rig_kind_name(cutis_rig_kind kind)
@@ -334,7 +336,7 @@ static cutis_result find_weights(rigger *r, cutis_device *device, const cutis_ri
 }
 
 // @param at next primitive of triangles of the body; moves on
-// @param weighted the mesh of this instance with its weights
+// @param weighted the mesh of this instance, in the world, with its weights
 static bool fill_mesh(rigger *r, cutis_mesh *mesh, const cutis_mesh *weighted,
                       const char *const *part_names, const uint32_t *triangles, uint32_t *at)
 {
@@ -344,6 +346,11 @@ static bool fill_mesh(rigger *r, cutis_mesh *mesh, const cutis_mesh *weighted,
     for (uint32_t p = 0; p < mesh->primitive_count; p++) {
         bool shown = primitives[p].topology == CUTIS_TOPOLOGY_TRIANGLES;
         primitives[p].influences = weighted->primitives[p].influences;
+        if (r->twist_count &&
+            cutis_twist_spread(&r->arena, r->plan, r->twist_count,
+                               weighted->primitives[p].positions, primitives[p].vertex_count,
+                               r->influence_most, &primitives[p].influences) != CUTIS_OK)
+            return false;
         primitives[p].parts = shown ? r->parts + triangles[(*at)++] : NULL;
     }
     mesh->primitives = primitives;
@@ -460,6 +467,12 @@ static cutis_result rig(rigger *r, cutis_device *device, const cutis_rig_options
     r->skins = cutis_arena_alloc(&r->arena, count + 1u, sizeof *r->skins);
     if (!r->skins) return cutis_alloc_result(r->context);
     cutis_result result = find_weights(r, device, options, &weights);
+    if (result == CUTIS_OK && options->twist) {
+        r->influence_most = options->influences ? options->influences : 4;
+        r->twist_count = cutis_twist_add(r->plan);
+        r->report->joint_count = r->plan->joint_count;
+        if (!find_frames(r)) result = cutis_alloc_result(r->context);
+    }
     if (result == CUTIS_OK) result = make_model(r, weights, out);
     cutis_model_destroy(weights);
     if (result == CUTIS_OK) check_clips(r), check_weights(r, *out);
