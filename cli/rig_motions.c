@@ -93,6 +93,7 @@ int rig_motions_add(cli_app *app, rig_job *job)
         TRY(app_result(
             app, motion->path,
             cutis_rig_check_motion(next, motion->model, 0, &motion->moved, job->report)));
+        motion->seen = job->report->motion;
         motion->seconds = app_seconds() - begun;
     }
     return EXIT_GOOD;

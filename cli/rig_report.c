@@ -134,8 +134,9 @@ static void put_motions(html_page *page, const rig_job *job)
     if (job->motion_count == 0) return;
     html_markup(page, "<div class=\"wide\"><table><thead><tr><th>clip</th><th "
                       "class=\"name\">file</th><th>frames</th><th>a "
-                      "second</th><th>joints moved</th><th>stances</th><th>slide, %% of the "
-                      "height</th><th>seconds to make</th></tr></thead>\n<tbody>\n");
+                      "second</th><th>joints moved</th><th>stances</th><th>off the ground, %% of "
+                      "the height</th><th>slide, %%</th><th>lean, degrees</th><th>torn, %% of the "
+                      "surface</th><th>seconds to make</th></tr></thead>\n<tbody>\n");
     for (uint32_t i = 0; i < job->motion_count; i++) {
         const rig_motion *m = &job->motions[i];
         html_between(page, "<tr><td>", rig_clip_name(job, i), "</td>");
@@ -143,7 +144,10 @@ static void put_motions(html_page *page, const rig_job *job)
         html_markup(page, "<td>%u</td><td>%.4g</td><td>%u of %u</td><td>%u left, %u right</td>",
                     m->moved.frame_count, m->moved.fps, m->moved.mapped_count, m->moved.joint_count,
                     m->moved.stance_count[0], m->moved.stance_count[1]);
-        put_figure(page, "%.3f", m->moved.slide);
+        put_figure(page, "%.2f", m->seen.off_ground);
+        put_figure(page, "%.2f", m->seen.slide);
+        put_figure(page, "%.1f", m->seen.lean);
+        put_figure(page, "%.2f", m->seen.torn);
         html_markup(page, "<td>%.3f</td></tr>\n", m->seconds);
     }
     html_markup(page, "</tbody></table></div>\n");

@@ -33,9 +33,11 @@ static void emit_motions(json_out *json, const rig_job *job)
     emit_array(json, "motions");
     for (uint32_t i = 0; i < job->motion_count; i++) {
         const rig_motion *m = &job->motions[i];
-        emit(json, "{ file %s clip %s frames %u fps %g joints %u slide %g seconds %g }", m->path,
+        emit(json, "{ file %s clip %s frames %u fps %g joints %u slide %g seconds %g", m->path,
              rig_clip_name(job, i), m->moved.frame_count, m->moved.fps, m->moved.mapped_count,
              m->moved.slide, m->seconds);
+        emit(json, "torn %g lean %g off_ground %g sunk %g slide_seen %g }", m->seen.torn,
+             m->seen.lean, m->seen.off_ground, m->seen.sunk, m->seen.slide);
     }
     emit_end(json);
 }
@@ -77,6 +79,7 @@ static int read_job(cli_app *app, rig_job *job)
     job->options.kind = (cutis_rig_kind)option_choice(app, OPTION_KIND);
     job->options.influences = option_count(app, OPTION_INFLUENCES, 0);
     job->options.largest = option_given(app, OPTION_LARGEST);
+    job->options.twist = option_given(app, OPTION_TWIST);
     TRY(app_read_model(app, job->path, &job->model));
     TRY(rig_motions_read(app, job));
     job->read_seconds = app_seconds() - begun;

@@ -58,7 +58,7 @@ typedef struct cutis_rig_bone {
 /// What was found; owns its arrays.
 typedef struct cutis_rig_report {
     cutis_rig_kind kind;
-    double deviation;      ///< of its limbs from the kind's: 0 none, 1 usual, beyond 1.5 of none
+    double deviation;      ///< of its limbs from the kind's: below 0.5 usual, beyond 1.5 it is none
     cutis_rig_kind second; ///< the kind that fits next best; AUTO: the kind was given
     double second_deviation;
     uint32_t joint_count, part_count;
@@ -74,7 +74,7 @@ typedef struct cutis_rig_report {
 CUTIS_API void cutis_rig_report_destroy(cutis_rig_report *report); ///< NULL is fine
 
 /// Rig a body. The new model is the old one with joints below a node "rig", whose extras say the
-/// kind and the names of `humanoid`, skins and weights; its triangles are named by part. y is up.
+/// kind and the names of `humanoid`, skins and weights; its triangles are named by part.
 /// @param device whose threads find the weights; NULL: the calling one
 /// @param report what was found (destroy it), or NULL
 /// @return CUTIS_OK (also when the report lists problems), CUTIS_INVALID_ARGUMENT (no triangles,
@@ -89,8 +89,7 @@ CUTIS_API cutis_result cutis_rig(const cutis_model *model, cutis_device *device,
 /// added to the report's problems, its figures are `report->motion`.
 /// @param motion_clip of the motion; @param how what cutis_retarget reported
 /// @return CUTIS_OK (also when there are problems), CUTIS_INVALID_ARGUMENT (no clip, or a report
-/// that
-///         is not of it), CUTIS_NOT_FOUND (no such clip of the motion), CUTIS_CANCELLED,
+///         that is not of it), CUTIS_NOT_FOUND (no such clip of the motion), CUTIS_CANCELLED,
 ///         CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_rig_check_motion(const cutis_model *moved, const cutis_model *motion,
                                               uint32_t motion_clip,
