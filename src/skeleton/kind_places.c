@@ -201,6 +201,8 @@ static double upright(const placed *p, bool bear)
         double at = v3_dot(v3_sub(top, low), axis) / fmax(v3_dot(axis, axis), 1e-12);
         cost += soft(1.1 - at, 0.3, 3);
     }
+    if (p->n[CUTIS_ROLE_TAIL])
+        cost += soft(along(p->of[CUTIS_ROLE_TAIL][0], low, axis) - 0.3, 0.3, 3);
     double longer =
         log(pairs[1].a->length * pairs[1].b->length / (pairs[0].a->length * pairs[0].b->length)) /
         2;

@@ -118,6 +118,8 @@ static double deviation(const fitting *f, uint32_t limb, const role_row *row)
         l->length < SMALL * f->limbs[l->carrier].length && row->role != CUTIS_ROLE_EAR &&
         row->role != CUTIS_ROLE_FINGER)
         return FAR + 2;
+    if (l->behind && (row->role == CUTIS_ROLE_EAR || row->role == CUTIS_ROLE_TAIL))
+        return FAR + 2; // what carries others is neither
     for (int k = 0; k < FEATURES; k++) {
         double spread = k < 2 && row->loose ? LOOSE : SPREADS[k];
         double z = (f->features[limb][k] - log(row->mean[k])) / spread;

@@ -261,8 +261,10 @@ static bool same_root(const cutis_centrelines *lines, const cutis_limb *a, const
     if (a->parted && b->parted && crotch_of(lines, a, b) >= BRANCH * diagonal) return false;
     if (fork_of(a, b) < a->length + 0.2 * near && fork_of(b, a) < b->length + 0.2 * near)
         return true;
-    return a->behind && b->behind &&
-           a->root_way > lines->nodes[0].radius && // all meet in the centre
+    if (!a->behind || !b->behind) return false;
+    vec3 way_a = v3_unit(v3_sub(a->tip, a->root)), way_b = v3_unit(v3_sub(b->tip, b->root));
+    bool apart = a->root_way < lines->nodes[0].radius && v3_dot(way_a, way_b) < 0.3;
+    return !apart && // all that is behind may meet in the centre
            v3_distance(a->root, b->root) < 0.5 * cutis_limb_section(a, a->length);
 }
 
