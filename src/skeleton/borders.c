@@ -2,8 +2,8 @@
 // radius on each side; faces at the band's rims keep their part, between them runs the cut whose
 // edges sum to least: concave edges are cheap, faces that change their part cost the more the
 // farther they lie from the old border. The cut is found by Dinic's method; the two directions of
-// an edge are its two half-edges, so what is left of it is kept per half-edge. Invariant: no part
-// loses its last face.
+// an edge are its two half-edges, so what is left of it is kept per half-edge. Invariant: no border
+// takes more than a third of a part.
 #include "skeleton/borders.h"
 
 #include <math.h>
@@ -17,6 +17,7 @@ static const double CHEAPEST = 0.15;
 static const double STAYS = 1.0;         // what it costs to move a border by the band's width
 static const uint32_t BAND_MOST = 60000; // faces: finer borders are smooth as they are
 static const double TINY = 1e-9;         // of the border: flows smaller than that are none
+static const double LOSES = 0.35;        // of its faces, the most that a part may
 static const double PI2 = 6.28318530717959;
 
 typedef struct {
@@ -32,6 +33,7 @@ typedef struct {
     uint32_t *band, count; // faces of the band, the nearest to the border first
     uint32_t *queue;
     double smallest;
+    uint32_t *sizes; // faces per part
 } cutter;
 
 static vec3 face_middle(const cutis_closed *mesh, uint32_t f)
@@ -158,6 +160,21 @@ static bool push_one(cutter *c, uint32_t start)
     return true;
 }
 
+// What the source still reaches is its. A thin part between two borders may be cheaper cut away
+// than round: then the border stays.
+static void take_cut(cutter *c, uint32_t a, uint32_t b)
+{
+    uint32_t lost[2] = { 0, 0 };
+    for (uint32_t i = 0; i < c->count; i++) {
+        uint32_t label = c->level[c->band[i]] != CUTIS_NOTHING ? a : b;
+        lost[c->labels[c->band[i]] == b] += label != c->labels[c->band[i]];
+    }
+    if (lost[0] > LOSES * c->sizes[a] || lost[1] > LOSES * c->sizes[b]) return;
+    for (uint32_t i = 0; i < c->count; i++)
+        c->labels[c->band[i]] = c->level[c->band[i]] != CUTIS_NOTHING ? a : b;
+    c->sizes[a] += lost[1] - lost[0], c->sizes[b] += lost[0] - lost[1];
+}
+
 // @param length of their border
 static bool cut_pair(cutter *c, uint32_t a, uint32_t b, double length)
 {
@@ -169,8 +186,7 @@ static bool cut_pair(cutter *c, uint32_t a, uint32_t b, double length)
         while (find_levels(c))
             for (uint32_t i = 0; i < c->count; i++)
                 while (c->source[c->band[i]] > c->smallest && push_one(c, c->band[i])) {}
-        for (uint32_t i = 0; i < c->count; i++) // what the source still reaches is its
-            c->labels[c->band[i]] = c->level[c->band[i]] != CUTIS_NOTHING ? a : b;
+        take_cut(c, a, b);
     }
     for (uint32_t i = 0; i < c->count; i++) c->distance[c->band[i]] = INFINITY;
     c->heap.count = 0;
@@ -191,9 +207,11 @@ cutis_result cutis_borders_smooth(const cutis_closed *mesh, uint32_t *labels, ui
     c.band = cutis_arena_alloc(&c.arena, n, sizeof *c.band);
     c.queue = cutis_arena_alloc(&c.arena, n, sizeof *c.queue);
     double *lengths = cutis_arena_zero(&c.arena, (size_t)part_count * part_count, sizeof *lengths);
-    bool good = lengths && c.distance && c.left && c.source && c.sink && c.level && c.tried &&
-                c.band && c.queue;
+    c.sizes = cutis_arena_zero(&c.arena, part_count, sizeof *c.sizes);
+    bool good = lengths && c.sizes && c.distance && c.left && c.source && c.sink && c.level &&
+                c.tried && c.band && c.queue;
     for (size_t f = 0; f < n && good; f++) c.distance[f] = INFINITY;
+    for (size_t f = 0; f < n && good; f++) c.sizes[labels[f]]++;
     for (uint32_t h = 0; h < 3 * n && good; h++) {
         uint32_t a = labels[h / 3], b = labels[mesh->twins[h] / 3];
         if (a < b) lengths[a * part_count + b] += cutis_edge_length(mesh, h);

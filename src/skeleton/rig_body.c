@@ -121,6 +121,12 @@ static void note_problems(rigger *r)
                    100. * apart / cells->count);
     if (plan->kind == CUTIS_KIND_ANY && plan->part_count < 2)
         cutis_note(&r->problems, "no limb stands out of the body");
+    for (uint32_t i = 0; i < plan->part_count; i++) {
+        uint32_t t = 0;
+        while (t < r->body.triangle_count && r->parts[t] != i) t++;
+        if (t == r->body.triangle_count)
+            cutis_note(&r->problems, "nothing is left of its %s", plan->parts[i]);
+    }
     if (plan->lacks != CUTIS_ROLE_NONE)
         cutis_note(&r->problems, "the body of %s %s has %u %s%s; %u %s found", article(plan->kind),
                    cutis_kind_name(plan->kind), plan->needs,
