@@ -167,7 +167,7 @@ static vec3 find_up(const cutis_planner *p, vec3 front)
         break;
     }
     up = across(up, v3_unit(front));
-    return v3_length(up) > 0 && v3_dot(v3_unit(up), y) < 0.7 ? v3_unit(up) : y;
+    return v3_length(up) > 0 && v3_dot(v3_unit(up), y) < 0.4 ? v3_unit(up) : y;
 }
 
 // Front as the kind tells: feet of people, heads of animals; else +z. Left is up x front.

@@ -15,6 +15,7 @@
 
 static const uint32_t CELLS = 80000;   // enough for fingers and toes of a whole body
 static const double LEAST_END = 0.015; // of the diagonal: what an end stands out by
+static const uint32_t COARSE = 2000;   // faces: so few may have none for a small part
 static const double APART = 0.2;       // of the cells: more is a second body
 static const double DOUBTFUL = 3;      // deviation from a kind beyond which it is not trusted
 
@@ -121,7 +122,7 @@ static void note_problems(rigger *r)
                    100. * apart / cells->count);
     if (plan->kind == CUTIS_KIND_ANY && plan->part_count < 2)
         cutis_note(&r->problems, "no limb stands out of the body");
-    for (uint32_t i = 0; i < plan->part_count; i++) {
+    for (uint32_t i = 0; i < plan->part_count && r->mesh.face_count > COARSE; i++) {
         uint32_t t = 0;
         while (t < r->body.triangle_count && r->parts[t] != i) t++;
         if (t == r->body.triangle_count)
