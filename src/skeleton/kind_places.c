@@ -209,7 +209,8 @@ static double upright(const placed *p, bool bear)
     return cost + soft(longer - 0.1, 0.3, 2);
 }
 
-// Wings go apart and otherwise than legs; head and tail lie on opposite sides of both.
+// Wings go apart and otherwise than legs; head and tail lie on opposite sides of both, the tail is
+// the flatter one.
 static double bird(const placed *p)
 {
     static const cutis_role SIDED[2] = { CUTIS_ROLE_WING, CUTIS_ROLE_LEG };
@@ -242,6 +243,7 @@ static double bird(const placed *p)
     }
     if (!head || !tail) return cost;
     cost += soft(v3_dot(way_of(head), way_of(tail)) + 0.3, 0.4, 3);
+    cost += soft(log(head->flatness / tail->flatness) + 0.05, 0.15, 2); // tails are the flat ones
     if (count == 0) return cost;
     centre = v3_divide(centre, count);
     vec3 ahead = v3_unit(v3_sub(head->root, centre)), back = v3_unit(v3_sub(tail->root, centre));

@@ -134,7 +134,8 @@ static double without_role(const fitting *f, uint32_t limb)
     uint32_t carries = 0;
     if (f->limbs[limb].carrier != CUTIS_NOTHING) return CARRIED;
     for (uint32_t i = 0; i < f->count; i++)
-        carries += f->limbs[i].carrier == limb && f->given[i] != NULL;
+        if (f->limbs[i].carrier == limb && f->given[i])
+            carries += f->given[i]->role == CUTIS_ROLE_EAR ? 1 : 2; // a rump is its tail's
     if (carries > 1 && f->limbs[limb].behind) return CARRIED;
     return fmin(FAR, 0.6 + f->limbs[limb].stands_out / (EXTRA * f->diagonal));
 }
