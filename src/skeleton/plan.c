@@ -20,7 +20,7 @@ static const double NO_KIND = 1.5;    // deviation beyond which a body is of non
 static const double NECK = 0.85;      // of a head's section: so narrow it is over
 static const double NEAR_WAIST = 0.1; // of a limb: so far from its share a wrist may be
 static const double WAIST = 0.95;     // of what lies on both sides
-static const double LONG_NECK = 0.75; // of the trunk: a neck of two bones; a bird's is a part then
+static const double LONG_NECK = 0.58; // of the trunk: a neck of two bones; a bird's is a part then
 
 // Limbs of a role -------------------------------------------------------------------------------
 
