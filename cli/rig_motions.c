@@ -35,7 +35,7 @@ void rig_motions_release(rig_job *job)
 static void copy_name(const char *text, size_t size, char *out)
 {
     size_t n = 0;
-    for (size_t i = 0; i < size && n + NUMBER_SIZE < NAME_SIZE;) {
+    for (size_t i = 0; i < size && n + 4 + NUMBER_SIZE <= NAME_SIZE;) {
         int length = utf8_length((const unsigned char *)text + i);
         if (length == 0)
             out[n++] = '?', i++;

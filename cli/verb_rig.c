@@ -42,14 +42,15 @@ static void emit_motions(json_out *json, const rig_job *job)
     emit_end(json);
 }
 
-static void emit_result(const rig_job *job)
+// @param written was the model?
+static void emit_result(const rig_job *job, bool written)
 {
     const cutis_rig_report *r = job->report;
     json_out json = { .file = stdout };
     emit(&json,
          "{ file %s output %s kind %s deviation %g second %s second_deviation %g joints %u "
          "parts %u moved_inside %u seconds %g",
-         job->path, job->output, cutis_rig_kind_name(r->kind), r->deviation,
+         job->path, written ? job->output : NULL, cutis_rig_kind_name(r->kind), r->deviation,
          r->second == CUTIS_RIG_AUTO ? NULL : cutis_rig_kind_name(r->second), r->second_deviation,
          r->joint_count, r->part_count, r->moved_inside, r->seconds);
     emit_array(&json, "problems");
@@ -105,7 +106,7 @@ static int run(cli_app *app, rig_job *job)
     const bool kept = judged == EXIT_GOOD || option_given(app, OPTION_KEEP);
     if (kept) TRY(write_files(app, job));
     if (app->json)
-        emit_result(job);
+        emit_result(job, kept);
     else if (kept)
         say(app, job);
     return judged;

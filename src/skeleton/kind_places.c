@@ -3,6 +3,7 @@
 // depends on where the body stands or how large it is; which way is up counts little, once.
 #include "skeleton/kind_places.h"
 
+#include <float.h>
 #include <math.h>
 
 typedef struct {
@@ -131,7 +132,7 @@ static double make_pairs(const placed *p, const cutis_limb *const *list, uint32_
 // Where a root lies along an axis: 0 at its beginning, 1 at its end.
 static double along(const cutis_limb *limb, vec3 from, vec3 axis)
 {
-    return v3_dot(v3_sub(limb->root, from), axis) / fmax(v3_dot(axis, axis), 1e-12);
+    return v3_dot(v3_sub(limb->root, from), axis) / fmax(v3_dot(axis, axis), DBL_MIN);
 }
 
 // Two pairs of legs go the same way, across the line from the hind ones to the fore ones; the head
@@ -198,7 +199,7 @@ static double upright(const placed *p, bool bear)
     if (n > 0) {
         vec3 top = v3(0, 0, 0);
         for (uint32_t i = 0; i < n; i++) top = v3_add(top, v3_divide(heads[i]->tip, n));
-        double at = v3_dot(v3_sub(top, low), axis) / fmax(v3_dot(axis, axis), 1e-12);
+        double at = v3_dot(v3_sub(top, low), axis) / fmax(v3_dot(axis, axis), DBL_MIN);
         cost += soft(1.1 - at, 0.3, 3);
     }
     if (p->n[CUTIS_ROLE_TAIL])

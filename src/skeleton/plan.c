@@ -243,7 +243,7 @@ void cutis_plan_mark(cutis_planner *p, const cutis_limb *limb, double along, uin
                                !cutis_limb_within(p->all, p->all->of_end[e], index)))
             continue;
         uint32_t v = p->lines->ends[e].node;
-        for (; v != CUTIS_NOTHING && p->lines->nodes[v].way >= border - 1e-12;
+        for (; v != CUTIS_NOTHING && p->lines->nodes[v].way >= (1 - 1e-12) * border;
              v = p->lines->nodes[v].parent) {
             p->plan->node_parts[v] = part;
         }

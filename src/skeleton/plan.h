@@ -4,7 +4,7 @@
 
 #include "skeleton/kinds.h"
 
-enum { CUTIS_PLAN_JOINTS = 64, CUTIS_PLAN_PARTS = 24, CUTIS_PLAN_NAME = 24 };
+enum { CUTIS_PLAN_JOINTS = 320, CUTIS_PLAN_PARTS = 72, CUTIS_PLAN_NAME = 24 };
 
 typedef struct cutis_plan_joint {
     char name[CUTIS_PLAN_NAME]; ///< sided ones end in _l or _r

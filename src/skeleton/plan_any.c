@@ -106,7 +106,7 @@ void cutis_plan_any(cutis_planner *p)
     cutis_plan_add_joint(p, "", "body", "", CUTIS_NONE, p->lines->nodes[0].point);
     for (uint32_t i = 0; i < p->count; i++) found = found || is_clear(p, &p->limbs[i]);
     for (uint32_t i = 0; i < p->count; i++)
-        if (p->limbs[i].carrier == CUTIS_NOTHING) bridge(p, i);
+        if (found && p->limbs[i].carrier == CUTIS_NOTHING) bridge(p, i);
     for (bool more = found; more;) { // carriers first
         more = false;
         for (uint32_t i = 0; i < p->count; i++) {

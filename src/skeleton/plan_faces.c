@@ -47,7 +47,9 @@ static bool give_away(islands *all, uint32_t seed)
             uint32_t h = 3 * f + k, g = mesh->twins[h] / 3, label = all->labels[g];
             if (all->piece[g] == id) all->piece[g] = CUTIS_NOTHING, queue[tail++] = g;
             if (label == all->labels[seed]) continue;
-            border[label] += cutis_edge_length(mesh, h), beside[label] = all->piece[g];
+            if (border[label] == 0 || (all->piece[g] != CUTIS_NOTHING && all->kept[all->piece[g]]))
+                beside[label] = all->piece[g];
+            border[label] += cutis_edge_length(mesh, h);
         }
     for (uint32_t l = 1; l < CUTIS_PLAN_PARTS; l++)
         if (border[l] > border[best]) best = l;

@@ -155,7 +155,8 @@ cutis_result cutis_plan_fingers(const cutis_closed *mesh, const uint32_t *labels
         for (int side = 0; side < 2; side++)
             take_over(&hands[side], SIDES[side], joint_named(plan, "hand", SIDES[side]), plan);
     cutis_arena_release(&arena);
-    if (result == CUTIS_CANCELLED) return cutis_progress(mesh->context, "rigging", 0.3);
+    if (result == CUTIS_CANCELLED)
+        return cutis_fail(mesh->context, CUTIS_CANCELLED, "fingers: stopped on request");
     if (result == CUTIS_OUT_OF_MEMORY || result == CUTIS_LIMIT_EXCEEDED)
         return cutis_alloc_result(mesh->context);
     return CUTIS_OK;

@@ -33,6 +33,7 @@ typedef struct {
     double (*frames)[9]; // per joint: columns x y z
     cutis_notes problems;
     cutis_skin *skins;
+    const float **transforms; // per skin: of its meshes
     uint32_t skin_count;
     uint32_t twist_count, influence_most; // joints at the plan's end; weights kept per vertex
 } rigger;
@@ -264,6 +265,25 @@ static bool add_skin(rigger *r, const float *transform, uint32_t first)
     return true;
 }
 
+// A skin serves all meshes that stand in the same place. CUTIS_NONE: out of memory.
+static int32_t skin_for(rigger *r, const float *transform, uint32_t first)
+{
+    for (uint32_t k = 0; k < r->skin_count; k++)
+        if (memcmp(r->transforms[k], transform, 12 * sizeof *transform) == 0) return (int32_t)k;
+    r->transforms[r->skin_count] = transform;
+    return add_skin(r, transform, first) ? (int32_t)r->skin_count - 1 : CUTIS_NONE;
+}
+
+static bool has_inverse(const float *m)
+{
+    double own[9], largest = 0;
+    for (int i = 0; i < 9; i++) {
+        own[i] = m[4 * (i / 3) + i % 3];
+        largest = fmax(largest, fabs(own[i]));
+    }
+    return fabs(double33_determinant(own)) > 1e-9 * largest * largest * largest;
+}
+
 // The model -------------------------------------------------------------------------------------
 
 // Every vertex on the root, until there are weights.
@@ -400,7 +420,13 @@ static cutis_result make_model(rigger *r, const cutis_model *weights, cutis_mode
     for (uint32_t i = 0; i < count; i++) {
         uint32_t own = instances[i].mesh;
         if (primitive == r->body.primitive_count || r->body.primitives[primitive].instance != i)
-            continue;     // nothing of it is a surface
+            continue;                                                // nothing of it is a surface
+        if (!has_inverse(r->body.primitives[primitive].transform)) { // hidden by a scale of 0
+            while (primitive < r->body.primitive_count &&
+                   r->body.primitives[primitive].instance == i)
+                primitive++;
+            continue;
+        }
         if (taken[own]) { // shown again, it has other weights there: two gloves of one mesh
             own = data.mesh_count++;
             meshes[own] = data.meshes[instances[i].mesh];
@@ -408,11 +434,11 @@ static cutis_result make_model(rigger *r, const cutis_model *weights, cutis_mode
         } else {
             taken[own] = true;
         }
-        if (!add_skin(r, r->body.primitives[primitive].transform, first) ||
-            !fill_mesh(r, &meshes[own], &cutis_model_get(weights)->meshes[i], names, triangles,
-                       &primitive))
+        const int32_t skin = skin_for(r, r->body.primitives[primitive].transform, first);
+        if (skin == CUTIS_NONE || !fill_mesh(r, &meshes[own], &cutis_model_get(weights)->meshes[i],
+                                             names, triangles, &primitive))
             return cutis_alloc_result(r->context);
-        nodes[instances[i].node].skin = (int32_t)r->skin_count - 1;
+        nodes[instances[i].node].skin = skin;
     }
     data.nodes = nodes, data.node_count = first + n;
     data.meshes = meshes;
@@ -472,7 +498,8 @@ static cutis_result rig(rigger *r, cutis_device *device, const cutis_rig_options
     TRY(find_plan(r, options));
     TRY(cutis_progress(r->context, "rigging", 0.5));
     r->skins = cutis_arena_alloc(&r->arena, count + 1u, sizeof *r->skins);
-    if (!r->skins) return cutis_alloc_result(r->context);
+    r->transforms = cutis_arena_alloc(&r->arena, count + 1u, sizeof *r->transforms);
+    if (!r->skins || !r->transforms) return cutis_alloc_result(r->context);
     cutis_result result = find_weights(r, device, options, &weights);
     if (result == CUTIS_OK && options->twist) {
         r->influence_most = options->influences ? options->influences : 4;
