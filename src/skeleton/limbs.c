@@ -236,8 +236,10 @@ static void part_stems(const cutis_centrelines *lines, cutis_limb *limbs, uint32
             double own = crotch_of(lines, a, b), other = crotch_of(lines, b, a);
             bool alike = fmax(own, other) < 1.25 * fmin(own, other) &&
                          fmax(a->thickness, b->thickness) < 1.6 * fmin(a->thickness, b->thickness);
-            bool overlong = (a->length > 1.2 * b->length && a->opening < CLEAR) ||
-                            v3_distance(a->root, b->root) < fmax(a->thickness, b->thickness);
+            double apart = v3_distance(a->root, b->root) / fmax(a->thickness, b->thickness);
+            bool vague = a->opening < CLEAR && b->opening < CLEAR;
+            bool overlong =
+                (a->length > 1.2 * b->length && a->opening < CLEAR) || apart < (vague ? 1.6 : 1);
             if (k == i || !alike || !overlong || a->opening > OPEN || own >= ON_STEM * a->length ||
                 own < BRANCH * diagonal || other >= 1.2 * b->length)
                 continue;
