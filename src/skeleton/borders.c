@@ -36,14 +36,6 @@ typedef struct {
     uint32_t *sizes; // faces per part
 } cutter;
 
-static vec3 face_middle(const cutis_closed *mesh, uint32_t f)
-{
-    const uint32_t *v = mesh->faces[f];
-    return v3_divide(v3_add(v3_of(mesh->points[v[0]]),
-                            v3_add(v3_of(mesh->points[v[1]]), v3_of(mesh->points[v[2]]))),
-                     3);
-}
-
 static vec3 face_cross(const cutis_closed *mesh, uint32_t f)
 {
     const uint32_t *v = mesh->faces[f];
@@ -57,7 +49,7 @@ static double edge_cost(const cutis_closed *mesh, uint32_t h)
     uint32_t f = h / 3, g = mesh->twins[h] / 3;
     vec3 n = v3_unit(face_cross(mesh, f)), m = v3_unit(face_cross(mesh, g));
     double length = cutis_edge_length(mesh, h);
-    double out = v3_dot(v3_sub(face_middle(mesh, g), face_middle(mesh, f)), n);
+    double out = v3_dot(v3_sub(cutis_face_middle(mesh, g), cutis_face_middle(mesh, f)), n);
     if (!(out > 0)) return length;
     double angle = acos(fmin(fmax(v3_dot(n, m), -1), 1));
     return length * fmax(CHEAPEST, 1 - angle / CREASE);
@@ -86,7 +78,8 @@ static bool find_band(cutter *c, uint32_t a, uint32_t b, double width)
         for (uint32_t h = 3 * f; h < 3 * f + 3; h++) {
             uint32_t g = mesh->twins[h] / 3;
             if (c->labels[g] != c->labels[f] || isfinite(c->distance[g])) continue;
-            double d = now.distance + v3_distance(face_middle(mesh, f), face_middle(mesh, g));
+            double d =
+                now.distance + v3_distance(cutis_face_middle(mesh, f), cutis_face_middle(mesh, g));
             if (d < width && !cutis_heap_push(&c->heap, d, g)) return false;
         }
     }

@@ -656,6 +656,15 @@ static void plan_hand(cutis_planner *p)
     }
 }
 
+int32_t cutis_plan_find(const cutis_plan *plan, const char *name, const char *side)
+{
+    char full[CUTIS_PLAN_NAME];
+    snprintf(full, sizeof full, "%s%s", name, side);
+    for (uint32_t j = 0; j < plan->joint_count; j++)
+        if (strcmp(plan->joints[j].name, full) == 0) return (int32_t)j;
+    return CUTIS_NONE;
+}
+
 cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines, double diagonal,
                              cutis_kind kind, cutis_plan *out)
 {

@@ -101,10 +101,7 @@ cutis_result cutis_plan_label(const cutis_plan *plan, const cutis_centrelines *l
     cutis_result result =
         owners ? cutis_centrelines_owners(lines, owners) : cutis_alloc_result(mesh->context);
     for (uint32_t f = 0; f < mesh->face_count && result == CUTIS_OK; f++) {
-        const uint32_t *v = mesh->faces[f];
-        vec3 sum = v3_add(v3_of(mesh->points[v[0]]),
-                          v3_add(v3_of(mesh->points[v[1]]), v3_of(mesh->points[v[2]])));
-        uint32_t cell = cutis_cell_near(&lines->cells, v3_divide(sum, 3));
+        uint32_t cell = cutis_cell_near(&lines->cells, cutis_face_middle(mesh, f));
         uint32_t owner = cell == CUTIS_NOTHING ? CUTIS_NOTHING : owners[cell];
         labels[f] = owner == CUTIS_NOTHING ? plan->node_parts[0] : plan->node_parts[owner];
     }

@@ -14,15 +14,6 @@ static const double TRUSTED = 0.9;    // deviation from hands beyond which there
 static const double STUMP = 0.25;     // of the hand's length
 static const uint32_t FACES_LEAST = 120;
 
-static int32_t joint_named(const cutis_plan *plan, const char *name, const char *side)
-{
-    char full[CUTIS_PLAN_NAME];
-    snprintf(full, sizeof full, "%s%s", name, side);
-    for (uint32_t j = 0; j < plan->joint_count; j++)
-        if (strcmp(plan->joints[j].name, full) == 0) return (int32_t)j;
-    return CUTIS_NONE;
-}
-
 static uint32_t part_named(const cutis_plan *plan, const char *name, const char *side)
 {
     char full[CUTIS_PLAN_NAME];
@@ -30,14 +21,6 @@ static uint32_t part_named(const cutis_plan *plan, const char *name, const char 
     for (uint32_t i = 0; i < plan->part_count; i++)
         if (strcmp(plan->parts[i], full) == 0) return i;
     return CUTIS_NOTHING;
-}
-
-static vec3 face_middle(const cutis_closed *mesh, uint32_t f)
-{
-    const uint32_t *v = mesh->faces[f];
-    return v3_divide(v3_add(v3_of(mesh->points[v[0]]),
-                            v3_add(v3_of(mesh->points[v[1]]), v3_of(mesh->points[v[2]]))),
-                     3);
 }
 
 // How far a part reaches from a point, and its number of faces.
@@ -48,7 +31,7 @@ static double reach_of(const cutis_closed *mesh, const uint32_t *labels, uint32_
     *count = 0;
     for (uint32_t f = 0; f < mesh->face_count; f++) {
         if (labels[f] != part) continue;
-        most = fmax(most, v3_distance(face_middle(mesh, f), from));
+        most = fmax(most, v3_distance(cutis_face_middle(mesh, f), from));
         ++*count;
     }
     return most;
@@ -120,7 +103,7 @@ static cutis_result find_fingers(cutis_arena *arena, const cutis_closed *mesh,
                                  const uint32_t *labels, const char *side, const cutis_plan *plan,
                                  cutis_plan *out)
 {
-    const int32_t hand = joint_named(plan, "hand", side);
+    const int32_t hand = cutis_plan_find(plan, "hand", side);
     const uint32_t part = part_named(plan, "hand", side);
     cutis_centrelines *lines = cutis_arena_zero(arena, 1, sizeof *lines);
     cutis_closed cut;
@@ -153,7 +136,7 @@ cutis_result cutis_plan_fingers(const cutis_closed *mesh, const uint32_t *labels
     cutis_errors_ignore(false);
     if (result == CUTIS_OK && hands[0].joint_count > 0 && hands[1].joint_count > 0)
         for (int side = 0; side < 2; side++)
-            take_over(&hands[side], SIDES[side], joint_named(plan, "hand", SIDES[side]), plan);
+            take_over(&hands[side], SIDES[side], cutis_plan_find(plan, "hand", SIDES[side]), plan);
     cutis_arena_release(&arena);
     if (result == CUTIS_CANCELLED)
         return cutis_fail(mesh->context, CUTIS_CANCELLED, "fingers: stopped on request");

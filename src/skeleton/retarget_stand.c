@@ -23,9 +23,6 @@ static const double TOUCH = 0.001, NEAR = 0.01;
 static const double LEG_REACH = 0.9985, DROP_SPAN = 0.1;
 static const double SPAN_MOST =
     256; // frames: of motions beyond 2500 a second it is shorter, not endless
-// How far from the scaled path an ankle may be, in heights: as bones bring it, and with what
-// standing adds. People's feet need up to 3.3 % to roll without sliding, in most motions less than
-// 2: a foot that slides is seen, an ankle beside its path is not.
 // How far from the scaled path an ankle may be, in heights: as bones bring it; and with what
 // standing adds, 2 % where a foot then slides by less than SLIDE_KEPT over a contact, as far as the
 // third where it does not. People's feet need up to 3.3 %: a foot that slides is seen, an ankle

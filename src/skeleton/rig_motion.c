@@ -194,10 +194,8 @@ static double longest_square(const double *places, const uint32_t *t)
 
 static double area(const double *places, const uint32_t *t)
 {
-    const vec3 a = v3_of(places + 3 * (size_t)t[0]);
-    return v3_length(v3_cross(v3_sub(v3_of(places + 3 * (size_t)t[1]), a),
-                              v3_sub(v3_of(places + 3 * (size_t)t[2]), a))) /
-           2;
+    return v3_area_of(places + 3 * (size_t)t[0], places + 3 * (size_t)t[1],
+                      places + 3 * (size_t)t[2]);
 }
 
 static void move_surface(const checker *c, const surface *s, double *out)

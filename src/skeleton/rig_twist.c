@@ -21,27 +21,18 @@ static const struct {
 
 enum { KINDS = sizeof TWISTED / sizeof *TWISTED, VERTEX_MOST = 64 };
 
-static int32_t find_joint(const cutis_plan *plan, const char *name, char side)
-{
-    char text[CUTIS_PLAN_NAME];
-    snprintf(text, sizeof text, "%s_%c", name, side);
-    for (uint32_t j = 0; j < plan->joint_count; j++)
-        if (strcmp(plan->joints[j].name, text) == 0) return (int32_t)j;
-    return CUTIS_NONE;
-}
-
 uint32_t cutis_twist_add(cutis_plan *plan)
 {
     uint32_t count = 0;
     for (int i = 0; i < 2 * KINDS; i++) {
-        const char side = "lr"[i / KINDS];
-        const int32_t bone = find_joint(plan, TWISTED[i % KINDS].bone, side);
-        const int32_t next = find_joint(plan, TWISTED[i % KINDS].next, side);
+        const char *side = i < KINDS ? "_l" : "_r";
+        const int32_t bone = cutis_plan_find(plan, TWISTED[i % KINDS].bone, side);
+        const int32_t next = cutis_plan_find(plan, TWISTED[i % KINDS].next, side);
         if (bone == CUTIS_NONE || next == CUTIS_NONE || plan->joints[next].parent != bone ||
             plan->joint_count == CUTIS_PLAN_JOINTS)
             continue;
         cutis_plan_joint *joint = &plan->joints[plan->joint_count++];
-        snprintf(joint->name, sizeof joint->name, "%s_twist_%c", TWISTED[i % KINDS].bone, side);
+        snprintf(joint->name, sizeof joint->name, "%s_twist%s", TWISTED[i % KINDS].bone, side);
         joint->parent = bone;
         joint->point = v3_mix(plan->joints[bone].point, plan->joints[next].point, 0.5);
         count++;
