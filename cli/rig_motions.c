@@ -2,6 +2,7 @@
 /// other clip of the model has the same.
 #include "rig.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,9 @@ int rig_motions_add(cli_app *app, rig_job *job)
             app, motion->path,
             cutis_rig_check_motion(next, motion->model, 0, &motion->moved, job->report)));
         motion->seen = job->report->motion;
+        if (motion->seen.contact_count == 0) // four legs, or none that stand: nothing was measured
+            motion->seen.lean = motion->seen.off_ground = motion->seen.sunk = motion->seen.slide =
+                NAN;
         motion->seconds = app_seconds() - begun;
     }
     return EXIT_GOOD;
