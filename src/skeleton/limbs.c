@@ -238,8 +238,10 @@ static void part_stems(const cutis_centrelines *lines, cutis_limb *limbs, uint32
                          fmax(a->thickness, b->thickness) < 1.6 * fmin(a->thickness, b->thickness);
             double apart = v3_distance(a->root, b->root) / fmax(a->thickness, b->thickness);
             bool vague = a->opening < CLEAR && b->opening < CLEAR;
-            bool overlong =
-                (a->length > 1.2 * b->length && a->opening < CLEAR) || apart < (vague ? 1.6 : 1);
+            // Clear: it found the shoulders' opening, where the other found none of its own.
+            bool overlong = (a->opening < CLEAR && a->length > 1.2 * b->length) ||
+                            (b->opening < CLEAR && a->length > 1.4 * b->length) ||
+                            apart < (vague ? 1.6 : 1);
             if (k == i || !alike || !overlong || a->opening > OPEN || own >= ON_STEM * a->length ||
                 own < BRANCH * diagonal || other >= 1.2 * b->length)
                 continue;

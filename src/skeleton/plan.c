@@ -656,6 +656,19 @@ static void plan_hand(cutis_planner *p)
     }
 }
 
+// Two arms or legs are as long as each other: what a raised knee or a fold in the groin moves is
+// where the line meets the trunk, one way on one side and the other way on the other.
+static void even_pairs(const cutis_planner *p, cutis_limb *limbs)
+{
+    static const cutis_role PAIRED[2] = { CUTIS_ROLE_ARM, CUTIS_ROLE_LEG };
+    for (int r = 0; r < 2; r++) {
+        uint32_t list[CUTIS_LIMB_MOST];
+        if (cutis_plan_limbs(p, PAIRED[r], list) != 2) continue;
+        cutis_limb *a = &limbs[list[0]], *b = &limbs[list[1]];
+        a->length = b->length = (a->length + b->length) / 2;
+    }
+}
+
 int32_t cutis_plan_find(const cutis_plan *plan, const char *name, const char *side)
 {
     char full[CUTIS_PLAN_NAME];
@@ -698,6 +711,7 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
                         .diagonal = diagonal };
     p.side_parts = cutis_nothings(arena, lines->count);
     if (!p.side_parts) return cutis_alloc_result(lines->cells.context);
+    even_pairs(&p, limbs->list);
     find_frame(&p);
     KINDS[match.kind](&p);
     if (match.kind != CUTIS_KIND_ANY) cutis_plan_extras(&p);
