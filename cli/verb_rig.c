@@ -26,7 +26,7 @@ static void say(const cli_app *app, const rig_job *job)
         app_say(app, "%-16s %s, %u frames, %u of %u joints moved\n", i ? "" : "motion",
                 rig_clip_name(job, i), moved->frame_count, moved->mapped_count, moved->joint_count);
         if (job->motions[i].seen.contact_count == 0)
-            app_say(app, "%-16s were not checked: the check knows two legs that stand\n", "feet");
+            app_say(app, "%-16s were not checked: the check knows two legs that stand, or four\n", "feet");
     }
 }
 

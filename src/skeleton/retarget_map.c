@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "skeleton/humanoid.h"
 
 // Rigs that share this part of their joints' names are one rig, whatever the names say.
 static const double SAME_RIG = 0.8;
@@ -197,12 +198,38 @@ static bool arms_spread(const retarget_rig *rig)
     return arms > SPREAD && arms > sideways(rig, ROLE_THIGH, ROLE_FOOT, side) + SPREAD_MORE;
 }
 
+// Legs that a body walks on, where its maker (rig.c) says what it is; 0: nobody does.
+static uint32_t told_legs(const retarget_rig *rig)
+{
+    static const struct {
+        const char *kind;
+        uint32_t legs;
+    } KINDS[] = { { "human", 2 }, { "bear", 2 }, { "quadruped", 4 } };
+    for (uint32_t n = 0; n < rig->count; n++) {
+        const char *kind = rig->data->nodes[n].extras;
+        kind = kind ? strstr(kind, CUTIS_KIND_KEY) : NULL;
+        for (size_t i = 0; kind && i < sizeof KINDS / sizeof *KINDS; i++) {
+            const size_t size = strlen(KINDS[i].kind);
+            const char *name = kind + strlen(CUTIS_KIND_KEY);
+            if (strncmp(name, KINDS[i].kind, size) == 0 && name[size] == '"') return KINDS[i].legs;
+        }
+    }
+    return 0;
+}
+
 // Four legs by the tree, unless names say shoulders that no beast has (someone who bends to the
 // ground) or that it stands upright or spreads its arms; names, with four legs where they say a
 // beast's build (a dog that sits); the tree.
 cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig)
 {
     bool whole = cutis_retarget_roles_by_name(rig);
+    const uint32_t told = whole ? told_legs(rig) : 0;
+    if (told) {
+        rig->four_legged = told == 4;
+        rig->found = CUTIS_RETARGET_BY_NAMES;
+        if (!rig->up_told) find_up(rig);
+        return CUTIS_OK;
+    }
     const double named = build(rig);
     const bool upright = whole && (stands_upright(rig) || arms_spread(rig));
     const int32_t thigh = whole ? cutis_retarget_joint(rig, ROLE_THIGH, SIDE_LEFT) : CUTIS_NONE;
