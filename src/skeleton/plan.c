@@ -349,6 +349,23 @@ int32_t cutis_plan_lay_single(cutis_planner *p, cutis_role role, const char *bas
 
 // Kinds -----------------------------------------------------------------------------------------
 
+static vec3 flipped(vec3 v, vec3 across)
+{
+    return v3_mad(v, -2 * v3_dot(v, across), across);
+}
+
+// Hip joints are each other's mirror images across the middle of the body; the
+// lines that lead to them are not where one leg is raised. Both get the mean of both.
+static void mirror_hips(const cutis_planner *p, vec3 middle)
+{
+    const int32_t l = cutis_plan_find(p->plan, "thigh", "_l"),
+                  r = cutis_plan_find(p->plan, "thigh", "_r");
+    if (l == CUTIS_NONE || r == CUTIS_NONE) return;
+    vec3 *left = &p->plan->joints[l].point, *right = &p->plan->joints[r].point;
+    const vec3 mean = v3_mix(v3_sub(*left, middle), flipped(v3_sub(*right, middle), p->left), 0.5);
+    *left = v3_add(middle, mean), *right = v3_add(middle, flipped(mean, p->left));
+}
+
 static void plan_human(cutis_planner *p)
 {
     uint32_t arms[CUTIS_LIMB_MOST], heads[CUTIS_LIMB_MOST],
@@ -376,6 +393,7 @@ static void plan_human(cutis_planner *p)
         lay_limb(p, arms[i], 0, "", side_name(i), clavicle);
     }
     cutis_plan_lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
+    mirror_hips(p, hips);
 }
 
 // A head that is no limb: from its neck, the narrowest place between the ears and the trunk.
