@@ -361,7 +361,7 @@ const verb_row cli_verbs[] = {
       "second_deviation (the kind that fits next best; null: the kind was given), joints, parts, moved_inside, seconds,\n"
       "problems [text], motions [{file, clip (its name), frames, fps, joints (that it moves), slide, seconds,\n"
       "torn (% of the surface in triangles stretched 4 times), lean (degrees), off_ground, sunk, slide_seen (% of the height; null: not checked,\n"
-      "no two legs stand)}].\n",
+      "neither two legs stand nor four; slide_seen also where the motion walks in place)}].\n",
       { COMMON, READING, WRITING, RUNNING, BIT(KIND), BIT(MOTIONS), BIT(REPORT), BIT(INFLUENCES), BIT(LARGEST), BIT(TWIST), BIT(KEEP),
           BIT(WEIGHTS) },
       "cutis rig scan.obj -o body.glb\tfind out what it is, and rig it\n"

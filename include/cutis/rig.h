@@ -37,14 +37,15 @@ typedef struct cutis_rig_options {
                 ///< these are twisted by; cutis_retarget moves them
 } cutis_rig_options;
 
-/// How a motion looks on a rigged body, measured on its skin; 0 where it has no legs. Lengths in %
-/// of the height.
+/// How a motion looks on a rigged body, measured on its skin, on two legs or four; 0 where it has
+/// none. Lengths in % of the height.
 typedef struct cutis_rig_motion {
     double torn;       ///< % of the surface in triangles stretched more than 4 times
-    double lean;       ///< degrees: feet to head against the motion's, median over the frames
+    double lean;       ///< degrees: feet to head against the motion's, median over the frames; on
+                       ///< four legs 0
     double off_ground; ///< of the lowest of a foot where the motion's stands, the largest
     double sunk;       ///< of any foot into the ground, the largest
-    double slide;      ///< of what touches the ground over a contact, the largest
+    double slide;      ///< of what touches the ground over a contact, the largest; NAN: in place
     uint32_t contact_count;
 } cutis_rig_motion;
 
