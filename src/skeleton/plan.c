@@ -697,7 +697,7 @@ int32_t cutis_plan_find(const cutis_plan *plan, const char *name, const char *si
 }
 
 cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines, double diagonal,
-                             cutis_kind kind, cutis_plan *out)
+                             cutis_kind kind, const cutis_hints *hints, cutis_plan *out)
 {
     static void (*const KINDS[CUTIS_KIND_COUNT])(cutis_planner *) = {
         plan_human, plan_quadruped, plan_bird,       plan_octopus,   plan_insect,
@@ -709,12 +709,15 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
     out->node_parts = cutis_nothings(arena, lines->count);
     if (!limbs || !out->node_parts) return cutis_alloc_result(lines->cells.context);
     TRY(cutis_limbs_find(arena, lines, diagonal, limbs));
+    cutis_role told[CUTIS_LIMB_MOST];
+    TRY(cutis_hints_find(lines->cells.context, hints, lines, limbs, diagonal, told));
     if (kind == CUTIS_KIND_ANY)
         match.cost = 0;
     else if (kind == CUTIS_KIND_COUNT)
-        cutis_kind_find(limbs->list, limbs->count, diagonal, &match, &out->next, &out->second);
+        cutis_kind_find(limbs->list, limbs->count, diagonal, told, &match, &out->next,
+                        &out->second);
     else
-        cutis_kind_fit(limbs->list, limbs->count, diagonal, kind, &match);
+        cutis_kind_fit(limbs->list, limbs->count, diagonal, told, kind, &match);
     if (kind == CUTIS_KIND_COUNT && match.cost > NO_KIND) {
         out->next = match.kind, out->second = match.cost;
         match = (cutis_kind_match){ .kind = CUTIS_KIND_ANY, .cost = match.cost };
@@ -726,7 +729,9 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
                         .limbs = limbs->list,
                         .roles = match.roles,
                         .count = limbs->count,
-                        .diagonal = diagonal };
+                        .diagonal = diagonal,
+                        .told = told,
+                        .part_most = hints ? hints->part_count : 0 };
     p.side_parts = cutis_nothings(arena, lines->count);
     if (!p.side_parts) return cutis_alloc_result(lines->cells.context);
     even_pairs(&p, limbs->list);

@@ -2,7 +2,7 @@
 #ifndef CUTIS_SKELETON_PLAN_H
 #define CUTIS_SKELETON_PLAN_H
 
-#include "skeleton/kinds.h"
+#include "skeleton/hints.h"
 
 enum { CUTIS_PLAN_JOINTS = 320, CUTIS_PLAN_PARTS = 72, CUTIS_PLAN_NAME = 24 };
 
@@ -26,9 +26,9 @@ typedef struct cutis_plan {
     uint32_t has, needs;
 } cutis_plan;
 
-/// @param kind CUTIS_KIND_COUNT: whichever fits best
+/// @param kind CUTIS_KIND_COUNT: whichever fits best; @param hints NULL: nobody says anything
 cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines, double diagonal,
-                             cutis_kind kind, cutis_plan *out);
+                             cutis_kind kind, const cutis_hints *hints, cutis_plan *out);
 
 /// Parts of a mesh's faces; every part is one piece.
 cutis_result cutis_plan_label(const cutis_plan *plan, const cutis_centrelines *lines,

@@ -118,7 +118,7 @@ static cutis_result find_fingers(cutis_arena *arena, const cutis_closed *mesh,
     if (!cut_out(arena, mesh, labels, part, n, v3_scale(v3_unit(way), STUMP * length), &cut))
         return cutis_alloc_result(mesh->context);
     TRY(cutis_centrelines_find(arena, &cut, CELLS, LEAST_END * cut.diagonal, lines));
-    TRY(cutis_plan_make(arena, lines, cut.diagonal, CUTIS_KIND_HAND, out));
+    TRY(cutis_plan_make(arena, lines, cut.diagonal, CUTIS_KIND_HAND, NULL, out));
     if (out->cost > TRUSTED || out->lacks != CUTIS_ROLE_NONE) out->joint_count = 0;
     return CUTIS_OK;
 }

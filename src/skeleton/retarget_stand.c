@@ -460,8 +460,7 @@ static void find_drop(retarget_work *w)
             bool stands = i < foot->stance_count && foot->stances[i].first <= f;
             double above =
                 double3_dot(foot->goal + 3 * (size_t)f, w->job.target.up) + foot->low[f] - w->level;
-            if (stands || above < near)
-                need[f] = fmax(need[f], needed_drop(w, side, f));
+            if (stands || above < near) need[f] = fmax(need[f], needed_drop(w, side, f));
         }
     }
     for (int64_t f = 0; f < frames; f++) {

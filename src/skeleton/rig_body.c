@@ -11,6 +11,7 @@
 #include "skeleton/humanoid.h"
 #include "skeleton/parts.h"
 #include "skeleton/plan.h"
+#include "skeleton/rig_labels.h"
 #include "skeleton/rig_twist.h"
 
 static const uint32_t CELLS = 80000;   // enough for fingers and toes of a whole body
@@ -153,7 +154,8 @@ static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
     TRY(cutis_progress(r->context, "rigging", 0.3));
     cutis_kind kind =
         options->kind == CUTIS_RIG_AUTO ? CUTIS_KIND_COUNT : (cutis_kind)(options->kind - 1);
-    TRY(cutis_plan_make(&r->arena, r->lines, r->mesh.diagonal, kind, r->plan));
+    const cutis_hints hints = { options->strokes, options->stroke_count, options->part_count };
+    TRY(cutis_plan_make(&r->arena, r->lines, r->mesh.diagonal, kind, &hints, r->plan));
     move_inside(r);
     TRY(find_parts(r));
     r->report->kind = (cutis_rig_kind)(r->plan->kind + 1);
@@ -533,7 +535,9 @@ cutis_result cutis_rig(const cutis_model *model, cutis_device *device,
     r.report = cutis_owner_create(context, sizeof *r.report);
     if (!r.report) return cutis_alloc_result(context);
     r.problems.arena = cutis_owner_arena(r.report);
-    cutis_result result = rig(&r, device, options, out);
+    cutis_result result =
+        options->labels ? cutis_rig_labelled(model, device, options, r.report, &r.problems, out)
+                        : rig(&r, device, options, out);
     if (result == CUTIS_OK && r.problems.failed) result = cutis_alloc_result(context);
     r.report->problem_count = r.problems.count, r.report->problems = r.problems.lines;
     r.report->seconds = cutis_os_seconds() - begun;
