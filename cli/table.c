@@ -376,8 +376,8 @@ const verb_row cli_verbs[] = {
       verb_rig },
     { "skeleton", "MODEL", NULL, 1, 1, "a skeleton, rig and parts for a body cut in parts",
       "SOURCE: file:LABELS (one number per triangle, a line each: .seg), parts (that the file carries: CUTIS_parts,\n"
-      "OBJ groups), materials, meshes, shells, joints (the heaviest joint of a skin), auto (found by shape; --count,\n"
-      "--seed). Pieces are welded where borders coincide, holes capped, labels healed; all of it is reported. The result has\n"
+      "OBJ groups), materials, meshes, shells, joints (the heaviest joint of a skin), auto (found by shape, as `rig`\n"
+      "does; --count). Pieces are welded where borders coincide, holes capped, labels healed; all of it is reported. The result has\n"
       "one joint per part at the loop where it meets its parent, an end node per leaf, rigid weights, and boxes, loops\n"
       "and graph in CUTIS_parts (docs/formats/parts.md), which `deform --method patches` needs. Pieces that only touch\n"
       "get a joint but no patch. Materials, textures, coordinates, colours and morph targets come along; clips only where\n"
@@ -387,7 +387,7 @@ const verb_row cli_verbs[] = {
       "axes, axes_before, box {min, max}, parent, joint, end, loop_vertices, groups, link_points}], repairs\n"
       "{dropped_faces, welded_edges, flipped_faces, split_edges, capped_holes, healing_rounds, relabelled_faces,\n"
       "touching_parts, seams, curved_splits, straightened, not_straightened}, notes, seconds {kernel, axes, total}.\n",
-      { COMMON, READING, WRITING, BIT(PARTS), BIT(PART_COUNT), BIT(SEED), BIT(ROOT),
+      { COMMON, READING, WRITING, BIT(PARTS), BIT(PART_COUNT), BIT(ROOT),
           BIT(SKELETON_METHOD), BIT(REFINE), BIT(ANGLE), BIT(ROOT_AT), BIT(JOINT_FRAMES),
           BIT(NO_SPLIT_CURVED), BIT(HEAL_ROUNDS), BIT(STRAIGHTEN), BIT(EXTRA), BIT(SKELETON_PICTURE),
           BIT(WEIGHTS) },

@@ -11,8 +11,10 @@
 #include "geometry/order.h"
 #include "skeleton/plan_rows.h"
 
-static const double STRAIGHT = 0.9; // of a limb's length: up to there joints lie on its line
-static const double AIMED = 0.25;   // of it: the stretch that shows where the bone goes on
+static const uint32_t CELLS = 80000;   // enough for fingers and toes of a whole body
+static const double LEAST_END = 0.015; // of the diagonal: what an end stands out by
+static const double STRAIGHT = 0.9;    // of a limb's length: up to there joints lie on its line
+static const double AIMED = 0.25;      // of it: the stretch that shows where the bone goes on
 static const double BRANCH =
     1.2; // of the section: so far inside of a border branches are outside's
 static const double IN_TRUNK = 0.8;   // of the centre's ball
@@ -685,6 +687,11 @@ static void even_pairs(const cutis_planner *p, cutis_limb *limbs)
         cutis_limb *a = &limbs[list[0]], *b = &limbs[list[1]];
         a->length = b->length = (a->length + b->length) / 2;
     }
+}
+
+cutis_result cutis_plan_lines(cutis_arena *arena, const cutis_closed *mesh, cutis_centrelines *out)
+{
+    return cutis_centrelines_find(arena, mesh, CELLS, LEAST_END * mesh->diagonal, out);
 }
 
 int32_t cutis_plan_find(const cutis_plan *plan, const char *name, const char *side)
