@@ -13,8 +13,10 @@
 
 static const uint32_t CELLS = 80000;   // enough for fingers and toes of a whole body
 static const double LEAST_END = 0.015; // of the diagonal: what an end stands out by
-static const double STRAIGHT = 0.9;    // of a limb's length: up to there joints lie on its line
-static const double AIMED = 0.25;      // of it: the stretch that shows where the bone goes on
+static const double USUAL = 0.5,
+                    BETTER = 0.6;   // deviations: what needs no second look; what one must gain
+static const double STRAIGHT = 0.9; // of a limb's length: up to there joints lie on its line
+static const double AIMED = 0.25;   // of it: the stretch that shows where the bone goes on
 static const double BRANCH =
     1.2; // of the section: so far inside of a border branches are outside's
 static const double IN_TRUNK = 0.8;   // of the centre's ball
@@ -689,11 +691,6 @@ static void even_pairs(const cutis_planner *p, cutis_limb *limbs)
     }
 }
 
-cutis_result cutis_plan_lines(cutis_arena *arena, const cutis_closed *mesh, cutis_centrelines *out)
-{
-    return cutis_centrelines_find(arena, mesh, CELLS, LEAST_END * mesh->diagonal, out);
-}
-
 int32_t cutis_plan_find(const cutis_plan *plan, const char *name, const char *side)
 {
     char full[CUTIS_PLAN_NAME];
@@ -752,5 +749,22 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
             out->node_parts[i] = p.side_parts[lines->nodes[i].parent] != CUTIS_NOTHING
                                      ? p.side_parts[lines->nodes[i].parent]
                                      : out->node_parts[lines->nodes[i].parent];
+    return CUTIS_OK;
+}
+
+cutis_result cutis_plan_body(cutis_arena *arena, const cutis_closed *mesh, cutis_kind kind,
+                             const cutis_hints *hints, cutis_centrelines *lines, cutis_plan *out)
+{
+    const double least = LEAST_END * mesh->diagonal;
+    TRY(cutis_centrelines_find(arena, mesh, CELLS, false, least, lines));
+    TRY(cutis_plan_make(arena, lines, mesh->diagonal, kind, hints, out));
+    if (out->cost < USUAL || kind == CUTIS_KIND_ANY) return CUTIS_OK;
+    cutis_centrelines *apart = cutis_arena_zero(arena, 1, sizeof *apart);
+    cutis_plan *other = cutis_arena_zero(arena, 1, sizeof *other);
+    if (!apart || !other) return cutis_alloc_result(mesh->context);
+    TRY(cutis_centrelines_find(arena, mesh, CELLS, true, least, apart));
+    TRY(cutis_plan_make(arena, apart, mesh->diagonal, kind, hints, other));
+    if (other->cost < BETTER * out->cost && other->kind != CUTIS_KIND_ANY)
+        *lines = *apart, *out = *other;
     return CUTIS_OK;
 }

@@ -26,12 +26,15 @@ typedef struct cutis_plan {
     uint32_t has, needs;
 } cutis_plan;
 
-/// Lines through the middle of a body, as plans are made of.
-cutis_result cutis_plan_lines(cutis_arena *arena, const cutis_closed *mesh, cutis_centrelines *out);
-
 /// @param kind CUTIS_KIND_COUNT: whichever fits best; @param hints NULL: nobody says anything
 cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines, double diagonal,
                              cutis_kind kind, const cutis_hints *hints, cutis_plan *out);
+
+/// Lines through the middle of a body and its plan; where it looks like nothing usual, with limbs
+/// that touch taken apart, if it is something then.
+/// @param lines, out in `arena`
+cutis_result cutis_plan_body(cutis_arena *arena, const cutis_closed *mesh, cutis_kind kind,
+                             const cutis_hints *hints, cutis_centrelines *lines, cutis_plan *out);
 
 /// Borders of parts put where they are short, and every part one piece.
 cutis_result cutis_plan_tidy(const cutis_closed *mesh, uint32_t *labels, uint32_t part_count);

@@ -118,7 +118,8 @@ static cutis_result find_fingers(cutis_arena *arena, const cutis_closed *mesh,
     if (!cut_out(arena, mesh, labels, part, n, v3_scale(v3_unit(way), STUMP * length), &cut))
         return cutis_alloc_result(mesh->context);
     for (int look = 0; look < 2 && out->joint_count == 0; look++) {
-        TRY(cutis_centrelines_find(arena, &cut, CELLS[look], LEAST_END * cut.diagonal, lines));
+        TRY(cutis_centrelines_find(arena, &cut, CELLS[look], look > 0, LEAST_END * cut.diagonal,
+                                   lines));
         TRY(cutis_plan_make(arena, lines, cut.diagonal, CUTIS_KIND_HAND, NULL, out));
         if (out->cost > BELIEVED || out->lacks != CUTIS_ROLE_NONE) out->joint_count = 0;
     }

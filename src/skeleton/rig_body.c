@@ -148,12 +148,11 @@ static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
     r->lines = cutis_arena_zero(&r->arena, 1, sizeof *r->lines);
     r->plan = cutis_arena_zero(&r->arena, 1, sizeof *r->plan);
     if (!r->lines || !r->plan) return cutis_alloc_result(r->context);
-    TRY(cutis_plan_lines(&r->arena, &r->mesh, r->lines));
-    TRY(cutis_progress(r->context, "rigging", 0.3));
     cutis_kind kind =
         options->kind == CUTIS_RIG_AUTO ? CUTIS_KIND_COUNT : (cutis_kind)(options->kind - 1);
     const cutis_hints hints = { options->strokes, options->stroke_count, options->part_count };
-    TRY(cutis_plan_make(&r->arena, r->lines, r->mesh.diagonal, kind, &hints, r->plan));
+    TRY(cutis_plan_body(&r->arena, &r->mesh, kind, &hints, r->lines, r->plan));
+    TRY(cutis_progress(r->context, "rigging", 0.3));
     move_inside(r);
     TRY(find_parts(r));
     r->report->kind = (cutis_rig_kind)(r->plan->kind + 1);

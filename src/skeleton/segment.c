@@ -61,9 +61,8 @@ static cutis_result segment(cutis_closed *mesh, uint32_t wanted, cutis_labels *n
     cutis_plan *plan = cutis_arena_zero(arena, 1, sizeof *plan);
     uint32_t *labels = cutis_arena_alloc(arena, mesh->face_count, sizeof *labels);
     if (!lines || !plan || !labels) return cutis_alloc_result(mesh->context);
-    TRY(cutis_plan_lines(arena, mesh, lines));
+    TRY(cutis_plan_body(arena, mesh, CUTIS_KIND_COUNT, NULL, lines, plan));
     TRY(cutis_progress(mesh->context, "segmenting", 0.5));
-    TRY(cutis_plan_make(arena, lines, mesh->diagonal, CUTIS_KIND_COUNT, NULL, plan));
     if (plan->part_count < 2) return CUTIS_OK;
     TRY(cutis_plan_label(plan, lines, mesh, labels));
     TRY(cutis_plan_bends(mesh, labels, plan));

@@ -4,6 +4,7 @@
 - strokes along the true legs of a beast that is taken for something else make it a beast, with its legs where they are; a stroke that says
   `body` takes a limb away; strokes beside the body, of no known name, or two on one limb are refused in one line
 - true parts given as labels come back as they were, each with a joint where it meets its parent; labels of another body are refused
+- untold, the made biped with its legs crossed, touching, is a person, and its feet are where they are
 - of a body of no kind, --count keeps that many parts, those that stand out most
 Prints `ok` and `not ok` lines."""
 import json
@@ -15,6 +16,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 from judge_rig import Body, one_minus_rand
+from rest_bodies import Rig, turn
 
 cutis, folder = sys.argv[1:3]
 failures = 0
@@ -119,7 +121,22 @@ def count():
     say(code == 2, '--count without --kind any is wrong usage', error)
 
 
+def crossed():
+    assert run('synth', 'biped', '-q', '-o', path('biped.glb'))[0] == 0
+    body = Rig(path('biped.glb'))
+    body.rest_in({'thigh_l': turn([-0.547, 0, -0.837], 17.8), 'thigh_r': turn([0.475, 0, 0.880], 16.9)})
+    body.write(path('crossed.glb'), bare=True)
+    code, out, error = run('rig', path('crossed.glb'), '--json', '--keep', '-o', path('rig.glb'))
+    made = Body(path('rig.glb'))
+    true = {n: m[:3, 3] for n, m in zip(body.names, body.world(body.locals))}
+    size = np.linalg.norm(np.ptp(made.points, axis=0))
+    off = [np.linalg.norm(made.places[made.names.index(n)] - true[n]) / size for n in ('foot_l', 'foot_r', 'shin_l', 'shin_r') if n in made.names]
+    say(code == 0 and json.loads(out)['kind'] == 'human', 'legs that are crossed and touch are a person\'s', f'{json.loads(out)["kind"]} {error}')
+    say(len(off) == 4 and max(off) < 0.05, 'and each is its own', f'{np.round(off, 3)} of the diagonal')
+
+
 strokes()
 labels()
+crossed()
 count()
 sys.exit(failures > 0)
