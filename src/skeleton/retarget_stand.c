@@ -242,16 +242,21 @@ static void find_lift(retarget_work *w)
     w->lift = w->level - low - (kept ? sum / kept : 0);
 }
 
+static double lowest_point(const retarget_work *w, const retarget_foot *foot, size_t f)
+{
+    double low = INFINITY;
+    for (uint32_t i = 0; i < foot->point_count; i++)
+        low = fmin(low, double3_dot(foot->points[i] + 3 * f, w->job.target.up));
+    return low;
+}
+
 // The lowest of the motion's foot in a stance, in the mean; scaled.
 static double motion_height(const retarget_work *w, const retarget_foot *foot,
                             const retarget_stance *s)
 {
     double mean = 0;
     for (uint32_t f = s->first; f <= s->last; f++) {
-        double low = INFINITY;
-        for (uint32_t i = 0; i < foot->point_count; i++)
-            low = fmin(low, double3_dot(foot->points[i] + 3 * (size_t)f, w->job.target.up));
-        mean += low / (s->last - s->first + 1);
+        mean += lowest_point(w, foot, f) / (s->last - s->first + 1);
     }
     return mean;
 }
@@ -412,6 +417,31 @@ static double path_most(const retarget_work *w, int side)
     return most;
 }
 
+// A motion in place has feet that touch and do not stand: near the ground a sole is as high above
+// it as the motion's foot is above where it is lowest.
+static void touch_ground(retarget_work *w, int side)
+{
+    retarget_foot *foot = &w->foot[side];
+    const vec3 up = v3_of(w->job.target.up);
+    const double near = LEVEL * leg_length(w, side);
+    double least = INFINITY;
+    for (size_t f = 0; f < w->report.frame_count; f++)
+        least = fmin(least, lowest_point(w, foot, f));
+    for (size_t f = 0; f < w->report.frame_count; f++) {
+        const double high = lowest_point(w, foot, f) - least;
+        const double x = fmin(fmax(1 - high / near, 0), 1), share = x * x * (3 - 2 * x);
+        const double sole = v3_dot(v3_of(foot->goal + 3 * f), up) + foot->low[f];
+        v3_sum(foot->goal + 3 * f, v3_scale(up, share * (w->level + high - sole)));
+    }
+}
+
+static bool walks_in_place(const retarget_work *w)
+{
+    uint32_t stances = 0;
+    for (uint32_t k = 0; k < w->job.foot_count; k++) stances += w->foot[k].stance_count;
+    return stances == 0;
+}
+
 // Where each ankle shall be: near its path, standing in its stances, never below the ground.
 static void find_goals(retarget_work *w, int side)
 {
@@ -420,6 +450,7 @@ static void find_goals(retarget_work *w, int side)
     find_levels(w, side);
     for (size_t f = 0; f < w->report.frame_count; f++)
         v3_sum(foot->goal + 3 * f, v3_scale(v3_of(up), w->lift));
+    if (walks_in_place(w)) touch_ground(w, side);
     cutis_retarget_hold(foot->goal, foot->step, foot->low, up, w->report.frame_count,
                         1 / w->report.fps, foot->stances, foot->stance_count, foot->offset);
     const double most = path_most(w, side);

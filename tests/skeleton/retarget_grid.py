@@ -235,7 +235,7 @@ def beasts(seed):
         edge = max(np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1).max() for x in (rig.posed(w) for w in worlds[::4])) / size
         off = 100 * max(abs(rig.posed(w)[:, 1].min() - rig.positions[:, 1].min()) for w in worlds) / size
         steep = max(abs(back_slope(rig, p) - slope) for p in places)
-        say(front[2] > 0.95 and max(backwards) < -0.2 and edge < 0.1 and off < 1.5 and steep < 15, f'beast {seed}, {pose}: walks forwards',
+        say(front[2] > 0.95 and max(backwards) < -0.2 and edge < 0.1 and off < 0.8 and steep < 15, f'beast {seed}, {pose}: walks forwards',
             f'front {np.round(front, 2)}, paws on the ground {np.round(backwards, 2)} of their fastest, longest edge {edge:.3f}, off the ground {off:.2f} %, '
             f'back {steep:.0f} degrees from standing')
 
