@@ -1,0 +1,194 @@
+// Points under work, and what is known of each before any helper: its neighbours, the joints it
+// may follow, the weights it starts from. Invariant: the joints of a point's given weights are
+// among its candidates.
+#include "fit/bake/level.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "geometry/order.h"
+
+typedef struct near_job {
+    const cutis_bake_problem *problem;
+    const cutis_bake_grid *grid;
+    cutis_bake_level *level;
+} near_job;
+
+enum { TASK = 256 };
+
+static void near_task(void *data, uint32_t index)
+{
+    const near_job *job = data;
+    const cutis_bake_level *level = job->level;
+    uint32_t i = index * TASK;
+    for (uint32_t end = i + TASK; i < end && i < level->count; i++) {
+        double squares[CUTIS_BAKE_NEAR];
+        uint32_t *near = level->near + (size_t)CUTIS_BAKE_NEAR * i;
+        uint32_t found = cutis_bake_grid_nearest(
+            job->grid, job->problem->positions + 3 * (size_t)level->point[i], CUTIS_BAKE_NEAR,
+            near, squares);
+        for (; found < CUTIS_BAKE_NEAR; found++) near[found] = i;
+    }
+}
+
+// Joints of a point's neighbours, of its own space, ascending. @return how many
+static uint32_t gather_joints(const cutis_bake_problem *p, const cutis_bake_level *level,
+                              uint32_t i, uint32_t *list)
+{
+    uint32_t count = 0, kept = 0;
+    for (uint32_t k = 0; k <= CUTIS_BAKE_NEAR; k++) {
+        const uint32_t other = k == CUTIS_BAKE_NEAR
+                                   ? level->point[i]
+                                   : level->point[level->near[(size_t)CUTIS_BAKE_NEAR * i + k]];
+        if (p->space && p->space[other] != p->space[level->point[i]]) continue;
+        for (uint32_t j = p->first[other]; j < p->first[other + 1]; j++) list[count++] = p->joint[j];
+    }
+    qsort(list, count, sizeof *list, order_u32);
+    for (uint32_t k = 0; k < count; k++)
+        if (k == 0 || list[k] != list[k - 1]) list[kept++] = list[k];
+    return kept;
+}
+
+static bool find_candidates(const cutis_bake_problem *p, cutis_arena *arena,
+                            cutis_bake_level *level)
+{
+    uint32_t longest = 1, used = 0;
+    for (uint32_t i = 0; p->first && i < p->point_count; i++)
+        if (p->first[i + 1] - p->first[i] > longest) longest = p->first[i + 1] - p->first[i];
+    uint32_t *list =
+        cutis_arena_alloc(arena, (size_t)(CUTIS_BAKE_NEAR + 1) * longest, sizeof *list);
+    level->joint_first = cutis_arena_zero(arena, level->count + (size_t)1, sizeof(uint32_t));
+    if (!list || !level->joint_first) return false;
+    for (uint32_t i = 0; i < level->count && p->first; i++)
+        level->joint_first[i + 1] = level->joint_first[i] + gather_joints(p, level, i, list);
+    const size_t total = level->joint_first[level->count];
+    level->joint = cutis_arena_alloc(arena, total + 1, sizeof *level->joint);
+    level->joint_product = cutis_arena_zero(arena, total + 1, sizeof *level->joint_product);
+    if (!level->joint || !level->joint_product) return false;
+    for (uint32_t i = 0; i < level->count && p->first; i++) {
+        const uint32_t count = gather_joints(p, level, i, list);
+        memcpy(level->joint + used, list, count * sizeof *list);
+        used += count;
+    }
+    return true;
+}
+
+// The largest of the given weights, which the first solve makes the best of.
+static void start_weights(const cutis_bake_problem *p, cutis_bake_level *level)
+{
+    for (uint32_t i = 0; i < level->count; i++) {
+        const uint32_t v = level->point[i];
+        uint32_t *bone = level->bone + (size_t)i * p->influences, count = 0;
+        double *weight = level->weight + (size_t)i * p->influences;
+        for (uint32_t k = p->first[v]; k < p->first[v + 1]; k++) {
+            uint32_t at = count < p->influences ? count++ : p->influences;
+            for (; at > 0 && p->weight[k] > weight[at - 1]; at--)
+                if (at < p->influences) weight[at] = weight[at - 1], bone[at] = bone[at - 1];
+            if (at < p->influences) weight[at] = p->weight[k], bone[at] = p->joint[k];
+        }
+        double sum = 0;
+        for (uint32_t k = 0; k < count; k++) sum += weight[k];
+        for (uint32_t k = 0; k < count; k++) weight[k] /= sum;
+        level->slots[i] = (uint8_t)count;
+    }
+}
+
+static bool allocate(const cutis_bake_problem *p, cutis_arena *arena, uint32_t capacity,
+                     cutis_bake_level *level)
+{
+    const size_t n = level->count, slots = n * p->influences;
+    level->square = cutis_arena_alloc(arena, n, CUTIS_BAKE_SQUARE * sizeof *level->square);
+    level->energy = cutis_arena_zero(arena, n, sizeof *level->energy);
+    level->target_square = cutis_arena_zero(arena, n, sizeof *level->target_square);
+    level->near = cutis_arena_alloc(arena, n, CUTIS_BAKE_NEAR * sizeof *level->near);
+    level->slots = cutis_arena_zero(arena, n, 1);
+    level->bone = cutis_arena_zero(arena, slots, sizeof *level->bone);
+    level->weight = cutis_arena_zero(arena, slots, sizeof *level->weight);
+    level->product = cutis_arena_zero(arena, slots, sizeof *level->product);
+    if (p->joint_count) {
+        level->allowed = cutis_arena_zero(arena, capacity, n);
+        if (!level->allowed) return false;
+    }
+    return level->square && level->energy && level->target_square && level->near && level->slots &&
+           level->bone && level->weight && level->product;
+}
+
+bool cutis_bake_level_create(const cutis_bake_problem *p, cutis_arena *arena, uint32_t capacity,
+                             uint32_t most, cutis_bake_level *level)
+{
+    cutis_bake_grid grid;
+    *level = (cutis_bake_level){ .count = p->point_count < most ? p->point_count : most };
+    level->point = cutis_arena_alloc(arena, level->count, sizeof *level->point);
+    double *places = cutis_arena_alloc(arena, level->count, 3 * sizeof *places);
+    if (!level->point || !places || !allocate(p, arena, capacity, level)) return false;
+    for (uint32_t i = 0; i < level->count; i++) {
+        level->point[i] = (uint32_t)((uint64_t)i * p->point_count / level->count);
+        const double *x = p->positions + 3 * (size_t)level->point[i];
+        const double square[CUTIS_BAKE_SQUARE] = { x[0] * x[0], x[0] * x[1], x[0] * x[2], x[0],
+                                                   x[1] * x[1], x[1] * x[2], x[1],
+                                                   x[2] * x[2], x[2],        1 };
+        memcpy(level->square + CUTIS_BAKE_SQUARE * (size_t)i, square, sizeof square);
+        memcpy(places + 3 * (size_t)i, x, 3 * sizeof *x);
+    }
+    if (!cutis_bake_grid_create(arena, places, level->count, &grid)) return false;
+    near_job job = { p, &grid, level };
+    cutis_device_run_items(p->device, near_task, &job, level->count, TASK);
+    if (!find_candidates(p, arena, level)) return false;
+    if (p->first) start_weights(p, level);
+    return true;
+}
+
+typedef struct inherit_job {
+    near_job near;
+    const cutis_bake_level *from;
+} inherit_job;
+
+// What the nearest point of a sample follows, if this one may too.
+static void inherit_task(void *data, uint32_t index)
+{
+    const inherit_job *job = data;
+    const cutis_bake_problem *p = job->near.problem;
+    cutis_bake_level *level = job->near.level;
+    const cutis_bake_level *from = job->from;
+    uint32_t i = index * TASK;
+    for (uint32_t end = i + TASK; i < end && i < level->count; i++) {
+        double square;
+        uint32_t nearest = 0, count = 0;
+        if (!cutis_bake_grid_nearest(job->near.grid,
+                                     p->positions + 3 * (size_t)level->point[i], 1, &nearest,
+                                     &square))
+            continue;
+        uint32_t *bone = level->bone + (size_t)i * p->influences;
+        for (uint32_t k = 0; k < from->slots[nearest]; k++) {
+            const uint32_t b = from->bone[(size_t)nearest * p->influences + k];
+            bool may = b >= p->joint_count &&
+                       (!level->allowed ||
+                        level->allowed[(size_t)(b - p->joint_count) * level->count + i]);
+            for (uint32_t j = level->joint_first[i]; j < level->joint_first[i + 1] && !may; j++)
+                may = level->joint[j] == b;
+            if (may) bone[count++] = b;
+        }
+        if (count) level->slots[i] = (uint8_t)count; // their weights are found anew
+    }
+}
+
+bool cutis_bake_level_inherit(const cutis_bake_work *work, cutis_arena *arena,
+                              const cutis_bake_level *from, cutis_bake_level *level)
+{
+    const cutis_bake_problem *p = work->problem;
+    cutis_bake_grid grid;
+    double *places = cutis_arena_alloc(arena, from->count, 3 * sizeof *places);
+    if (!places) return false;
+    for (uint32_t i = 0; i < from->count; i++)
+        memcpy(places + 3 * (size_t)i, p->positions + 3 * (size_t)from->point[i],
+               3 * sizeof *places);
+    if (!cutis_bake_grid_create(arena, places, from->count, &grid)) return false;
+    for (uint32_t h = 0; h < work->helper_count && level->allowed; h++)
+        for (uint32_t i = 0; i < level->count; i++)
+            for (uint32_t k = level->joint_first[i]; k < level->joint_first[i + 1]; k++)
+                level->allowed[(size_t)h * level->count + i] |=
+                    work->seed_joints[(size_t)h * p->joint_count + level->joint[k]];
+    inherit_job job = { { p, &grid, level }, from };
+    cutis_device_run_items(p->device, inherit_task, &job, level->count, TASK);
+    return true;
+}
