@@ -13,11 +13,12 @@
 
 // Points that helpers are found on; rounds of both solves on all of them afterwards.
 enum { SAMPLE = 8192, FULL_ROUNDS = 3 };
-enum { SEED_ROUNDS = 2, REFILL_ROUNDS = 3, REFILL_STEPS = 12, LAST_STEPS = 40, CANDIDATES = 6 };
+enum { SEED_ROUNDS = 2, FIRST_STEPS = 24, REFILL_ROUNDS = 3, REFILL_STEPS = 12, LAST_STEPS = 40 };
+enum { CANDIDATES = 6, FOLLOW_STEPS = 40 };
 // Over-relaxation: where it starts, grows on success, and ends.
 static const double BETA = 0.5, BETA_GROWTH = 1.2, BETA_MOST = 4;
 // Rounds that gain less than this part are the last.
-static double STALLED = 2e-4;
+static const double STALLED = 2e-4;
 
 // What has to be put back when a step fails.
 typedef struct snapshot {
@@ -274,7 +275,7 @@ static cutis_result solve_level(cutis_bake_work *work, cutis_arena *arena)
     if (p->joint_count) work->energy = cutis_bake_weights(work, 4);
     if (p->helper_count == 0) return CUTIS_OK;
     TRY(cutis_bake_seed(work, p->helper_count, SEED_ROUNDS));
-    TRY(relax(work, &kept, REFILL_STEPS, 0, 0.2));
+    TRY(relax(work, &kept, FIRST_STEPS, 0, 0.2));
     TRY(refill(work, arena, &kept));
     return relax(work, &kept, LAST_STEPS, 0.65, 1);
 }
@@ -302,7 +303,10 @@ static bool publish(const cutis_bake_work *work, cutis_arena *arena, cutis_bake_
     out->count = cutis_arena_copy(arena, level->slots, level->count, 1);
     out->bone = cutis_arena_copy(arena, level->bone, slots, sizeof *out->bone);
     out->weight = cutis_arena_copy(arena, level->weight, slots, sizeof *out->weight);
-    if (!out->helpers || !out->count || !out->bone || !out->weight) return false;
+    out->residual = cutis_arena_copy(arena, level->residual, level->count, sizeof(double));
+    out->plain = cutis_arena_copy(arena, level->plain, level->count, sizeof(double));
+    if (!out->helpers || !out->count || !out->bone || !out->weight || !out->residual || !out->plain)
+        return false;
     for (uint32_t i = 0; i < level->count; i++)
         sort_slots(out->count[i], out->bone + (size_t)i * p->influences,
                    out->weight + (size_t)i * p->influences);
@@ -328,6 +332,10 @@ static cutis_result run(cutis_bake_work *work, cutis_arena *arena, cutis_bake_le
         for (uint32_t k = 0; k < FULL_ROUNDS; k++) step(work, k ? 1 : 2);
     }
     // The last weights belong to the last transforms.
+    cutis_bake_level *last = work->level;
+    last->residual = cutis_arena_zero(arena, last->count, sizeof(double));
+    last->plain = cutis_arena_zero(arena, last->count, sizeof(double));
+    if (!last->residual || !last->plain) return cutis_alloc_result(p->context);
     cutis_bake_form(work, p->joint_count, p->joint_count + work->helper_count);
     work->energy = cutis_bake_weights(work, 2);
     return CUTIS_OK;
@@ -344,6 +352,33 @@ cutis_result cutis_bake_solve(const cutis_bake_problem *problem, cutis_arena *ar
     if (result == CUTIS_OK) result = run(&work, &own, &sample, &all);
     if (result == CUTIS_OK && !publish(&work, arena, out))
         result = cutis_alloc_result(problem->context);
+    cutis_arena_release(&own);
+    return result;
+}
+
+// Where helpers stand in frames that nothing was learned from: the weights are given.
+cutis_result cutis_bake_follow(const cutis_bake_problem *problem,
+                               const cutis_bake_solution *weights, double *helpers)
+{
+    cutis_arena own = { .context = problem->context };
+    cutis_bake_work work;
+    cutis_bake_level all;
+    const size_t tracks = weights->helper_count * 12 * problem->stride;
+    cutis_bake_problem p = *problem;
+    p.helper_count = weights->helper_count;
+    cutis_result result = CUTIS_OK;
+    if (!open_work(&work, &p, &own) ||
+        !cutis_bake_level_create(&p, &own, work.capacity, UINT32_MAX, &all))
+        result = cutis_alloc_result(p.context);
+    if (result == CUTIS_OK) {
+        work.level = &all, work.helper_count = weights->helper_count;
+        memcpy(all.slots, weights->count, all.count);
+        memcpy(all.bone, weights->bone, (size_t)all.count * p.influences * sizeof *all.bone);
+        memcpy(all.weight, weights->weight, (size_t)all.count * p.influences * sizeof *all.weight);
+        memcpy(work.helpers, helpers, tracks * sizeof *helpers);
+        cutis_bake_motion_solve(&work, FOLLOW_STEPS);
+        memcpy(helpers, work.helpers, tracks * sizeof *helpers);
+    }
     cutis_arena_release(&own);
     return result;
 }

@@ -35,7 +35,6 @@ typedef struct cutis_bake_problem {
     uint32_t helper_count, influences;
     double affinity; ///< alpha
     double prior;    ///< lambda: what a change of weights by one is worth, a distance
-    bool keep_weights; ///< only transforms are looked for; start weights are the result's
 } cutis_bake_problem;
 
 typedef struct cutis_bake_solution {
@@ -44,7 +43,9 @@ typedef struct cutis_bake_solution {
     uint8_t *count;        ///< per point
     uint32_t *bone;        ///< influences each, ascending; joint_count + h: helper h
     double *weight;
-    double energy; ///< of the residual alone: sum over points and frames of squares
+    double energy;           ///< of all points, with affinity and prior
+    double *residual, *plain; ///< per point: sum of squares over frames, with these weights and with
+                              ///< those it came with
 } cutis_bake_solution;
 
 /// @param arena of the solution
@@ -72,6 +73,7 @@ typedef struct cutis_bake_level {
     uint8_t *slots;                ///< influences of the point
     uint32_t *bone;                ///< `influences` each
     double *weight, *product;      ///< and c_b of each
+    double *residual, *plain; ///< of each point, as in the solution; NULL: not asked for
     double *loss; ///< of each: what the energy would rise by without it; NULL: not asked for
 } cutis_bake_level;
 

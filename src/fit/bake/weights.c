@@ -427,6 +427,28 @@ static double add_given(const cutis_bake_problem *p, uint32_t point, double *pro
     return prior * sum;
 }
 
+static double point_square(const cutis_bake_work *work, uint32_t b, uint32_t c, const double *square)
+{
+    double sum = 0;
+    for (size_t k = 0; k < CUTIS_BAKE_SQUARE; k++)
+        sum += work->form[(b * (size_t)CUTIS_BAKE_SQUARE + k) * work->bone_capacity + c] * square[k];
+    return sum;
+}
+
+// Sum of squares of the residual alone, of some weights. @param product c_b of each
+static double residual_of(const cutis_bake_work *work, const double *square, double target_square,
+                          uint32_t count, const uint32_t *bone, const double *weight,
+                          const double *product)
+{
+    double sum = 0;
+    for (uint32_t a = 0; a < count; a++)
+        for (uint32_t b = 0; b < count; b++)
+            sum += weight[a] * weight[b] *
+                   (point_square(work, bone[a], bone[b], square) - product[bone[a]] -
+                    product[bone[b]] + target_square);
+    return sum > 0 ? sum : 0;
+}
+
 static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint32_t i,
                   uint32_t count, uint32_t *candidates)
 {
@@ -475,6 +497,18 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
         level->weight[(size_t)v * p->influences + k] = s.weight[k];
         level->product[(size_t)v * p->influences + k] = s.product[s.bone[k]];
     }
+    if (level->residual) {
+        const uint32_t from = p->first ? p->first[level->point[v]] : 0;
+        const uint32_t given = p->first ? p->first[level->point[v] + 1] - from : 0;
+        for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++)
+            s.product[level->joint[k]] = level->joint_product[k]; // without the prior's part
+        level->residual[v] =
+            residual_of(work, s.square, sum, s.count, s.bone, s.weight, s.product);
+        level->plain[v] =
+            given ? residual_of(work, s.square, sum, given, p->joint + from, p->weight + from,
+                                s.product)
+                  : 0;
+    }
     if (level->loss) find_losses(&s, level->loss + (size_t)v * p->influences);
 }
 
@@ -514,14 +548,6 @@ static bool shares_joint(const cutis_bake_level *level, uint32_t v, const uint8_
     for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++)
         if (joints[level->joint[k]]) return true;
     return false;
-}
-
-static double point_square(const cutis_bake_work *work, uint32_t b, uint32_t c, const double *square)
-{
-    double sum = 0;
-    for (size_t k = 0; k < CUTIS_BAKE_SQUARE; k++)
-        sum += work->form[(b * (size_t)CUTIS_BAKE_SQUARE + k) * work->bone_capacity + c] * square[k];
-    return sum;
 }
 
 static double gain_of(const level_job *job, uint32_t v, uint32_t bone, double product)
