@@ -187,7 +187,7 @@ bool cutis_bake_level_inherit(const cutis_bake_work *work, cutis_arena *arena,
         for (uint32_t i = 0; i < level->count; i++)
             for (uint32_t k = level->joint_first[i]; k < level->joint_first[i + 1]; k++)
                 level->allowed[(size_t)h * level->count + i] |=
-                    work->seed_joints[(size_t)h * p->joint_count + level->joint[k]];
+                    work->seed_joints[(size_t)h * p->joint_count + level->joint[k]] != 0;
     inherit_job job = { { p, &grid, level }, from };
     cutis_device_run_items(p->device, inherit_task, &job, level->count, TASK);
     return true;

@@ -55,17 +55,30 @@ static void goals_task(void *data, uint32_t index)
     double *goal = work->goals + helper * 12 * p->stride;
     for (size_t k = 0; k < 12; k++)
         memset(goal + k * p->stride + first, 0, (end - first) * sizeof *goal);
-    for (uint32_t i = 0; i < level->count; i++) {
-        const uint32_t *bone = level->bone + (size_t)i * p->influences;
+    double place[4 * CUTIS_BAKE_TOGETHER];
+    const float *target[CUTIS_BAKE_TOGETHER];
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; i <= level->count; i++) {
         uint32_t own = 0;
-        while (own < level->slots[i] && bone[own] != p->joint_count + helper) own++;
-        if (own == level->slots[i]) continue;
-        const double w = level->weight[(size_t)i * p->influences + own];
-        const double by = p->mass[level->point[i]] * (w + p->affinity * w * w);
-        const double *at = p->positions + 3 * (size_t)level->point[i];
-        const double place[4] = { by * at[0], by * at[1], by * at[2], by };
-        work->wide->goal(goal, place, p->targets + level->point[i] * 3 * p->stride, p->stride,
-                         first, end);
+        if (i < level->count) {
+            const uint32_t *bone = level->bone + (size_t)i * p->influences;
+            while (own < level->slots[i] && bone[own] != p->joint_count + helper) own++;
+            if (own == level->slots[i]) continue;
+            const double w = level->weight[(size_t)i * p->influences + own];
+            const double by = p->mass[level->point[i]] * (w + p->affinity * w * w);
+            const double *at = p->positions + 3 * (size_t)level->point[i];
+            for (int c = 0; c < 3; c++) place[4 * waiting + (uint32_t)c] = by * at[c];
+            place[4 * waiting + 3] = by;
+            target[waiting++] = p->targets + level->point[i] * 3 * p->stride;
+            if (waiting < CUTIS_BAKE_TOGETHER) continue;
+        }
+        if (waiting == 0) break;
+        for (; waiting < CUTIS_BAKE_TOGETHER; waiting++) { // the last ones: zeros add nothing
+            memset(place + 4 * waiting, 0, 4 * sizeof *place);
+            target[waiting] = target[0];
+        }
+        work->wide->goal(goal, place, target, p->stride, first, end);
+        waiting = 0;
     }
 }
 

@@ -10,7 +10,8 @@
 #include "math/svd3.h"
 
 enum { REGIONS = 6, REGION_LEAST = 24, REGION_PART = 120 };
-// A region's joint is one that has this much of its weight.
+// A region's joint is one that has this much of its weight, or shares a point with such a one: a
+// helper may move to where it is of most use, but not to another limb.
 static const double JOINT_LEAST = 0.05;
 
 typedef struct seeding {
@@ -57,6 +58,19 @@ static uint32_t grow(seeding *s, uint32_t centre, uint32_t *region)
     return count;
 }
 
+// Joints that share a point with the region's.
+static void widen(const cutis_bake_problem *p, const cutis_bake_level *level, uint8_t *joints)
+{
+    enum { OWN = 1, SHARED = 2 };
+    for (uint32_t i = 0; i < level->count; i++) {
+        const uint32_t first = p->first[level->point[i]], end = p->first[level->point[i] + 1];
+        bool some = false;
+        for (uint32_t k = first; k < end; k++) some |= joints[p->joint[k]] == OWN;
+        for (uint32_t k = first; k < end && some; k++)
+            if (!joints[p->joint[k]]) joints[p->joint[k]] = SHARED;
+    }
+}
+
 static void find_regions(seeding *s)
 {
     const cutis_bake_level *level = s->work->level;
@@ -80,6 +94,7 @@ static void find_regions(seeding *s)
                     if (p->joint[i] == j) sum += p->weight[i];
             joints[j] = sum > JOINT_LEAST * s->region_size;
         }
+        if (p->joint_count) widen(p, level, joints);
         s->region_count++;
     }
 }
@@ -145,7 +160,7 @@ static void choose(seeding *s)
     for (uint32_t i = 0; level->allowed && i < level->count; i++) {
         bool may = false;
         for (uint32_t k = level->joint_first[i]; k < level->joint_first[i + 1]; k++)
-            may |= joints[level->joint[k]];
+            may |= joints[level->joint[k]] != 0;
         level->allowed[(size_t)work->helper_count * level->count + i] = may;
     }
     work->helper_count++;

@@ -13,12 +13,18 @@
 
 // Points that helpers are found on; rounds of both solves on all of them afterwards.
 enum { SAMPLE = 8192, FULL_ROUNDS = 3 };
-enum { SEED_ROUNDS = 2, FIRST_STEPS = 24, REFILL_ROUNDS = 3, REFILL_STEPS = 12, LAST_STEPS = 40 };
-enum { CANDIDATES = 6, FOLLOW_STEPS = 40 };
+enum { SEED_ROUNDS = 2, FIRST_STEPS = 24, REFILL_ROUNDS = 10, REFILL_STEPS = 10, LAST_STEPS = 80 };
+enum { ADD_STEPS = 6, CANDIDATES = 6, FOLLOW_STEPS = 40 };
 // Over-relaxation: where it starts, grows on success, and ends.
 static const double BETA = 0.5, BETA_GROWTH = 1.2, BETA_MOST = 4;
 // Rounds that gain less than this part are the last.
-static const double STALLED = 2e-4;
+static const double STALLED = 5e-5;
+
+// Helpers that are tried beyond those wanted.
+static uint32_t extra_of(uint32_t wanted)
+{
+    return wanted < 4 ? 1 : wanted / 4;
+}
 
 // What has to be put back when a step fails.
 typedef struct snapshot {
@@ -134,7 +140,7 @@ static void step(cutis_bake_work *work, uint32_t sweeps)
     const uint32_t joints = work->problem->joint_count;
     cutis_bake_form(work, joints, joints + work->helper_count);
     work->energy = cutis_bake_weights(work, sweeps);
-    work->energy -= cutis_bake_motion_solve(work, 2);
+    work->energy -= cutis_bake_motion_solve(work, 1);
 }
 
 // @param stage for progress; @param from, to its part of it
@@ -204,23 +210,40 @@ static bool drop_least(cutis_bake_work *work, cutis_arena *arena, uint32_t count
     return true;
 }
 
+// Another set of helpers from this one: some more and then the least missed away, or the other way
+// round, in turn. Either finds what the other does not.
+static cutis_result exchange(cutis_bake_work *work, cutis_arena *arena, snapshot *kept, bool add,
+                             uint32_t few, double progress)
+{
+    const uint32_t wanted = work->problem->helper_count;
+    if (add) {
+        TRY(cutis_bake_seed(work, wanted + few, 1));
+        TRY(relax(work, kept, ADD_STEPS, progress, progress));
+    }
+    const uint32_t away = add ? work->helper_count - wanted : few;
+    if (!drop_least(work, arena, away)) return cutis_alloc_result(arena->context);
+    if (!add) TRY(cutis_bake_seed(work, wanted, 1));
+    return relax(work, kept, REFILL_STEPS, progress, progress + 0.1);
+}
+
 static cutis_result refill(cutis_bake_work *work, cutis_arena *arena, snapshot *kept)
 {
-    const uint32_t wanted = work->helper_count, few = wanted < 6 ? 1 : wanted / 6;
     snapshot best = { 0 };
-    if (wanted < 2) return CUTIS_OK;
+    if (work->helper_count < 2 || work->helper_count < work->problem->helper_count) return CUTIS_OK;
     if (!snapshot_create(work, arena, &best)) return cutis_alloc_result(arena->context);
+    uint32_t failed = 0, few = extra_of(work->helper_count);
     for (uint32_t round = 0; round < REFILL_ROUNDS; round++) {
+        cutis_arena own = { .context = arena->context };
         snapshot_move(work, &best, false);
-        cutis_arena round_arena = { .context = arena->context };
-        const bool dropped = drop_least(work, &round_arena, few);
-        cutis_arena_release(&round_arena);
-        if (!dropped) return cutis_alloc_result(arena->context);
-        TRY(cutis_bake_seed(work, wanted, 1));
-        TRY(relax(work, kept, REFILL_STEPS, 0.2 + 0.15 * round, 0.35 + 0.15 * round));
-        if (work->energy < best.energy * (1 - STALLED)) continue;
+        const cutis_result result =
+            exchange(work, &own, kept, round % 2 == 0, few, 0.2 + 0.6 * round / REFILL_ROUNDS);
+        cutis_arena_release(&own);
+        if (result != CUTIS_OK) return result;
+        failed = work->energy < best.energy * (1 - STALLED) ? 0 : failed + 1;
         if (work->energy > best.energy) snapshot_move(work, &best, true);
-        break;
+        if (failed < 2) continue;
+        if (few == 1) break;
+        few /= 2, failed = 0; // fewer at once may do what many did not
     }
     return CUTIS_OK;
 }
@@ -239,7 +262,7 @@ static const cutis_bake_wide *wide_of(const cutis_device *device)
 
 static bool open_work(cutis_bake_work *work, const cutis_bake_problem *p, cutis_arena *arena)
 {
-    uint32_t room = p->helper_count + CANDIDATES;
+    uint32_t room = p->helper_count + extra_of(p->helper_count) + CANDIDATES;
     if ((p->joint_count + room) % 8) room += 8 - (p->joint_count + room) % 8;
     *work = (cutis_bake_work){ .problem = p, .arena = arena, .wide = wide_of(p->device) };
     work->capacity = room, work->bone_capacity = p->joint_count + room;

@@ -101,11 +101,13 @@ static void block_products(const cutis_bake_work *work, const cutis_bake_level *
     memset(out, 0, (end - first) * quads * 32 * sizeof *out);
     for (size_t k = 0; k < length; k += CHUNK) {
         const size_t size = length - k < CHUNK ? length - k : CHUNK;
-        for (size_t i = 0; i < 4 * quads; i++) {
-            double *to = right + (i / 4) * 4 * CHUNK + i % 4;
-            const float *from =
-                i < count ? p->targets + level->point[point + i] * length + k : NULL;
-            for (size_t f = 0; f < size; f++) to[4 * f] = from ? (double)from[f] : 0;
+        for (size_t quad = 0; quad < quads; quad++) {
+            const float *from[4]; // beyond the last point the last one again
+            for (size_t i = 0; i < 4; i++) {
+                const size_t at = 4 * quad + i < count ? 4 * quad + i : count - 1;
+                from[i] = p->targets + level->point[point + at] * length + k;
+            }
+            work->wide->pack(from, size, right + quad * 4 * CHUNK);
         }
         for (uint32_t panel = first; panel < end; panel++)
             for (size_t quad = 0; quad < quads; quad++)

@@ -9,7 +9,8 @@
 enum {
     CUTIS_BAKE_LEFT = 8,  ///< vectors of a left panel: two bones' columns
     CUTIS_BAKE_RIGHT = 4, ///< vectors of a right one: columns of a bone, or points
-    CUTIS_BAKE_LANES = 4  ///< frames that are solved side by side; strides are multiples of it
+    CUTIS_BAKE_LANES = 8, ///< frames that are solved side by side; strides are multiples of it
+    CUTIS_BAKE_TOGETHER = 4 ///< points that are added to goals in one go
 };
 
 /// Second moments of points, xx xy xz x yy yz y zz z 1: symmetric 4 x 4.
@@ -38,9 +39,12 @@ typedef struct cutis_bake_wide {
     void (*products)(const double *left, const double *right, size_t count, double *sums);
     /// out[c] = sum over k of form[k][stride c] * square[k]
     void (*row)(const double *form, const double *square, size_t stride, double *out);
-    /// goal[j][r][f] += place[j] * target[r][f] for frames [first, end); place 4, arrays of stride
-    void (*goal)(double *goal, const double *place, const float *target, size_t stride,
+    /// goal[j][r][f] += place[j] * target[r][f] for frames [first, end), of TOGETHER points one after
+    /// the other. @param place 4 each; arrays have `stride`
+    void (*goal)(double *goal, const double *place, const float *const *target, size_t stride,
                  size_t first, size_t end);
+    /// right[k][i] = of[i][k]: floats of four points side by side
+    void (*pack)(const float *const *of, size_t count, double *right);
     /// Levenberg-Marquardt on CUTIS_BAKE_LANES frames from `frame` on (docs/spec/bake.md 3).
     void (*solve)(const cutis_bake_motion *motion, uint32_t frame, double *scratch);
 } cutis_bake_wide;

@@ -25,19 +25,22 @@ static inline lanes choose(mask yes, lanes a, lanes b)
 
 static void products(const double *left, const double *right, size_t count, double *sums)
 {
-    lanes s[CUTIS_BAKE_RIGHT][2];
-    for (int r = 0; r < CUTIS_BAKE_RIGHT; r++)
-        s[r][0] = load(sums + 8 * r), s[r][1] = load(sums + 8 * r + 4);
+    lanes s[CUTIS_BAKE_RIGHT];
+    for (int r = 0; r < CUTIS_BAKE_RIGHT; r++) s[r] = load(sums + CUTIS_BAKE_LEFT * r);
     for (size_t k = 0; k < count; k++) {
-        const lanes a = load(left + 8 * k), b = load(left + 8 * k + 4);
-        for (int r = 0; r < CUTIS_BAKE_RIGHT; r++) {
-            const double x = right[4 * k + (size_t)r];
-            const lanes all = { x, x, x, x };
-            s[r][0] += all * a, s[r][1] += all * b;
-        }
+        const lanes a = load(left + CUTIS_BAKE_LEFT * k);
+        for (int r = 0; r < CUTIS_BAKE_RIGHT; r++) s[r] += a * right[CUTIS_BAKE_RIGHT * k + (size_t)r];
     }
-    for (int r = 0; r < CUTIS_BAKE_RIGHT; r++)
-        store(sums + 8 * r, s[r][0]), store(sums + 8 * r + 4, s[r][1]);
+    for (int r = 0; r < CUTIS_BAKE_RIGHT; r++) store(sums + CUTIS_BAKE_LEFT * r, s[r]);
+}
+
+static void pack(const float *const *of, size_t count, double *right)
+{
+    const float *a = of[0], *b = of[1], *c = of[2], *d = of[3];
+    for (size_t k = 0; k < count; k++) {
+        right[4 * k] = (double)a[k], right[4 * k + 1] = (double)b[k];
+        right[4 * k + 2] = (double)c[k], right[4 * k + 3] = (double)d[k];
+    }
 }
 
 static void row(const double *form, const double *square, size_t stride, double *out)
@@ -50,16 +53,25 @@ static void row(const double *form, const double *square, size_t stride, double 
     }
 }
 
-static void goal(double *restrict sums, const double *restrict place,
-                 const float *restrict target, size_t stride, size_t first, size_t end)
+static void goal(double *restrict sums, const double *restrict place, const float *const *target,
+                 size_t stride, size_t first, size_t end)
 {
-    for (size_t j = 0; j < 4; j++)
-        for (size_t r = 0; r < 3; r++) {
-            double *to = sums + (3 * j + r) * stride;
-            const float *from = target + r * stride;
-            const double by = place[j];
-            for (size_t f = first; f < end; f++) to[f] += by * (double)from[f];
+    for (size_t r = 0; r < 3; r++) {
+        const float *a = target[0] + r * stride, *b = target[1] + r * stride,
+                    *c = target[2] + r * stride, *d = target[3] + r * stride;
+        for (size_t j = 0; j < 4; j++) {
+            double *restrict to = sums + (3 * j + r) * stride;
+            const double p = place[j], q = place[4 + j], u = place[8 + j], v = place[12 + j];
+            for (size_t f = first; f < end; f++) {
+                double sum = to[f];
+                sum += p * (double)a[f];
+                sum += q * (double)b[f];
+                sum += u * (double)c[f];
+                sum += v * (double)d[f];
+                to[f] = sum;
+            }
         }
+    }
 }
 
 // Levenberg-Marquardt ---------------------------------------------------------------------------
@@ -349,4 +361,4 @@ static void solve(const cutis_bake_motion *motion, uint32_t frame, double *scrat
     }
 }
 
-const cutis_bake_wide NAME(cutis_bake_wide) = { products, row, goal, solve };
+const cutis_bake_wide NAME(cutis_bake_wide) = { products, row, goal, pack, solve };
