@@ -34,7 +34,7 @@ typedef struct cutis_bake_options {
     uint32_t helpers;      ///< joints to add; without a skin at least 1
     uint32_t influences;   ///< weights a vertex, 1 .. 16; 0 = 4
     double prior;          ///< how strongly weights are drawn to the model's own: a change by one
-                           ///< is worth this part of the diagonal; 0 = 1e-4, negative: not
+                           ///< is worth this part of the diagonal; 0 = 3e-5, negative: not
     const char *clip_name; ///< of a new clip; NULL: "baked"
 } cutis_bake_options;
 

@@ -14,7 +14,7 @@
 // What keeps a bone near its vertices: so much of their squared distance to where it alone would
 // take them (docs/spec/bake.md 2).
 static const double AFFINITY = 3e-4;
-static const double PRIOR = 1e-4;
+static const double PRIOR = 3e-5;
 
 void cutis_bake_report_destroy(cutis_bake_report *baked)
 {

@@ -183,7 +183,7 @@ static bool allocate(seeding *s, cutis_arena *arena)
     const cutis_bake_level *level = s->work->level;
     const cutis_bake_problem *p = s->work->problem;
     const uint32_t part = level->count / REGION_PART;
-    s->region_size = part > REGION_LEAST ? part : REGION_LEAST;
+    s->region_size = s->work->region_factor * (part > REGION_LEAST ? part : REGION_LEAST);
     if (s->region_size > level->count / 2) s->region_size = level->count / 2 + 1;
     s->regions = cutis_arena_alloc(arena, (size_t)REGIONS * s->region_size, sizeof *s->regions);
     s->residual = cutis_arena_alloc(arena, level->count, sizeof *s->residual);

@@ -13,7 +13,7 @@
 
 // Points that helpers are found on; rounds of both solves on all of them afterwards.
 enum { SAMPLE = 8192, FULL_ROUNDS = 3 };
-enum { SEED_ROUNDS = 2, FIRST_STEPS = 24, REFILL_ROUNDS = 10, REFILL_STEPS = 10, LAST_STEPS = 80 };
+enum { SEED_ROUNDS = 2, FIRST_STEPS = 24, REFILL_ROUNDS = 10, REFILL_STEPS = 10, LAST_STEPS = 60 };
 enum { ADD_STEPS = 6, CANDIDATES = 6, FOLLOW_STEPS = 40 };
 // Over-relaxation: where it starts, grows on success, and ends.
 static const double BETA = 0.5, BETA_GROWTH = 1.2, BETA_MOST = 4;
@@ -265,6 +265,7 @@ static bool open_work(cutis_bake_work *work, const cutis_bake_problem *p, cutis_
     uint32_t room = p->helper_count + extra_of(p->helper_count) + CANDIDATES;
     if ((p->joint_count + room) % 8) room += 8 - (p->joint_count + room) % 8;
     *work = (cutis_bake_work){ .problem = p, .arena = arena, .wide = wide_of(p->device) };
+    work->region_factor = 1;
     work->capacity = room, work->bone_capacity = p->joint_count + room;
     const size_t n = work->bone_capacity, track = 12 * p->stride;
     work->helpers = cutis_arena_zero(arena, room * track, sizeof(double));
@@ -290,6 +291,29 @@ static bool open_work(cutis_bake_work *work, const cutis_bake_problem *p, cutis_
     return true;
 }
 
+// Two starts, from small regions and from larger ones: where they end differs by a fifth.
+static cutis_result start(cutis_bake_work *work, cutis_arena *arena, snapshot *kept)
+{
+    const uint32_t wanted = work->problem->helper_count;
+    snapshot none = { 0 }, first = { 0 };
+    if (!snapshot_create(work, arena, &none) || !snapshot_create(work, arena, &first))
+        return cutis_alloc_result(arena->context);
+    snapshot_move(work, &none, false);
+    TRY(cutis_bake_seed(work, wanted, SEED_ROUNDS));
+    TRY(relax(work, kept, FIRST_STEPS, 0, 0.1));
+    if (wanted < 2) return CUTIS_OK;
+    snapshot_move(work, &first, false);
+    snapshot_move(work, &none, true);
+    if (work->problem->joint_count) work->energy = cutis_bake_weights(work, 0);
+    work->region_factor = 2;
+    const cutis_result result = cutis_bake_seed(work, wanted, SEED_ROUNDS);
+    work->region_factor = 1;
+    TRY(result);
+    TRY(relax(work, kept, FIRST_STEPS, 0.1, 0.2));
+    if (!(work->energy < first.energy)) snapshot_move(work, &first, true);
+    return CUTIS_OK;
+}
+
 static cutis_result solve_level(cutis_bake_work *work, cutis_arena *arena)
 {
     const cutis_bake_problem *p = work->problem;
@@ -297,8 +321,7 @@ static cutis_result solve_level(cutis_bake_work *work, cutis_arena *arena)
     if (!snapshot_create(work, arena, &kept)) return cutis_alloc_result(arena->context);
     if (p->joint_count) work->energy = cutis_bake_weights(work, 4);
     if (p->helper_count == 0) return CUTIS_OK;
-    TRY(cutis_bake_seed(work, p->helper_count, SEED_ROUNDS));
-    TRY(relax(work, &kept, FIRST_STEPS, 0, 0.2));
+    TRY(start(work, arena, &kept));
     TRY(refill(work, arena, &kept));
     return relax(work, &kept, LAST_STEPS, 0.65, 1);
 }

@@ -97,6 +97,7 @@ typedef struct cutis_bake_work {
     double *left; ///< panels
     cutis_bake_level *level;
     double energy;
+    uint32_t region_factor; ///< of the size of regions
 } cutis_bake_work;
 
 enum { CUTIS_BAKE_TASKS = 32, CUTIS_BAKE_BLOCK = 32 };
