@@ -9,6 +9,8 @@
 
 // Helpers that --max-error tries at most.
 enum { HELPERS_MOST = 256, HELPERS_DEFAULT = 16 };
+// A clip is worse than plain linear blending beyond this: where nothing helps both are alike.
+static const double WORSE = 1.001;
 
 static int bake_with(cli_app *app, bake_job *job, uint32_t helpers)
 {
@@ -117,7 +119,7 @@ static void warn(cli_app *app, const bake_job *job)
 {
     for (uint32_t i = 0; i < job->clip_count; i++) {
         const bake_clip *c = &job->rows[i];
-        if (c->rms > c->plain_rms * (1 + 1e-6))
+        if (c->rms > c->plain_rms * WORSE)
             app_note(app, "%s: %s is worse than plain linear blending: %.4g mm, not %.4g", job->path,
                      row_name(c), 1e3 * c->rms, 1e3 * c->plain_rms);
     }
