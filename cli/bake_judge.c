@@ -105,15 +105,14 @@ int bake_judge(cli_app *app, bake_job *job)
 {
     double vertices = 0, frames = 0;
     TRY(count_vertices(app, job));
-    for (uint32_t v = 0; v < cutis_model_vertex_count(job->baked); v++)
-        vertices += job->counted[v];
+    for (uint32_t v = 0; v < cutis_model_vertex_count(job->baked); v++) vertices += job->counted[v];
     for (int plain = 0; plain < 2; plain++) {
         ENDS_BY(player_close) player p = { 0 };
         cutis_model *model = !plain ? job->baked : job->plain ? job->plain : job->model;
         TRY(player_open(app, job, model, &p));
         for (uint32_t r = 0; r < job->clip_count; r++) {
             const uint32_t new_clip = cutis_model_get(model)->clip_count - 1;
-            const uint32_t clip = job->clips ? (uint32_t)job->clips[job->rows[r].first]
+            const uint32_t clip = job->clips            ? (uint32_t)job->clips[job->rows[r].first]
                                   : model == job->model ? UINT32_MAX
                                                         : new_clip;
             TRY(judge_clip(app, job, &p, r, clip, vertices, plain));

@@ -67,10 +67,9 @@ static int list_frames(cli_app *app, bake_job *job)
     uint32_t at = 0;
     for (uint32_t c = 0; c < data->clip_count; c++) {
         const uint32_t count = clip_times(job->model, c, job->fps, job->times + at);
-        job->rows[job->clip_count++] = (bake_clip){ .name = data->clips[c].name,
-                                                    .first = at,
-                                                    .count = count,
-                                                    .held_out = !learn[c] };
+        job->rows[job->clip_count++] = (bake_clip){
+            .name = data->clips[c].name, .first = at, .count = count, .held_out = !learn[c]
+        };
         for (uint32_t f = 0; f < count; f++) job->clips[at + f] = (int32_t)c;
         memset(job->held_out + at, !learn[c], count);
         at += count;
@@ -120,8 +119,7 @@ static int deform_frames(cli_app *app, bake_job *job)
         else
             outputs.positions.data = to;
         TRY(app_result(app, job->path, cutis_deform(binding, &pose, 1, &outputs)));
-        if (!app_progress(app, "deforming", (double)f / job->frames.count))
-            return app_stopped(app);
+        if (!app_progress(app, "deforming", (double)f / job->frames.count)) return app_stopped(app);
     }
     return EXIT_GOOD;
 }

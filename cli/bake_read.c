@@ -51,7 +51,8 @@ static int read_array(cli_app *app, const char *path, raw_frames *raw)
 
 static int is_mesh(const struct dirent *entry)
 {
-    return entry->d_name[0] != '.' && has_extension(entry->d_name, ".obj .ply .off .stl .glb .gltf");
+    return entry->d_name[0] != '.' &&
+           has_extension(entry->d_name, ".obj .ply .off .stl .glb .gltf");
 }
 
 static int add_mesh(cli_app *app, const char *path, uint32_t total, raw_frames *raw)

@@ -120,8 +120,8 @@ static void warn(cli_app *app, const bake_job *job)
     for (uint32_t i = 0; i < job->clip_count; i++) {
         const bake_clip *c = &job->rows[i];
         if (c->rms > c->plain_rms * WORSE)
-            app_note(app, "%s: %s is worse than plain linear blending: %.4g mm, not %.4g", job->path,
-                     row_name(c), 1e3 * c->rms, 1e3 * c->plain_rms);
+            app_note(app, "%s: %s is worse than plain linear blending: %.4g mm, not %.4g",
+                     job->path, row_name(c), 1e3 * c->rms, 1e3 * c->plain_rms);
     }
 }
 

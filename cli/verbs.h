@@ -100,8 +100,9 @@ typedef enum option_kind {
     X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \
     X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0,                                       \
       "random numbers (crowd, family, poses)")                                                     \
-    X(KIND, "kind", 0, CHOICE, "KIND", "auto human quadruped bird octopus insect bear hand fish any", \
-      0, 0, "what kind of body (family: default human; rig: default auto, as its limbs tell)")     \
+    X(KIND, "kind", 0, CHOICE, "KIND",                                                             \
+      "auto human quadruped bird octopus insect bear hand fish any", 0, 0,                         \
+      "what kind of body (family: default human; rig: default auto, as its limbs tell)")           \
     X(REST_POSE, "pose", 0, CHOICE, "POSE", "auto a t sitting bent", 0, 0,                         \
       "family: the rest pose (default: as the seed says)")                                         \
     X(SCAN, "scan", 0, CHOICE, "WHEN", "auto on off", 0, 0,                                        \
@@ -325,7 +326,8 @@ extern const uint32_t cli_verb_count;
     X(render)                                                                                      \
     X(compare)                                                                                     \
     X(reproduce)                                                                                   \
-    X(reduce) X(bake) X(cage) X(fit) X(handles) X(skeleton) X(rig) X(view) X(retarget) X(help) X(version)
+    X(reduce)                                                                                      \
+    X(bake) X(cage) X(fit) X(handles) X(skeleton) X(rig) X(view) X(retarget) X(help) X(version)
 #define CLI_VERB(name) int verb_##name(struct cli_app *app);
 CLI_VERBS(CLI_VERB)
 #undef CLI_VERB

@@ -1,7 +1,7 @@
-/// Baking: any motion of a mesh as joints, weights and tracks that every engine plays. A model's own
-/// skeleton and clips stay; helper joints are added below the joints they follow, with tracks, and
-/// weights are solved for all of them. Without a skin the joints are found from nothing. Formulas:
-/// docs/spec/bake.md.
+/// Baking: any motion of a mesh as joints, weights and tracks that every engine plays. A model's
+/// own skeleton and clips stay; helper joints are added below the joints they follow, with tracks,
+/// and weights are solved for all of them. Without a skin the joints are found from nothing.
+/// Formulas: docs/spec/bake.md.
 ///
 /// Threads: several may bake at once, the same model too; one device for several: see
 /// cutis/device.h.
@@ -42,9 +42,9 @@ typedef struct cutis_bake_options {
 /// that were baked, on the frames that were learned from, in the model's units.
 typedef struct cutis_bake_report {
     uint32_t helper_count;
-    uint32_t joint_count;  ///< that were there, over all skins that were baked
-    uint64_t vertex_count; ///< baked
-    uint64_t kept_count;   ///< vertices whose own weights did better, and stay
+    uint32_t joint_count;    ///< that were there, over all skins that were baked
+    uint64_t vertex_count;   ///< baked
+    uint64_t kept_count;     ///< vertices whose own weights did better, and stay
     const uint32_t *helpers; ///< nodes of the new joints
     double rms;              ///< over vertices and frames
     double plain_rms;        ///< of the model's own weights by linear blending; 0: it had none

@@ -29,9 +29,11 @@ static void random_rigid(uint64_t seed, double turn, double *track, size_t strid
         n += q[k] * q[k];
     }
     const double w = 1, x = q[1], y = q[2], z = q[3];
-    const double r[9] = { w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y),
-                          2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x),
-                          2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z };
+    const double r[9] = { w * w + x * x - y * y - z * z, 2 * (x * y - w * z),
+                          2 * (x * z + w * y),           2 * (x * y + w * z),
+                          w * w - x * x + y * y - z * z, 2 * (y * z - w * x),
+                          2 * (x * z - w * y),           2 * (y * z + w * x),
+                          w * w - x * x - y * y + z * z };
     for (size_t i = 0; i < 3; i++) {
         for (size_t j = 0; j < 3; j++) track[(3 * j + i) * stride + frame] = r[3 * i + j] / n;
         track[(9 + i) * stride + frame] = random_in(seed, 10 + i, -0.5, 0.5);
@@ -109,8 +111,8 @@ static long double brute_force(const fixture *f, uint32_t i, uint32_t most, long
         for (uint32_t b = 0; b < JOINTS; b++) { // polarisation: all from square_of alone
             long double one[JOINTS] = { 0 }, two[JOINTS] = { 0 }, half[JOINTS] = { 0 };
             one[a] = 1, two[b] = 1, half[a] += 0.5L, half[b] += 0.5L;
-            q[a][b] = 2 * square_of(f, i, half) -
-                      0.5L * (square_of(f, i, one) + square_of(f, i, two));
+            q[a][b] =
+                2 * square_of(f, i, half) - 0.5L * (square_of(f, i, one) + square_of(f, i, two));
             q[a][b] += prior * ((a == b) - 2.0L / JOINTS + 1.0L / JOINTS);
         }
     for (uint32_t set = 1; set < 1u << JOINTS; set++) {
@@ -234,7 +236,9 @@ static void open_transforms(transforms *t)
             for (uint32_t l = 0; l < LANES; l++)
                 t->target[i][c][l] = random_in(23, (3 * i + c) * LANES + l, -1, 1);
     }
-    static const uint8_t AT[4][4] = { { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 } };
+    static const uint8_t AT[4][4] = {
+        { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 }
+    };
     for (uint32_t b = 0; b < HELPERS; b++)
         for (uint32_t i = 0; i < 20; i++) {
             for (uint32_t c = 0; c < HELPERS + 2; c++) {
@@ -274,7 +278,8 @@ static double energy_of(const transforms *t, const double *helpers, uint32_t lan
         for (uint32_t c = 0; c < 3; c++) {
             double x = -t->target[i][c][lane];
             for (uint32_t b = 0; b < HELPERS + 2; b++) {
-                const double *m = b < 2 ? t->joints + b * 12 * LANES : helpers + (b - 2) * 12 * LANES;
+                const double *m =
+                    b < 2 ? t->joints + b * 12 * LANES : helpers + (b - 2) * 12 * LANES;
                 for (uint32_t j = 0; j < 4; j++)
                     x += t->weight[i][b] * m[(3 * j + c) * LANES + lane] * t->place[i][j];
             }
@@ -393,7 +398,8 @@ static void a_solve_lowers_the_energy_by_what_it_says(void **state)
     static _Alignas(64) double scratch[8 * 2000];
     open_transforms(&t);
     double before[LANES];
-    for (uint32_t l = 0; l < LANES; l++) before[l] = energy_of(&t, t.helpers, l), t.damping[l] = 1e-3;
+    for (uint32_t l = 0; l < LANES; l++)
+        before[l] = energy_of(&t, t.helpers, l), t.damping[l] = 1e-3;
     t.motion.step_count = 500; // targets that nothing rigid reaches: Gauss and Newton are slow
     solve(&t.motion, 0, scratch);
     double moved[HELPERS * 12 * LANES];
@@ -463,8 +469,9 @@ static void threads_and_widths_do_not_show_in_the_bits(void **state)
     static const struct {
         cutis_isa isa;
         uint32_t threads;
-    } CASES[] = { { CUTIS_ISA_SCALAR, 1 }, { CUTIS_ISA_AUTO, 1 }, { CUTIS_ISA_AUTO, 5 },
-                  { CUTIS_ISA_AVX2, 2 } };
+    } CASES[] = {
+        { CUTIS_ISA_SCALAR, 1 }, { CUTIS_ISA_AUTO, 1 }, { CUTIS_ISA_AUTO, 5 }, { CUTIS_ISA_AVX2, 2 }
+    };
     static double tracks[3 * 12 * STRIDE], weights[4 * POINTS];
     fixture f;
     open_fixture(&f);

@@ -56,7 +56,9 @@ static cutis_bake_problem problem_of(const cutis_bake_job *job, const cutis_bake
         .helper_count = job->options.helpers,
         .influences = job->options.influences,
         .affinity = AFFINITY,
-        .prior = job->diagonal * (prior > 0 ? prior : prior < 0 ? 0 : PRIOR),
+        .prior = job->diagonal * (prior > 0   ? prior
+                                  : prior < 0 ? 0
+                                              : PRIOR),
     };
 }
 
@@ -80,8 +82,7 @@ cutis_result cutis_bake_others(cutis_bake_job *job)
             double34_point(m, job->pivot + 3 * (size_t)h, at);
             for (size_t i = 0; i < 3; i++) {
                 for (size_t j = 0; j < 3; j++) to[(3 * j + i) * stride] = r[3 * i + j];
-                to[(9 + i) * stride] =
-                    at[i] - double3_dot(r + 3 * i, job->pivot + 3 * (size_t)h);
+                to[(9 + i) * stride] = at[i] - double3_dot(r + 3 * i, job->pivot + 3 * (size_t)h);
             }
         }
     const cutis_bake_problem problem = problem_of(job, part);

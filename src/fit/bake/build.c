@@ -92,9 +92,8 @@ static cutis_transform helper_local(const builder *b, uint32_t helper, uint32_t 
     double above[12];
     if (parent == CUTIS_NONE) return local_of(NULL, world);
     if (job->bare)
-        return local_of(rest ? b->rest + 12 * (size_t)parent
-                             : helper_world(b, (uint32_t)parent, frame),
-                        world);
+        return local_of(
+            rest ? b->rest + 12 * (size_t)parent : helper_world(b, (uint32_t)parent, frame), world);
     const cutis_mat34 *worlds = rest || !job->frames->poses
                                     ? job->rest_world
                                     : job->world + (size_t)frame * job->data->node_count;
@@ -247,8 +246,8 @@ static uint32_t vertex_weights(const builder *b, uint32_t space, uint32_t point,
         joints[count] =
             bone < job->joint_count
                 ? bone - first
-                : before + (uint32_t)b->place[(size_t)space * s->helper_count + bone -
-                                              job->joint_count];
+                : before +
+                      (uint32_t)b->place[(size_t)space * s->helper_count + bone - job->joint_count];
         weights[count++] = (float)s->weight[(size_t)point * slots + k];
     }
     return count;
@@ -343,10 +342,11 @@ static bool build_tracks(const builder *b, uint32_t helper, uint32_t first, uint
         for (int k = 0; k < 4 && dot < 0; k++) q[k] = -q[k]; // the short way to the next key
     }
     const uint32_t node = job->data->node_count + job->order[helper];
-    out[0] = (cutis_channel){ node, CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_LINEAR,
-                              count, times, places };
-    out[1] = (cutis_channel){ node, CUTIS_PATH_ROTATION, CUTIS_INTERPOLATION_LINEAR,
-                              count, times, turns };
+    out[0] =
+        (cutis_channel){ node,  CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_LINEAR, count, times,
+                         places };
+    out[1] = (cutis_channel){ node, CUTIS_PATH_ROTATION, CUTIS_INTERPOLATION_LINEAR, count, times,
+                              turns };
     join_keys(&out[0], 3), join_keys(&out[1], 4);
     return true;
 }
@@ -386,8 +386,8 @@ static bool build_clips(builder *b)
     memcpy(clips, job->data->clips, old * sizeof *clips);
     b->data.clips = clips, b->data.clip_count = old + more;
     if (more) {
-        clips[old] = (cutis_clip){ .name = job->options.clip_name ? job->options.clip_name
-                                                                   : "baked" };
+        clips[old] =
+            (cutis_clip){ .name = job->options.clip_name ? job->options.clip_name : "baked" };
         return extend_clip(b, 0, frames->count, &clips[old]);
     }
     for (uint32_t first = 0, end = 0; first < frames->count; first = end) {

@@ -77,8 +77,8 @@ static void bone_matrix(const cutis_bake_job *job, uint32_t bone, const cutis_ma
     double34_from_floats(world[job->bone_node[bone]].m, w);
     double34_identity(inverse);
     if (skin->inverse_binds)
-        double34_from_floats(
-            skin->inverse_binds[bone - job->bone_first[job->bone_skin[bone]]].m, inverse);
+        double34_from_floats(skin->inverse_binds[bone - job->bone_first[job->bone_skin[bone]]].m,
+                             inverse);
     double34_multiply(w, inverse, out);
 }
 
@@ -139,15 +139,15 @@ static cutis_result find_bones(cutis_bake_job *job)
         job->bone_first[skin] = job->joint_count;
         job->joint_count += job->data->skins[skin].joint_count;
         if (job->joint_count > CUTIS_BAKE_BONES / 2)
-            return cutis_fail(job->context, CUTIS_LIMIT_EXCEEDED,
-                              "bake: more than %d joints", CUTIS_BAKE_BONES / 2);
+            return cutis_fail(job->context, CUTIS_LIMIT_EXCEEDED, "bake: more than %d joints",
+                              CUTIS_BAKE_BONES / 2);
     }
     job->bone_node = cutis_arena_alloc(job->arena, job->joint_count + (size_t)1, sizeof(uint32_t));
     job->bone_skin = cutis_arena_alloc(job->arena, job->joint_count + (size_t)1, sizeof(uint32_t));
     if (!job->bone_node || !job->bone_skin) return cutis_alloc_result(job->context);
     for (uint32_t s = 0; s < skins && !job->bare; s++)
-        for (uint32_t j = 0; job->bone_first[s] != UINT32_MAX && j < job->data->skins[s].joint_count;
-             j++) {
+        for (uint32_t j = 0;
+             job->bone_first[s] != UINT32_MAX && j < job->data->skins[s].joint_count; j++) {
             job->bone_node[job->bone_first[s] + j] = job->data->skins[s].joints[j];
             job->bone_skin[job->bone_first[s] + j] = s;
         }
@@ -256,9 +256,9 @@ static void measure_box(cutis_bake_job *job, const float *places, const source *
             low[c] = fmin(low[c], (double)places[3 * (size_t)v + c]);
             high[c] = fmax(high[c], (double)places[3 * (size_t)v + c]);
         }
-    job->diagonal = sqrt((high[0] - low[0]) * (high[0] - low[0]) +
-                         (high[1] - low[1]) * (high[1] - low[1]) +
-                         (high[2] - low[2]) * (high[2] - low[2]));
+    job->diagonal =
+        sqrt((high[0] - low[0]) * (high[0] - low[0]) + (high[1] - low[1]) * (high[1] - low[1]) +
+             (high[2] - low[2]) * (high[2] - low[2]));
     for (size_t c = 0; c < 3; c++) job->centre[c] = 0.5 * (low[c] + high[c]);
 }
 
@@ -267,7 +267,8 @@ static bool add_weights(cutis_bake_job *job, const source *from, cutis_influence
                         size_t *capacity)
 {
     const uint32_t at = job->first[job->point_count];
-    uint32_t count = from->influences ? cutis_vertex_gather(from->influences, from->vertex, list) : 0;
+    uint32_t count =
+        from->influences ? cutis_vertex_gather(from->influences, from->vertex, list) : 0;
     if (count == 0) list[count++] = (cutis_influence){ 0, 1 };
     cutis_vertex_normalise(list, count);
     size_t both = *capacity;
@@ -288,8 +289,8 @@ static cutis_result list_points(cutis_bake_job *job, const float *places, const 
 {
     const size_t n = job->vertex_count;
     size_t capacity = 0;
-    cutis_influence *list = cutis_arena_alloc(
-        job->arena, cutis_vertex_longest(job->model) + 1, sizeof *list);
+    cutis_influence *list =
+        cutis_arena_alloc(job->arena, cutis_vertex_longest(job->model) + 1, sizeof *list);
     job->vertex_point = cutis_arena_alloc(job->arena, n, sizeof(uint32_t));
     job->positions = cutis_arena_alloc(job->arena, n, 3 * sizeof(double));
     job->mass = cutis_arena_alloc(job->arena, n, sizeof(double));
@@ -388,7 +389,8 @@ static void joint_task(void *data, uint32_t bone)
 static cutis_result fill_part(cutis_bake_job *job, cutis_bake_part *part)
 {
     uint32_t *vertex = cutis_arena_alloc(job->arena, job->point_count + (size_t)1, sizeof *vertex);
-    part->stride = (part->count + CUTIS_BAKE_LANES - (size_t)1) / CUTIS_BAKE_LANES * CUTIS_BAKE_LANES;
+    part->stride =
+        (part->count + CUTIS_BAKE_LANES - (size_t)1) / CUTIS_BAKE_LANES * CUTIS_BAKE_LANES;
     size_t floats = 0, doubles = 0;
     if (!cutis_size_multiply(job->point_count, 3 * part->stride, &floats) ||
         !cutis_size_multiply(job->joint_count + (size_t)1, 12 * part->stride, &doubles))
@@ -409,8 +411,8 @@ static bool moves(const cutis_bake_job *job)
     const cutis_bake_part *part = &job->learned;
     for (size_t k = 0; k < 3 * (size_t)job->point_count; k++)
         for (uint32_t f = 1; f < part->count; f++)
-            if (fabs((double)part->targets[k * part->stride + f] - part->targets[k * part->stride]) >
-                STILL * job->diagonal)
+            if (fabs((double)part->targets[k * part->stride + f] -
+                     part->targets[k * part->stride]) > STILL * job->diagonal)
                 return true;
     return false;
 }

@@ -41,9 +41,9 @@ bool cutis_bake_grid_create(cutis_arena *arena, const double *positions, uint32_
     if (!keys || !out->first || !out->list) return false;
     for (uint32_t i = 0; i < count; i++) {
         const double *p = positions + 3 * (size_t)i;
-        keys[i] = (cell_along(out, 2, p[2]) * out->size[1] + cell_along(out, 1, p[1])) *
-                      out->size[0] +
-                  cell_along(out, 0, p[0]);
+        keys[i] =
+            (cell_along(out, 2, p[2]) * out->size[1] + cell_along(out, 1, p[1])) * out->size[0] +
+            cell_along(out, 0, p[0]);
     }
     order_by_key(keys, count, cells, out->first, out->list);
     return true;
@@ -59,8 +59,8 @@ static uint32_t insert(uint32_t found, uint32_t wanted, uint32_t point, double s
             return found;
         at = found - 1;
     }
-    for (; at > 0 && (square < squares[at - 1] ||
-                      (square == squares[at - 1] && point < nearest[at - 1]));
+    for (; at > 0 &&
+           (square < squares[at - 1] || (square == squares[at - 1] && point < nearest[at - 1]));
          at--)
         squares[at] = squares[at - 1], nearest[at] = nearest[at - 1];
     squares[at] = square, nearest[at] = point;

@@ -15,9 +15,9 @@ typedef struct cutis_bake_part {
     uint32_t count;
     uint32_t *frame; ///< of the call
     size_t stride;
-    float *targets;   ///< [point][3][stride]
-    double *joints;   ///< a track each
-    double *helpers;  ///< a track each
+    float *targets;  ///< [point][3][stride]
+    double *joints;  ///< a track each
+    double *helpers; ///< a track each
 } cutis_bake_part;
 
 typedef struct cutis_bake_job {
@@ -30,13 +30,13 @@ typedef struct cutis_bake_job {
     cutis_bake_options options;
     uint32_t vertex_count, instance_count;
     const cutis_instance *instances;
-    bool bare;      ///< there is no skin: joints come from nothing
-    uint8_t *baked; ///< per instance
-    double (*bind)[12];    ///< per skin, or per instance of a bare body: mesh to common space
-    uint32_t *bone_first;  ///< per skin: its first bone; UINT32_MAX: it has none
-    uint32_t joint_count;  ///< bones that are there
-    uint32_t *bone_node;   ///< per bone: node
-    uint32_t *bone_skin;   ///< per bone
+    bool bare;            ///< there is no skin: joints come from nothing
+    uint8_t *baked;       ///< per instance
+    double (*bind)[12];   ///< per skin, or per instance of a bare body: mesh to common space
+    uint32_t *bone_first; ///< per skin: its first bone; UINT32_MAX: it has none
+    uint32_t joint_count; ///< bones that are there
+    uint32_t *bone_node;  ///< per bone: node
+    uint32_t *bone_skin;  ///< per bone
     double centre[3], diagonal;
     cutis_mat34 *world, *rest_world; ///< of nodes, per frame; at rest
 
@@ -50,10 +50,10 @@ typedef struct cutis_bake_job {
     cutis_bake_problem problem; ///< of the learned frames
     cutis_bake_solution solution;
 
-    int32_t *parent;  ///< per helper: node of the model; bare: another helper; or CUTIS_NONE
+    int32_t *parent;       ///< per helper: node of the model; bare: another helper; or CUTIS_NONE
     uint32_t *parent_bone; ///< per helper, in a skeleton: the joint it follows
-    double *pivot;    ///< 3 per helper, common space
-    uint32_t *order;  ///< per helper: place among the new nodes, parents first
+    double *pivot;         ///< 3 per helper, common space
+    uint32_t *order;       ///< per helper: place among the new nodes, parents first
     uint64_t kept_count;
 } cutis_bake_job;
 

@@ -24,9 +24,8 @@ static void near_task(void *data, uint32_t index)
     for (uint32_t end = i + TASK; i < end && i < level->count; i++) {
         double squares[CUTIS_BAKE_NEAR];
         uint32_t *near = level->near + (size_t)CUTIS_BAKE_NEAR * i;
-        uint32_t found = cutis_bake_grid_nearest(
-            job->grid, job->problem->positions + 3 * (size_t)level->point[i], CUTIS_BAKE_NEAR,
-            near, squares);
+        uint32_t found = cutis_bake_grid_nearest(job->grid, job->problem->positions + 3 * (size_t)i,
+                                                 CUTIS_BAKE_NEAR, near, squares);
         for (; found < CUTIS_BAKE_NEAR; found++) near[found] = i;
     }
 }
@@ -37,11 +36,11 @@ static uint32_t gather_joints(const cutis_bake_problem *p, const cutis_bake_leve
 {
     uint32_t count = 0, kept = 0;
     for (uint32_t k = 0; k <= CUTIS_BAKE_NEAR; k++) {
-        const uint32_t other = k == CUTIS_BAKE_NEAR
-                                   ? level->point[i]
-                                   : level->point[level->near[(size_t)CUTIS_BAKE_NEAR * i + k]];
-        if (p->space && p->space[other] != p->space[level->point[i]]) continue;
-        for (uint32_t j = p->first[other]; j < p->first[other + 1]; j++) list[count++] = p->joint[j];
+        const uint32_t other =
+            k == CUTIS_BAKE_NEAR ? i : (level->near[(size_t)CUTIS_BAKE_NEAR * i + k]);
+        if (p->space && p->space[other] != p->space[i]) continue;
+        for (uint32_t j = p->first[other]; j < p->first[other + 1]; j++)
+            list[count++] = p->joint[j];
     }
     qsort(list, count, sizeof *list, order_u32);
     for (uint32_t k = 0; k < count; k++)
@@ -77,7 +76,7 @@ static bool find_candidates(const cutis_bake_problem *p, cutis_arena *arena,
 static void start_weights(const cutis_bake_problem *p, cutis_bake_level *level)
 {
     for (uint32_t i = 0; i < level->count; i++) {
-        const uint32_t v = level->point[i];
+        const uint32_t v = i;
         uint32_t *bone = level->bone + (size_t)i * p->influences, count = 0;
         double *weight = level->weight + (size_t)i * p->influences;
         for (uint32_t k = p->first[v]; k < p->first[v + 1]; k++) {
@@ -114,23 +113,20 @@ static bool allocate(const cutis_bake_problem *p, cutis_arena *arena, uint32_t c
 }
 
 bool cutis_bake_level_create(const cutis_bake_problem *p, cutis_arena *arena, uint32_t capacity,
-                             uint32_t most, cutis_bake_level *level)
+                             cutis_bake_level *level)
 {
     cutis_bake_grid grid;
-    *level = (cutis_bake_level){ .count = p->point_count < most ? p->point_count : most };
-    level->point = cutis_arena_alloc(arena, level->count, sizeof *level->point);
-    double *places = cutis_arena_alloc(arena, level->count, 3 * sizeof *places);
-    if (!level->point || !places || !allocate(p, arena, capacity, level)) return false;
+    *level = (cutis_bake_level){ .count = p->point_count };
+    if (!allocate(p, arena, capacity, level)) return false;
     for (uint32_t i = 0; i < level->count; i++) {
-        level->point[i] = (uint32_t)((uint64_t)i * p->point_count / level->count);
-        const double *x = p->positions + 3 * (size_t)level->point[i];
-        const double square[CUTIS_BAKE_SQUARE] = { x[0] * x[0], x[0] * x[1], x[0] * x[2], x[0],
-                                                   x[1] * x[1], x[1] * x[2], x[1],
-                                                   x[2] * x[2], x[2],        1 };
+        const double *x = p->positions + 3 * (size_t)i;
+        const double square[CUTIS_BAKE_SQUARE] = {
+            x[0] * x[0], x[0] * x[1], x[0] * x[2], x[0], x[1] * x[1],
+            x[1] * x[2], x[1],        x[2] * x[2], x[2], 1
+        };
         memcpy(level->square + CUTIS_BAKE_SQUARE * (size_t)i, square, sizeof square);
-        memcpy(places + 3 * (size_t)i, x, 3 * sizeof *x);
     }
-    if (!cutis_bake_grid_create(arena, places, level->count, &grid)) return false;
+    if (!cutis_bake_grid_create(arena, p->positions, level->count, &grid)) return false;
     near_job job = { p, &grid, level };
     cutis_device_run_items(p->device, near_task, &job, level->count, TASK);
     if (!find_candidates(p, arena, level)) return false;
@@ -139,56 +135,137 @@ bool cutis_bake_level_create(const cutis_bake_problem *p, cutis_arena *arena, ui
 }
 
 typedef struct inherit_job {
-    near_job near;
+    const cutis_bake_problem *problem;
+    const cutis_bake_grid *grid;
+    cutis_bake_level *level;
     const cutis_bake_level *from;
 } inherit_job;
 
-// What the nearest point of a sample follows, if this one may too.
+// What the nearest point of a sample follows, as far as this one may too.
 static void inherit_task(void *data, uint32_t index)
 {
     const inherit_job *job = data;
-    const cutis_bake_problem *p = job->near.problem;
-    cutis_bake_level *level = job->near.level;
+    const cutis_bake_problem *p = job->problem;
+    cutis_bake_level *level = job->level;
     const cutis_bake_level *from = job->from;
     uint32_t i = index * TASK;
     for (uint32_t end = i + TASK; i < end && i < level->count; i++) {
-        double square;
+        double square, sum = 0;
         uint32_t nearest = 0, count = 0;
-        if (!cutis_bake_grid_nearest(job->near.grid,
-                                     p->positions + 3 * (size_t)level->point[i], 1, &nearest,
-                                     &square))
+        if (!cutis_bake_grid_nearest(job->grid, p->positions + 3 * (size_t)i, 1, &nearest, &square))
             continue;
         uint32_t *bone = level->bone + (size_t)i * p->influences;
+        double *weight = level->weight + (size_t)i * p->influences;
         for (uint32_t k = 0; k < from->slots[nearest]; k++) {
-            const uint32_t b = from->bone[(size_t)nearest * p->influences + k];
+            const size_t at = (size_t)nearest * p->influences + k;
+            const uint32_t b = from->bone[at];
             bool may = b >= p->joint_count &&
                        (!level->allowed ||
                         level->allowed[(size_t)(b - p->joint_count) * level->count + i]);
             for (uint32_t j = level->joint_first[i]; j < level->joint_first[i + 1] && !may; j++)
                 may = level->joint[j] == b;
-            if (may) bone[count++] = b;
+            if (!may) continue;
+            bone[count] = b, weight[count++] = from->weight[at];
+            sum += from->weight[at];
         }
-        if (count) level->slots[i] = (uint8_t)count; // their weights are found anew
+        for (uint32_t k = 0; k < count; k++) weight[k] /= sum;
+        if (count) level->slots[i] = (uint8_t)count;
     }
 }
 
-bool cutis_bake_level_inherit(const cutis_bake_work *work, cutis_arena *arena,
-                              const cutis_bake_level *from, cutis_bake_level *level)
+// Tracks of a thinner problem: the nearest of its frames.
+static void inherit_tracks(const cutis_bake_work *from, const uint32_t *frame, cutis_bake_work *to)
 {
-    const cutis_bake_problem *p = work->problem;
+    const cutis_bake_problem *thin = from->problem, *p = to->problem;
+    uint32_t near = 0;
+    for (uint32_t f = 0; f < p->frame_count; f++) {
+        while (near + 1 < thin->frame_count &&
+               frame[near + 1] + (uint64_t)frame[near] <= 2 * (uint64_t)f)
+            near++;
+        for (size_t k = 0; k < 12 * (size_t)to->helper_count; k++)
+            to->helpers[k * p->stride + f] = from->helpers[k * thin->stride + near];
+    }
+}
+
+bool cutis_bake_level_inherit(const cutis_bake_work *from, const uint32_t *frame,
+                              cutis_arena *arena, cutis_bake_work *to)
+{
+    const cutis_bake_problem *p = to->problem;
+    cutis_bake_level *level = to->level;
     cutis_bake_grid grid;
-    double *places = cutis_arena_alloc(arena, from->count, 3 * sizeof *places);
-    if (!places) return false;
-    for (uint32_t i = 0; i < from->count; i++)
-        memcpy(places + 3 * (size_t)i, p->positions + 3 * (size_t)from->point[i],
-               3 * sizeof *places);
-    if (!cutis_bake_grid_create(arena, places, from->count, &grid)) return false;
-    for (uint32_t h = 0; h < work->helper_count && level->allowed; h++)
+    if (!cutis_bake_grid_create(arena, from->problem->positions, from->problem->point_count, &grid))
+        return false;
+    to->helper_count = from->helper_count;
+    memcpy(to->seed_joints, from->seed_joints, (size_t)from->helper_count * p->joint_count);
+    for (uint32_t h = 0; h < to->helper_count && level->allowed; h++)
         for (uint32_t i = 0; i < level->count; i++)
             for (uint32_t k = level->joint_first[i]; k < level->joint_first[i + 1]; k++)
                 level->allowed[(size_t)h * level->count + i] |=
-                    work->seed_joints[(size_t)h * p->joint_count + level->joint[k]] != 0;
-    inherit_job job = { { p, &grid, level }, from };
+                    to->seed_joints[(size_t)h * p->joint_count + level->joint[k]] != 0;
+    inherit_job job = { p, &grid, level, from->level };
     cutis_device_run_items(p->device, inherit_task, &job, level->count, TASK);
+    inherit_tracks(from, frame, to);
+    return true;
+}
+
+typedef struct thin_job {
+    const cutis_bake_problem *from;
+    const cutis_bake_problem *to;
+    const uint32_t *point, *frame;
+    float *targets;
+} thin_job;
+
+static void thin_task(void *data, uint32_t index)
+{
+    const thin_job *job = data;
+    const cutis_bake_problem *p = job->from, *to = job->to;
+    uint32_t i = index * TASK;
+    for (uint32_t end = i + TASK; i < end && i < to->point_count; i++)
+        for (size_t c = 0; c < 3; c++)
+            for (uint32_t f = 0; f < to->frame_count; f++)
+                job->targets[(3 * (size_t)i + c) * to->stride + f] =
+                    p->targets[(3 * (size_t)job->point[i] + c) * p->stride + job->frame[f]];
+}
+
+bool cutis_bake_thin(const cutis_bake_problem *p, cutis_arena *arena, uint32_t points,
+                     uint32_t frame_step, cutis_bake_problem *out, uint32_t **frame)
+{
+    *out = *p;
+    out->point_count = p->point_count < points ? p->point_count : points;
+    out->frame_count = (p->frame_count + frame_step - 1) / frame_step;
+    out->stride =
+        (out->frame_count + CUTIS_BAKE_LANES - (size_t)1) / CUTIS_BAKE_LANES * CUTIS_BAKE_LANES;
+    const size_t n = out->point_count, lists = p->first ? p->first[p->point_count] : 0;
+    uint32_t *point = cutis_arena_alloc(arena, n, sizeof *point);
+    double *positions = cutis_arena_alloc(arena, n, 3 * sizeof *positions);
+    double *mass = cutis_arena_alloc(arena, n, sizeof *mass);
+    uint32_t *space = cutis_arena_alloc(arena, n, sizeof *space);
+    uint32_t *first = cutis_arena_zero(arena, n + 1, sizeof *first);
+    uint32_t *joint = cutis_arena_alloc(arena, lists + 1, sizeof *joint);
+    double *weight = cutis_arena_alloc(arena, lists + 1, sizeof *weight);
+    double *joints = cutis_arena_zero(arena, p->joint_count * 12 * out->stride + 1, sizeof *joints);
+    float *targets = cutis_arena_zero(arena, n * 3 * out->stride, sizeof *targets);
+    *frame = cutis_arena_alloc(arena, out->frame_count, sizeof **frame);
+    if (!point || !positions || !mass || !space || !first || !joint || !weight || !joints ||
+        !targets || !*frame)
+        return false;
+    for (uint32_t f = 0; f < out->frame_count; f++) (*frame)[f] = f * frame_step;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t v = point[i] = (uint32_t)((uint64_t)i * p->point_count / n);
+        memcpy(positions + 3 * (size_t)i, p->positions + 3 * (size_t)v, 3 * sizeof *positions);
+        mass[i] = p->mass[v], space[i] = p->space ? p->space[v] : 0, first[i + 1] = first[i];
+        for (uint32_t k = p->first ? p->first[v] : 0; p->first && k < p->first[v + 1]; k++) {
+            joint[first[i + 1]] = p->joint[k];
+            weight[first[i + 1]++] = p->weight[k];
+        }
+    }
+    for (size_t k = 0; k < 12 * (size_t)p->joint_count; k++)
+        for (uint32_t f = 0; f < out->frame_count; f++)
+            joints[k * out->stride + f] = p->joints[k * p->stride + (*frame)[f]];
+    out->positions = positions, out->mass = mass, out->joints = joints, out->targets = targets;
+    out->space = p->space ? space : NULL;
+    if (p->first) out->first = first, out->joint = joint, out->weight = weight;
+    thin_job job = { p, out, point, *frame, targets };
+    cutis_device_run_items(p->device, thin_task, &job, out->point_count, TASK);
     return true;
 }

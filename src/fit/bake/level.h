@@ -4,13 +4,19 @@
 
 #include "fit/bake/solver.h"
 
-/// Points of a problem, or `most` of them taken evenly, with their given weights to start from.
+/// All points of a problem, with their given weights to start from.
 /// @param capacity helpers there is room for; @return false: out of memory
 bool cutis_bake_level_create(const cutis_bake_problem *problem, cutis_arena *arena,
-                             uint32_t capacity, uint32_t most, cutis_bake_level *level);
+                             uint32_t capacity, cutis_bake_level *level);
 
-/// Start a level from another one's supports, each point from the nearest's.
-bool cutis_bake_level_inherit(const cutis_bake_work *work, cutis_arena *arena,
-                              const cutis_bake_level *from, cutis_bake_level *level);
+/// Start a state on all points and frames from one on some of them: each point has what the nearest
+/// follows, helpers are where they were in the nearest frame.
+/// @param frame per frame of `from`: which of the problem's it is
+bool cutis_bake_level_inherit(const cutis_bake_work *from, const uint32_t *frame,
+                              cutis_arena *arena, cutis_bake_work *to);
+
+/// A problem with some of the points and frames, taken evenly.
+bool cutis_bake_thin(const cutis_bake_problem *problem, cutis_arena *arena, uint32_t points,
+                     uint32_t frame_step, cutis_bake_problem *out, uint32_t **frame);
 
 #endif

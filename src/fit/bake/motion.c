@@ -32,7 +32,7 @@ static void moments_task(void *data, uint32_t helper)
         while (own < level->slots[i] && bone[own] != p->joint_count + helper) own++;
         if (own == level->slots[i]) continue;
         const double *square = level->square + CUTIS_BAKE_SQUARE * (size_t)i;
-        const double by = p->mass[level->point[i]] * weight[own];
+        const double by = p->mass[i] * weight[own];
         for (uint32_t k = 0; k < level->slots[i]; k++) {
             double *to = moments + bone[k] * (size_t)CUTIS_BAKE_SQUARE;
             const double w = by * weight[k] * (k == own ? 1 + p->affinity : 1);
@@ -65,11 +65,11 @@ static void goals_task(void *data, uint32_t index)
             while (own < level->slots[i] && bone[own] != p->joint_count + helper) own++;
             if (own == level->slots[i]) continue;
             const double w = level->weight[(size_t)i * p->influences + own];
-            const double by = p->mass[level->point[i]] * (w + p->affinity * w * w);
-            const double *at = p->positions + 3 * (size_t)level->point[i];
+            const double by = p->mass[i] * (w + p->affinity * w * w);
+            const double *at = p->positions + 3 * (size_t)i;
             for (int c = 0; c < 3; c++) place[4 * waiting + (uint32_t)c] = by * at[c];
             place[4 * waiting + 3] = by;
-            target[waiting++] = p->targets + level->point[i] * 3 * p->stride;
+            target[waiting++] = p->targets + i * 3 * p->stride;
             if (waiting < CUTIS_BAKE_TOGETHER) continue;
         }
         if (waiting == 0) break;
@@ -93,8 +93,7 @@ static void fill_in(cutis_bake_work *work)
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t b = k + 1; b < n; b++)
             for (uint32_t c = k + 1; c <= b; c++)
-                if (work->filled[b * n + k] && work->filled[c * n + k])
-                    work->filled[b * n + c] = 1;
+                if (work->filled[b * n + k] && work->filled[c * n + k]) work->filled[b * n + c] = 1;
 }
 
 typedef struct solve_job {

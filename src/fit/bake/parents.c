@@ -85,8 +85,8 @@ static cutis_result hang_in_skeleton(cutis_bake_job *job)
             for (uint32_t k = 0; k < s->count[i]; k++)
                 if (s->bone[(size_t)i * slots + k] == job->joint_count + h)
                     for (uint32_t j = job->first[i]; j < job->first[i + 1]; j++)
-                        shared[job->joint[j]] += job->mass[i] * job->weight[j] *
-                                                 s->weight[(size_t)i * slots + k];
+                        shared[job->joint[j]] +=
+                            job->mass[i] * job->weight[j] * s->weight[(size_t)i * slots + k];
         uint32_t best = 0;
         for (uint32_t j = 1; j < job->joint_count; j++)
             if (shared[j] > shared[best]) best = j;
@@ -124,8 +124,9 @@ static link link_of(const cutis_bake_job *job, uint32_t a, uint32_t b)
         for (int c = 0; c < 3; c++) middle[c] += by * job->positions[3 * (size_t)i + (size_t)c];
     }
     for (int c = 0; c < 3; c++)
-        middle[c] = shared > 0 ? middle[c] / shared
-                               : 0.5 * (job->pivot[3 * a + (size_t)c] + job->pivot[3 * b + (size_t)c]);
+        middle[c] = shared > 0
+                        ? middle[c] / shared
+                        : 0.5 * (job->pivot[3 * a + (size_t)c] + job->pivot[3 * b + (size_t)c]);
     for (int pass = 0; pass < 2; pass++) { // the point, then what is left there
         double x[3] = { rhs[0], rhs[1], rhs[2] };
         for (uint32_t f = 0; f < part->count; f++) {

@@ -41,10 +41,10 @@ static uint32_t grow(seeding *s, uint32_t centre, uint32_t *region)
 {
     const cutis_bake_level *level = s->work->level;
     const cutis_bake_problem *p = s->work->problem;
-    const double *c = p->positions + 3 * (size_t)level->point[centre];
+    const double *c = p->positions + 3 * (size_t)centre;
     uint32_t count = 0;
     for (uint32_t i = 0; i < level->count; i++) {
-        const double *x = p->positions + 3 * (size_t)level->point[i];
+        const double *x = p->positions + 3 * (size_t)i;
         const double d[3] = { x[0] - c[0], x[1] - c[1], x[2] - c[2] };
         if (s->taken[i]) continue;
         const double far = double3_dot(d, d);
@@ -63,7 +63,7 @@ static void widen(const cutis_bake_problem *p, const cutis_bake_level *level, ui
 {
     enum { OWN = 1, SHARED = 2 };
     for (uint32_t i = 0; i < level->count; i++) {
-        const uint32_t first = p->first[level->point[i]], end = p->first[level->point[i] + 1];
+        const uint32_t first = p->first[i], end = p->first[i + 1];
         bool some = false;
         for (uint32_t k = first; k < end; k++) some |= joints[p->joint[k]] == OWN;
         for (uint32_t k = first; k < end && some; k++)
@@ -89,8 +89,7 @@ static void find_regions(seeding *s)
         for (uint32_t j = 0; j < p->joint_count; j++) {
             double sum = 0;
             for (uint32_t k = 0; k < s->region_size; k++)
-                for (uint32_t i = p->first[level->point[region[k]]];
-                     i < p->first[level->point[region[k]] + 1]; i++)
+                for (uint32_t i = p->first[(region[k])]; i < p->first[(region[k]) + 1]; i++)
                     if (p->joint[i] == j) sum += p->weight[i];
             joints[j] = sum > JOINT_LEAST * s->region_size;
         }
@@ -99,23 +98,26 @@ static void find_regions(seeding *s)
     }
 }
 
-// The rigid motion that fits a region best in a frame (Kabsch), as columns of a track.
+// The rigid motion that fits points (NULL: the first ones) best in a frame (Kabsch), as columns of
+// a track.
 static void fit_frame(const cutis_bake_problem *p, const uint32_t *points, uint32_t count,
                       size_t frame, double *track)
 {
     double mean[3] = { 0 }, place[3] = { 0 }, a[9] = { 0 }, u[9], s[3], v[9], r[9];
-    for (uint32_t k = 0; k < count; k++)
+    for (uint32_t k = 0; k < count; k++) {
+        const size_t x = 3 * (size_t)(points ? points[k] : k);
         for (size_t c = 0; c < 3; c++) {
-            mean[c] += p->positions[3 * (size_t)points[k] + c] / count;
-            place[c] += (double)p->targets[(3 * (size_t)points[k] + c) * p->stride + frame] / count;
+            mean[c] += p->positions[x + c] / count;
+            place[c] += (double)p->targets[(x + c) * p->stride + frame] / count;
         }
-    for (uint32_t k = 0; k < count; k++)
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        const size_t x = 3 * (size_t)(points ? points[k] : k);
         for (size_t i = 0; i < 3; i++)
             for (size_t j = 0; j < 3; j++)
-                a[3 * i + j] +=
-                    ((double)p->targets[(3 * (size_t)points[k] + i) * p->stride + frame] -
-                     place[i]) *
-                    (p->positions[3 * (size_t)points[k] + j] - mean[j]);
+                a[3 * i + j] += ((double)p->targets[(x + i) * p->stride + frame] - place[i]) *
+                                (p->positions[x + j] - mean[j]);
+    }
     cutis_svd3(a, u, s, v);
     double33_multiply_transpose(u, v, r);
     for (size_t i = 0; i < 3; i++) {
@@ -129,8 +131,7 @@ static void fit_task(void *data, uint32_t index)
     const seeding *s = data;
     const cutis_bake_work *work = s->work;
     const cutis_bake_problem *p = work->problem;
-    uint32_t *region = s->regions + (size_t)index * s->region_size;
-    for (uint32_t k = 0; k < s->region_size; k++) region[k] = work->level->point[region[k]];
+    const uint32_t *region = s->regions + (size_t)index * s->region_size;
     double *track = work->helpers + (work->helper_count + index) * 12 * p->stride;
     memset(track, 0, 12 * p->stride * sizeof *track);
     for (size_t f = 0; f < p->frame_count; f++) fit_frame(p, region, s->region_size, f, track);
@@ -173,8 +174,7 @@ static void seed_whole(seeding *s)
     const cutis_bake_problem *p = work->problem;
     double *track = work->helpers;
     memset(track, 0, 12 * p->stride * sizeof *track);
-    for (size_t f = 0; f < p->frame_count; f++)
-        fit_frame(p, work->level->point, work->level->count, f, track);
+    for (size_t f = 0; f < p->frame_count; f++) fit_frame(p, NULL, work->level->count, f, track);
     work->helper_count = 1;
 }
 

@@ -11,10 +11,11 @@
 #include "math/mat3.h"
 #include "math/quat.h"
 
-// Points that helpers are found on; rounds of both solves on all of them afterwards.
-enum { SAMPLE = 8192, FULL_ROUNDS = 3 };
+// Points and frames that helpers are found on (of twice as many frames every second); rounds of
+// both solves on all points afterwards.
+enum { SAMPLE = 8192, SAMPLE_FRAMES = 150, FULL_ROUNDS = 3, INHERIT_STEPS = 10 };
 enum { SEED_ROUNDS = 2, FIRST_STEPS = 24, REFILL_ROUNDS = 10, REFILL_STEPS = 10, LAST_STEPS = 60 };
-enum { ADD_STEPS = 6, CANDIDATES = 6, FOLLOW_STEPS = 40 };
+enum { STARTS = 3, ADD_STEPS = 6, CANDIDATES = 6, FOLLOW_STEPS = 40 };
 // Over-relaxation: where it starts, grows on success, and ends.
 static const double BETA = 0.5, BETA_GROWTH = 1.2, BETA_MOST = 4;
 // Rounds that gain less than this part are the last.
@@ -128,7 +129,7 @@ static void find_pivots(const cutis_bake_work *work, double *pivot)
                 const double w = level->weight[(size_t)i * p->influences + k];
                 sum += w * w;
                 for (int c = 0; c < 3; c++)
-                    to[c] += w * w * p->positions[3 * (size_t)level->point[i] + (size_t)c];
+                    to[c] += w * w * p->positions[3 * (size_t)i + (size_t)c];
             }
         for (int c = 0; c < 3 && sum > 0; c++) to[c] /= sum;
     }
@@ -195,14 +196,13 @@ static bool drop_least(cutis_bake_work *work, cutis_arena *arena, uint32_t count
         for (uint32_t k = 0; k < level->slots[i]; k++) {
             const size_t at = (size_t)i * p->influences + k;
             if (level->bone[at] >= p->joint_count)
-                sums[level->bone[at] - p->joint_count] += p->mass[level->point[i]] * loss[at];
+                sums[level->bone[at] - p->joint_count] += p->mass[i] * loss[at];
         }
     for (uint32_t k = 0; k < count; k++) {
         uint32_t least = 0;
         for (uint32_t h = 1; h < work->helper_count; h++)
             if (sums[h] < sums[least]) least = h;
-        memmove(sums + least, sums + least + 1,
-                (work->helper_count - 1 - least) * sizeof *sums);
+        memmove(sums + least, sums + least + 1, (work->helper_count - 1 - least) * sizeof *sums);
         cutis_bake_drop(work, least);
     }
     cutis_bake_form(work, p->joint_count, p->joint_count + work->helper_count);
@@ -291,39 +291,29 @@ static bool open_work(cutis_bake_work *work, const cutis_bake_problem *p, cutis_
     return true;
 }
 
-// Two starts, from small regions and from larger ones: where they end differs by a fifth.
+// Three starts, from small regions and from larger ones: where they end differs by a fifth.
 static cutis_result start(cutis_bake_work *work, cutis_arena *arena, snapshot *kept)
 {
     const uint32_t wanted = work->problem->helper_count;
-    snapshot none = { 0 }, first = { 0 };
-    if (!snapshot_create(work, arena, &none) || !snapshot_create(work, arena, &first))
+    snapshot none = { 0 }, best = { 0 };
+    if (!snapshot_create(work, arena, &none) || !snapshot_create(work, arena, &best))
         return cutis_alloc_result(arena->context);
     snapshot_move(work, &none, false);
-    TRY(cutis_bake_seed(work, wanted, SEED_ROUNDS));
-    TRY(relax(work, kept, FIRST_STEPS, 0, 0.1));
-    if (wanted < 2) return CUTIS_OK;
-    snapshot_move(work, &first, false);
-    snapshot_move(work, &none, true);
-    if (work->problem->joint_count) work->energy = cutis_bake_weights(work, 0);
-    work->region_factor = 2;
-    const cutis_result result = cutis_bake_seed(work, wanted, SEED_ROUNDS);
-    work->region_factor = 1;
-    TRY(result);
-    TRY(relax(work, kept, FIRST_STEPS, 0.1, 0.2));
-    if (!(work->energy < first.energy)) snapshot_move(work, &first, true);
+    for (uint32_t k = 0; k < STARTS; k++) {
+        if (k > 0) {
+            snapshot_move(work, &none, true);
+            if (work->problem->joint_count) work->energy = cutis_bake_weights(work, 0);
+        }
+        work->region_factor = 1u << k;
+        const cutis_result result = cutis_bake_seed(work, wanted, SEED_ROUNDS);
+        work->region_factor = 1;
+        TRY(result);
+        TRY(relax(work, kept, FIRST_STEPS, 0.1 * k, 0.1 * k + 0.1));
+        if (k == 0 || work->energy < best.energy) snapshot_move(work, &best, false);
+        if (wanted < 2) break;
+    }
+    snapshot_move(work, &best, true);
     return CUTIS_OK;
-}
-
-static cutis_result solve_level(cutis_bake_work *work, cutis_arena *arena)
-{
-    const cutis_bake_problem *p = work->problem;
-    snapshot kept = { 0 };
-    if (!snapshot_create(work, arena, &kept)) return cutis_alloc_result(arena->context);
-    if (p->joint_count) work->energy = cutis_bake_weights(work, 4);
-    if (p->helper_count == 0) return CUTIS_OK;
-    TRY(start(work, arena, &kept));
-    TRY(refill(work, arena, &kept));
-    return relax(work, &kept, LAST_STEPS, 0.65, 1);
 }
 
 static void sort_slots(uint32_t count, uint32_t *bone, double *weight)
@@ -344,8 +334,8 @@ static bool publish(const cutis_bake_work *work, cutis_arena *arena, cutis_bake_
     const size_t slots = (size_t)level->count * p->influences;
     out->helper_count = work->helper_count;
     out->energy = work->energy;
-    out->helpers = cutis_arena_copy(arena, work->helpers,
-                                    work->helper_count * 12 * p->stride, sizeof(double));
+    out->helpers =
+        cutis_arena_copy(arena, work->helpers, work->helper_count * 12 * p->stride, sizeof(double));
     out->count = cutis_arena_copy(arena, level->slots, level->count, 1);
     out->bone = cutis_arena_copy(arena, level->bone, slots, sizeof *out->bone);
     out->weight = cutis_arena_copy(arena, level->weight, slots, sizeof *out->weight);
@@ -359,26 +349,48 @@ static bool publish(const cutis_bake_work *work, cutis_arena *arena, cutis_bake_
     return true;
 }
 
-static cutis_result run(cutis_bake_work *work, cutis_arena *arena, cutis_bake_level *sample,
-                        cutis_bake_level *all)
+static cutis_result search(cutis_bake_work *work, cutis_arena *arena, cutis_bake_level *level)
 {
     const cutis_bake_problem *p = work->problem;
-    if (!cutis_bake_level_create(p, arena, work->capacity, SAMPLE, sample))
+    snapshot kept = { 0 };
+    work->level = level;
+    if (!cutis_bake_level_create(p, arena, work->capacity, level) ||
+        !snapshot_create(work, arena, &kept))
         return cutis_alloc_result(p->context);
-    work->level = sample;
     cutis_bake_form(work, 0, p->joint_count);
-    cutis_bake_level_products(work, sample);
-    TRY(solve_level(work, arena));
-    if (sample->count < p->point_count) {
-        if (!cutis_bake_level_create(p, arena, work->capacity, UINT32_MAX, all) ||
-            !cutis_bake_level_inherit(work, arena, sample, all))
-            return cutis_alloc_result(p->context);
-        work->level = all;
-        cutis_bake_level_products(work, all);
-        for (uint32_t k = 0; k < FULL_ROUNDS; k++) step(work, k ? 1 : 2);
-    }
-    // The last weights belong to the last transforms.
+    cutis_bake_level_products(work, level);
+    if (p->joint_count) work->energy = cutis_bake_weights(work, 4);
+    if (p->helper_count == 0) return CUTIS_OK;
+    TRY(start(work, arena, &kept));
+    return refill(work, arena, &kept);
+}
+
+// All points and frames, from what was found on some.
+static cutis_result refine(cutis_bake_work *work, cutis_arena *arena, cutis_bake_level *level,
+                           const cutis_bake_work *thin, const uint32_t *frame)
+{
+    const cutis_bake_problem *p = work->problem;
+    work->level = level;
+    if (!cutis_bake_level_create(p, arena, work->capacity, level) ||
+        !cutis_bake_level_inherit(thin, frame, arena, work))
+        return cutis_alloc_result(p->context);
+    cutis_bake_form(work, 0, p->joint_count);
+    cutis_bake_level_products(work, level);
+    cutis_bake_motion_solve(work, INHERIT_STEPS);
+    cutis_bake_form(work, p->joint_count, p->joint_count + work->helper_count);
+    work->energy = cutis_bake_weights(work, 2);
+    return CUTIS_OK;
+}
+
+static cutis_result finish(cutis_bake_work *work, cutis_arena *arena)
+{
+    const cutis_bake_problem *p = work->problem;
     cutis_bake_level *last = work->level;
+    snapshot kept = { 0 };
+    if (!snapshot_create(work, arena, &kept)) return cutis_alloc_result(p->context);
+    if (work->helper_count && p->point_count <= SAMPLE) TRY(relax(work, &kept, LAST_STEPS, 0.8, 1));
+    for (uint32_t k = 0; k < FULL_ROUNDS && p->point_count > SAMPLE; k++) step(work, 1);
+    // The last weights belong to the last transforms.
     last->residual = cutis_arena_zero(arena, last->count, sizeof(double));
     last->plain = cutis_arena_zero(arena, last->count, sizeof(double));
     if (!last->residual || !last->plain) return cutis_alloc_result(p->context);
@@ -387,15 +399,36 @@ static cutis_result run(cutis_bake_work *work, cutis_arena *arena, cutis_bake_le
     return CUTIS_OK;
 }
 
+// On some points and frames first, where there are many.
+static cutis_result run(cutis_bake_work *work, cutis_arena *arena, cutis_bake_level *level)
+{
+    const cutis_bake_problem *p = work->problem;
+    const uint32_t apart = p->frame_count / SAMPLE_FRAMES > 1 ? p->frame_count / SAMPLE_FRAMES : 1;
+    if (p->helper_count == 0 || (p->point_count <= SAMPLE && apart == 1)) {
+        TRY(search(work, arena, level));
+    } else {
+        cutis_bake_problem some;
+        cutis_bake_work thin;
+        cutis_bake_level few;
+        uint32_t *frame = NULL;
+        if (!cutis_bake_thin(p, arena, SAMPLE, apart, &some, &frame) ||
+            !open_work(&thin, &some, arena))
+            return cutis_alloc_result(p->context);
+        TRY(search(&thin, arena, &few));
+        TRY(refine(work, arena, level, &thin, frame));
+    }
+    return finish(work, arena);
+}
+
 cutis_result cutis_bake_solve(const cutis_bake_problem *problem, cutis_arena *arena,
                               cutis_bake_solution *out)
 {
     cutis_arena own = { .context = problem->context };
     cutis_bake_work work;
-    cutis_bake_level sample, all;
+    cutis_bake_level level;
     cutis_result result = CUTIS_OK;
     if (!open_work(&work, problem, &own)) result = cutis_alloc_result(problem->context);
-    if (result == CUTIS_OK) result = run(&work, &own, &sample, &all);
+    if (result == CUTIS_OK) result = run(&work, &own, &level);
     if (result == CUTIS_OK && !publish(&work, arena, out))
         result = cutis_alloc_result(problem->context);
     cutis_arena_release(&own);
@@ -413,8 +446,7 @@ cutis_result cutis_bake_follow(const cutis_bake_problem *problem,
     cutis_bake_problem p = *problem;
     p.helper_count = weights->helper_count;
     cutis_result result = CUTIS_OK;
-    if (!open_work(&work, &p, &own) ||
-        !cutis_bake_level_create(&p, &own, work.capacity, UINT32_MAX, &all))
+    if (!open_work(&work, &p, &own) || !cutis_bake_level_create(&p, &own, work.capacity, &all))
         result = cutis_alloc_result(p.context);
     if (result == CUTIS_OK) {
         work.level = &all, work.helper_count = weights->helper_count;

@@ -43,9 +43,9 @@ typedef struct cutis_bake_solution {
     uint8_t *count;        ///< per point
     uint32_t *bone;        ///< influences each, ascending; joint_count + h: helper h
     double *weight;
-    double energy;           ///< of all points, with affinity and prior
-    double *residual, *plain; ///< per point: sum of squares over frames, with these weights and with
-                              ///< those it came with
+    double energy;            ///< of all points, with affinity and prior
+    double *residual, *plain; ///< per point: sum of squares over frames, with these weights and
+                              ///< with those it came with
 } cutis_bake_solution;
 
 /// @param arena of the solution
@@ -54,17 +54,16 @@ cutis_result cutis_bake_solve(const cutis_bake_problem *problem, cutis_arena *ar
 
 /// Best rigid tracks of helpers for weights that are given, on other frames.
 /// @param helpers in: where to start from; out: tracks
-cutis_result cutis_bake_follow(const cutis_bake_problem *problem, const cutis_bake_solution *weights,
-                               double *helpers);
+cutis_result cutis_bake_follow(const cutis_bake_problem *problem,
+                               const cutis_bake_solution *weights, double *helpers);
 
 // Between the files of this folder ----------------------------------------------------------------
 
-/// Points under work: all, or a sample.
+/// What is known of the points under work.
 typedef struct cutis_bake_level {
     uint32_t count;
-    uint32_t *point;   ///< of the problem
-    double *square;    ///< 10 per point: form . square = p^T G p
-    double *energy;    ///< per point: w^T Q w
+    double *square; ///< 10 per point: form . square = p^T G p
+    double *energy; ///< per point: w^T Q w
     double *target_square;
     uint32_t *joint_first, *joint; ///< candidates
     double *joint_product;         ///< c_b of each
@@ -73,7 +72,7 @@ typedef struct cutis_bake_level {
     uint8_t *slots;                ///< influences of the point
     uint32_t *bone;                ///< `influences` each
     double *weight, *product;      ///< and c_b of each
-    double *residual, *plain; ///< of each point, as in the solution; NULL: not asked for
+    double *residual, *plain;      ///< of each point, as in the solution; NULL: not asked for
     double *loss; ///< of each: what the energy would rise by without it; NULL: not asked for
 } cutis_bake_level;
 
@@ -82,8 +81,8 @@ typedef struct cutis_bake_work {
     const cutis_bake_problem *problem;
     cutis_arena *arena;
     const cutis_bake_wide *wide;
-    uint32_t capacity;     ///< helpers there is room for, candidates among them
-    uint32_t helper_count; ///< at work
+    uint32_t capacity;      ///< helpers there is room for, candidates among them
+    uint32_t helper_count;  ///< at work
     uint32_t bone_capacity; ///< joints and capacity: a multiple of 8
     double *helpers;        ///< a track each
     double *before;         ///< the same, one step ago

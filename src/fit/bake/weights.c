@@ -42,7 +42,9 @@ typedef struct form_job {
 } form_job;
 
 // Where entries (j, l) and (l, j) of a 4 x 4 matrix are added up.
-static const uint8_t PLACE[4][4] = { { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 } };
+static const uint8_t PLACE[4][4] = {
+    { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 }
+};
 
 static void form_pair(cutis_bake_work *work, uint32_t b, uint32_t c, const double *sums)
 {
@@ -91,10 +93,10 @@ void cutis_bake_form(cutis_bake_work *work, uint32_t first, uint32_t end)
 
 // Products of targets and bones -------------------------------------------------------------------
 
-// u = sum over frames of M_b^T v for points of a block and panels [first, end): out[panel][point][8].
-static void block_products(const cutis_bake_work *work, const cutis_bake_level *level,
-                           uint32_t point, uint32_t count, uint32_t first, uint32_t end,
-                           double *right, double *out)
+// u = sum over frames of M_b^T v for points of a block and panels [first, end):
+// out[panel][point][8].
+static void block_products(const cutis_bake_work *work, uint32_t point, uint32_t count,
+                           uint32_t first, uint32_t end, double *right, double *out)
 {
     const cutis_bake_problem *p = work->problem;
     const size_t length = 3 * p->stride, quads = (count + 3) / 4;
@@ -105,7 +107,7 @@ static void block_products(const cutis_bake_work *work, const cutis_bake_level *
             const float *from[4]; // beyond the last point the last one again
             for (size_t i = 0; i < 4; i++) {
                 const size_t at = 4 * quad + i < count ? 4 * quad + i : count - 1;
-                from[i] = p->targets + level->point[point + at] * length + k;
+                from[i] = p->targets + (point + at) * length + k;
             }
             work->wide->pack(from, size, right + quad * 4 * CHUNK);
         }
@@ -184,17 +186,17 @@ static void products_task(void *data, uint32_t task)
         const uint32_t at = b * CUTIS_BAKE_BLOCK, count = block_size(level, b);
         for (uint32_t first = 0; first < end; first += PANELS) {
             const uint32_t last = first + PANELS < end ? first + PANELS : end;
-            block_products(job->work, level, at, count, first, last, m.right, m.sums);
+            block_products(job->work, at, count, first, last, m.right, m.sums);
             for (uint32_t i = 0; i < count; i++)
                 for (uint32_t c = level->joint_first[at + i]; c < level->joint_first[at + i + 1];
                      c++)
                     if (level->joint[c] / 2 >= first && level->joint[c] / 2 < last)
                         level->joint_product[c] =
                             bone_product(m.sums, level->joint[c], first, i, count,
-                                         p->positions + 3 * (size_t)level->point[at + i]);
+                                         p->positions + 3 * (size_t)(at + i));
         }
         for (uint32_t i = 0; i < count; i++) {
-            const float *v = p->targets + level->point[at + i] * 3 * p->stride;
+            const float *v = p->targets + (at + i) * 3 * p->stride;
             double sum = 0;
             for (size_t k = 0; k < 3 * p->stride; k++) sum += (double)v[k] * (double)v[k];
             level->target_square[at + i] = sum;
@@ -284,8 +286,7 @@ static uint32_t gather(const solver *s, int64_t more, double *q)
     const uint32_t n = s->count + (more >= 0);
     for (uint32_t i = 0; i < s->count; i++) {
         for (uint32_t j = 0; j < s->count; j++) q[i * n + j] = s->rows[i * s->n + s->bone[j]];
-        if (more >= 0)
-            q[i * n + s->count] = q[s->count * n + i] = s->rows[i * s->n + (size_t)more];
+        if (more >= 0) q[i * n + s->count] = q[s->count * n + i] = s->rows[i * s->n + (size_t)more];
     }
     if (more >= 0) q[n * n - 1] = s->diagonal[more];
     return n;
@@ -429,11 +430,13 @@ static double add_given(const cutis_bake_problem *p, uint32_t point, double *pro
     return prior * sum;
 }
 
-static double point_square(const cutis_bake_work *work, uint32_t b, uint32_t c, const double *square)
+static double point_square(const cutis_bake_work *work, uint32_t b, uint32_t c,
+                           const double *square)
 {
     double sum = 0;
     for (size_t k = 0; k < CUTIS_BAKE_SQUARE; k++)
-        sum += work->form[(b * (size_t)CUTIS_BAKE_SQUARE + k) * work->bone_capacity + c] * square[k];
+        sum +=
+            work->form[(b * (size_t)CUTIS_BAKE_SQUARE + k) * work->bone_capacity + c] * square[k];
     return sum;
 }
 
@@ -458,7 +461,7 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
     const cutis_bake_problem *p = work->problem;
     cutis_bake_level *level = job->level;
     const uint32_t v = at + i, joints = p->joint_count, first = joints / 2;
-    const double *place = p->positions + 3 * (size_t)level->point[v];
+    const double *place = p->positions + 3 * (size_t)v;
     solver s = { .work = work, .n = work->bone_capacity, .bones = joints + work->helper_count };
     s.limit = p->influences, s.square = level->square + CUTIS_BAKE_SQUARE * (size_t)v;
     s.product = m->product, s.diagonal = m->diagonal, s.rows = m->rows, s.candidates = candidates;
@@ -483,10 +486,10 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
         s.weight[k] = level->weight[(size_t)v * p->influences + k];
     }
     s.count = level->slots[v];
-    s.given_square = add_given(p, level->point[v], s.product);
+    s.given_square = add_given(p, v, s.product);
     s.square_sum = sum + s.given_square;
-    for (uint32_t k = p->first && prior > 0 ? p->first[level->point[v]] : 0;
-         prior > 0 && k < p->first[level->point[v] + 1]; k++)
+    for (uint32_t k = p->first && prior > 0 ? p->first[v] : 0; prior > 0 && k < p->first[v + 1];
+         k++)
         s.diagonal[p->joint[k]] -= 2 * prior * p->weight[k];
     if (prior > 0)
         for (uint32_t k = 0; k < s.candidate_count; k++)
@@ -500,16 +503,14 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
         level->product[(size_t)v * p->influences + k] = s.product[s.bone[k]];
     }
     if (level->residual) {
-        const uint32_t from = p->first ? p->first[level->point[v]] : 0;
-        const uint32_t given = p->first ? p->first[level->point[v] + 1] - from : 0;
+        const uint32_t from = p->first ? p->first[v] : 0;
+        const uint32_t given = p->first ? p->first[v + 1] - from : 0;
         for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++)
             s.product[level->joint[k]] = level->joint_product[k]; // without the prior's part
-        level->residual[v] =
-            residual_of(work, s.square, sum, s.count, s.bone, s.weight, s.product);
-        level->plain[v] =
-            given ? residual_of(work, s.square, sum, given, p->joint + from, p->weight + from,
-                                s.product)
-                  : 0;
+        level->residual[v] = residual_of(work, s.square, sum, s.count, s.bone, s.weight, s.product);
+        level->plain[v] = given ? residual_of(work, s.square, sum, given, p->joint + from,
+                                              p->weight + from, s.product)
+                                : 0;
     }
     if (level->loss) find_losses(&s, level->loss + (size_t)v * p->influences);
 }
@@ -525,8 +526,8 @@ static void weights_task(void *data, uint32_t task)
     for (uint32_t b = task; b < block_count(level); b += CUTIS_BAKE_TASKS) {
         const uint32_t at = b * CUTIS_BAKE_BLOCK, count = block_size(level, b);
         if (job->work->helper_count)
-            block_products(job->work, level, at, count, p->joint_count / 2, (bones + 1) / 2,
-                           m.right, m.sums);
+            block_products(job->work, at, count, p->joint_count / 2, (bones + 1) / 2, m.right,
+                           m.sums);
         for (uint32_t i = 0; i < count; i++) weigh(job, &m, at, i, count, candidates);
     }
 }
@@ -537,8 +538,7 @@ double cutis_bake_weights(cutis_bake_work *work, uint32_t sweeps)
     level_job job = { .work = work, .level = level, .sweeps = sweeps };
     cutis_device_run(work->problem->device, weights_task, &job, CUTIS_BAKE_TASKS);
     double sum = 0;
-    for (uint32_t i = 0; i < level->count; i++)
-        sum += work->problem->mass[level->point[i]] * level->energy[i];
+    for (uint32_t i = 0; i < level->count; i++) sum += work->problem->mass[i] * level->energy[i];
     return sum;
 }
 
@@ -560,8 +560,7 @@ static double gain_of(const level_job *job, uint32_t v, uint32_t bone, double pr
     const double *square = level->square + CUTIS_BAKE_SQUARE * (size_t)v;
     const double prior = prior_of(p);
     double given = 0, g = 0;
-    for (uint32_t i = prior > 0 ? p->first[level->point[v]] : 0;
-         prior > 0 && i < p->first[level->point[v] + 1]; i++)
+    for (uint32_t i = prior > 0 ? p->first[v] : 0; prior > 0 && i < p->first[v + 1]; i++)
         given += prior * p->weight[i] * p->weight[i];
     const double sum = level->target_square[v] + given, mu = level->energy[v];
     for (uint32_t k = 0; k < level->slots[v]; k++) {
@@ -587,17 +586,15 @@ static void gains_task(void *data, uint32_t task)
     const uint32_t first = p->joint_count + work->helper_count, end = first + job->candidates;
     for (uint32_t b = task; b < block_count(level); b += CUTIS_BAKE_TASKS) {
         const uint32_t at = b * CUTIS_BAKE_BLOCK, count = block_size(level, b);
-        block_products(work, level, at, count, first / 2, (end + 1) / 2, m.right, m.sums);
+        block_products(work, at, count, first / 2, (end + 1) / 2, m.right, m.sums);
         for (uint32_t i = 0; i < count; i++)
             for (uint32_t c = 0; c < job->candidates; c++) {
-                const double product =
-                    bone_product(m.sums, first + c, first / 2, i, count,
-                                 p->positions + 3 * (size_t)level->point[at + i]);
+                const double product = bone_product(m.sums, first + c, first / 2, i, count,
+                                                    p->positions + 3 * (size_t)(at + i));
                 const bool may =
                     shares_joint(level, at + i, job->region_joints + c * (size_t)p->joint_count);
                 job->gains[(size_t)c * level->count + at + i] =
-                    may ? p->mass[level->point[at + i]] * gain_of(job, at + i, first + c, product)
-                        : 0;
+                    may ? p->mass[(at + i)] * gain_of(job, at + i, first + c, product) : 0;
             }
     }
 }

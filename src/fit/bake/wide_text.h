@@ -29,7 +29,8 @@ static void products(const double *left, const double *right, size_t count, doub
     for (int r = 0; r < CUTIS_BAKE_RIGHT; r++) s[r] = load(sums + CUTIS_BAKE_LEFT * r);
     for (size_t k = 0; k < count; k++) {
         const lanes a = load(left + CUTIS_BAKE_LEFT * k);
-        for (int r = 0; r < CUTIS_BAKE_RIGHT; r++) s[r] += a * right[CUTIS_BAKE_RIGHT * k + (size_t)r];
+        for (int r = 0; r < CUTIS_BAKE_RIGHT; r++)
+            s[r] += a * right[CUTIS_BAKE_RIGHT * k + (size_t)r];
     }
     for (int r = 0; r < CUTIS_BAKE_RIGHT; r++) store(sums + CUTIS_BAKE_LEFT * r, s[r]);
 }
@@ -77,7 +78,9 @@ static void goal(double *restrict sums, const double *restrict place, const floa
 // Levenberg-Marquardt ---------------------------------------------------------------------------
 
 // P_bc as the 4 x 4 matrix that it is.
-static const uint8_t ENTRY[4][4] = { { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 } };
+static const uint8_t ENTRY[4][4] = {
+    { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 }
+};
 
 typedef struct solver {
     const cutis_bake_motion *motion;
@@ -161,8 +164,8 @@ static void fill_block(const lanes *mb, const lanes *mc, const double *p, lanes 
     lanes y[3][3], x[3][3], xb[3], xc[3];
     for (int j = 0; j < 3; j++) { // S R_c^T, column by column of its rows
         for (int r = 0; r < 3; r++)
-            y[j][r] = mc[r] * p[ENTRY[j][0]] + mc[3 + r] * p[ENTRY[j][1]] +
-                      mc[6 + r] * p[ENTRY[j][2]];
+            y[j][r] =
+                mc[r] * p[ENTRY[j][0]] + mc[3 + r] * p[ENTRY[j][1]] + mc[6 + r] * p[ENTRY[j][2]];
     }
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
@@ -348,7 +351,7 @@ static void solve(const cutis_bake_motion *motion, uint32_t frame, double *scrat
         }
         energy = choose(better, trial, energy);
         damping = choose(better, damping * 0.2, damping * 10);
-        const mask low = damping < 1e-9, high = damping > 1e6;
+        const mask low = damping<1e-9, high = damping> 1e6;
         const lanes zero = { 0 };
         damping = choose(low, zero + 1e-9, choose(high, zero + 1e6, damping));
     }
