@@ -35,6 +35,7 @@ typedef struct bake_job {
     uint8_t *counted; ///< per vertex: of a mesh that is baked
     cutis_bake_report *report;
     double rms, max, plain_rms, plain_max;
+    double *series[2]; ///< RMS per frame: baked, plain
 } bake_job;
 
 /// Frames of all clips, or of a cage's poses, by the method.
@@ -43,6 +44,11 @@ int bake_play(cli_app *app, bake_job *job);
 int bake_read(cli_app *app, bake_job *job);
 /// Play the baked model and the plain one by linear blending against the frames.
 int bake_judge(cli_app *app, bake_job *job);
+
+/// Positions of a frame as the baked model (or the plain one) plays it.
+int bake_frame(cli_app *app, const bake_job *job, bool plain, uint32_t frame, float *positions);
+/// Write the page that --report names.
+int bake_report(cli_app *app, const bake_job *job, const char *report);
 
 int bake_no_memory(cli_app *app, const bake_job *job);
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // A model that is played: clip after clip.
 typedef struct player {
@@ -92,6 +93,7 @@ static int judge_clip(cli_app *app, const bake_job *job, player *p, uint32_t row
         const double square = frame_error(job, f, p->positions, &most);
         if (!plain && square > worst) worst = square, r->worst = f - r->first;
         sum += square;
+        job->series[plain][f] = sqrt(square / vertices);
     }
     const double rms = sqrt(sum / vertices / r->count);
     if (plain)
@@ -101,20 +103,47 @@ static int judge_clip(cli_app *app, const bake_job *job, player *p, uint32_t row
     return EXIT_GOOD;
 }
 
+// The model that is played, and the number of a row's clip in it; UINT32_MAX: it rests.
+static cutis_model *played(const bake_job *job, bool plain, uint32_t row, uint32_t *clip)
+{
+    cutis_model *model = !plain ? job->baked : job->plain ? job->plain : job->model;
+    const uint32_t last = cutis_model_get(model)->clip_count - 1;
+    *clip = job->clips            ? (uint32_t)job->clips[job->rows[row].first]
+            : model == job->model ? UINT32_MAX
+                                  : last;
+    return model;
+}
+
+int bake_frame(cli_app *app, const bake_job *job, bool plain, uint32_t frame, float *positions)
+{
+    ENDS_BY(player_close) player p = { 0 };
+    OWN(cutis_sampler) *sampler = NULL;
+    uint32_t row = 0, clip;
+    while (row + 1 < job->clip_count && frame >= job->rows[row + 1].first) row++;
+    cutis_model *model = played(job, plain, row, &clip);
+    TRY(player_open(app, job, model, &p));
+    if (clip < cutis_model_get(model)->clip_count)
+        TRY(app_result(app, job->path, cutis_sampler_create(model, clip, &sampler)));
+    TRY(play_frame(app, job, &p, sampler, job->times[frame]));
+    memcpy(positions, p.positions, 3 * (size_t)cutis_model_vertex_count(model) * sizeof(float));
+    return EXIT_GOOD;
+}
+
 int bake_judge(cli_app *app, bake_job *job)
 {
     double vertices = 0, frames = 0;
     TRY(count_vertices(app, job));
+    for (int k = 0; k < 2; k++) {
+        if (!job->series[k]) job->series[k] = calloc(job->frames.count + (size_t)1, sizeof(double));
+        if (!job->series[k]) return bake_no_memory(app, job);
+    }
     for (uint32_t v = 0; v < cutis_model_vertex_count(job->baked); v++) vertices += job->counted[v];
     for (int plain = 0; plain < 2; plain++) {
         ENDS_BY(player_close) player p = { 0 };
-        cutis_model *model = !plain ? job->baked : job->plain ? job->plain : job->model;
-        TRY(player_open(app, job, model, &p));
+        uint32_t clip;
+        TRY(player_open(app, job, played(job, plain, 0, &clip), &p));
         for (uint32_t r = 0; r < job->clip_count; r++) {
-            const uint32_t new_clip = cutis_model_get(model)->clip_count - 1;
-            const uint32_t clip = job->clips            ? (uint32_t)job->clips[job->rows[r].first]
-                                  : model == job->model ? UINT32_MAX
-                                                        : new_clip;
+            played(job, plain, r, &clip);
             TRY(judge_clip(app, job, &p, r, clip, vertices, plain));
         }
     }

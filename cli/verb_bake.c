@@ -157,7 +157,9 @@ static int read_options(cli_app *app, bake_job *job)
 
 static int run(cli_app *app, bake_job *job)
 {
+    const char *report = option_text(app, OPTION_REPORT);
     TRY(app_output(app, ".glb .gltf", &job->output)); // others hold no weights
+    if (report) TRY(app_check_output_as(app, "--report", report, ".html"));
     TRY(read_options(app, job));
     TRY(app_open_device(app, &job->device));
     if (job->sequence) {
@@ -174,6 +176,7 @@ static int run(cli_app *app, bake_job *job)
     app_progress_done(app);
     warn(app, job);
     TRY(app_write_model(app, job->baked, job->output));
+    if (report) TRY(bake_report(app, job, report));
     say(app, job);
     if (app->json) emit_result(job);
     return EXIT_GOOD;
@@ -188,6 +191,8 @@ static void close_job(bake_job *job)
     free(job->held_out);
     free(job->rows);
     free(job->counted);
+    free(job->series[0]);
+    free(job->series[1]);
     cage_poses_release(&job->cage);
     cutis_bake_report_destroy(job->report);
     cutis_model_destroy(job->baked);
