@@ -1,6 +1,6 @@
 /// The page of `bake`: figures of every clip, errors frame by frame, and the frame that plain
-/// blending does worst in: what was to be baked, plain blending, the baked file, and how far both are
-/// off.
+/// blending does worst in: what was to be baked, plain blending, the baked file, and how far both
+/// are off.
 #include "bake.h"
 
 #include <math.h>
@@ -87,11 +87,10 @@ static int make_bodies(cli_app *app, const bake_job *job, uint32_t frame, bake_b
     }
     if (out->memory.failed) return bake_no_memory(app, job);
     cutis_model_triangles(job->model, out->indices);
-    memcpy(out->positions[0], job->frames.positions + 3 * count * frame,
-           3 * count * sizeof(float));
-    TRY(app_result(app, "report",
-                   cutis_weld_positions(app->context, (uint32_t)count, out->positions[0],
-                                        out->weld)));
+    memcpy(out->positions[0], job->frames.positions + 3 * count * frame, 3 * count * sizeof(float));
+    TRY(app_result(
+        app, "report",
+        cutis_weld_positions(app->context, (uint32_t)count, out->positions[0], out->weld)));
     TRY(bake_frame(app, job, true, frame, out->positions[1]));
     TRY(bake_frame(app, job, false, frame, out->positions[2]));
     for (int t = 0; t < TILES; t++) {

@@ -72,7 +72,8 @@ static void say(const cli_app *app, const bake_job *job)
     const cutis_bake_report *r = job->report;
     app_say(app, "%s: %u %s, %ju vertices, %.2f s\n", job->output, r->helper_count,
             r->joint_count ? "helper joints" : "joints", (uintmax_t)r->vertex_count, r->seconds);
-    if (r->kept_count)
+    if (r->morph_count) app_say(app, "%-16s %u\n", "morph targets", r->morph_count);
+    if (r->kept_count && r->helper_count)
         app_say(app, "%-16s %ju vertices keep their own, which do better\n", "weights",
                 (uintmax_t)r->kept_count);
     app_say(app, "%s%-16s %7s %12s %12s %12s %12s %8s%s\n", app_style(app, "1"), "clip", "frames",
@@ -96,14 +97,14 @@ static void emit_result(const bake_job *job)
     json_out json = { .file = stdout };
     if (stat(job->output, &info) != 0) info.st_size = 0;
     emit(&json,
-         "{ file %s output %s method %s helpers %u joints %u influences %u vertices %ju "
+         "{ file %s output %s method %s helpers %u morphs %u joints %u influences %u vertices %ju "
          "kept_vertices %ju frames %u fps %g rms %g max %g plain_rms %g plain_max %g ratio %g "
          "bytes %ju seconds %g",
          job->path, job->output, job->sequence ? NULL : cutis_method_name(job->method),
-         r->helper_count, r->joint_count, job->options.influences, (uintmax_t)r->vertex_count,
-         (uintmax_t)r->kept_count, job->frames.count, job->fps, job->rms, job->max, job->plain_rms,
-         job->plain_max, job->plain_rms > 0 ? job->rms / job->plain_rms : NAN,
-         (uintmax_t)info.st_size, r->seconds);
+         r->helper_count, r->morph_count, r->joint_count, job->options.influences,
+         (uintmax_t)r->vertex_count, (uintmax_t)r->kept_count, job->frames.count, job->fps,
+         job->rms, job->max, job->plain_rms, job->plain_max,
+         job->plain_rms > 0 ? job->rms / job->plain_rms : NAN, (uintmax_t)info.st_size, r->seconds);
     emit_array(&json, "clips");
     for (uint32_t i = 0; i < job->clip_count; i++) {
         const bake_clip *c = &job->rows[i];
@@ -133,6 +134,7 @@ static int read_options(cli_app *app, bake_job *job)
     job->fps = option_number(app, OPTION_FPS, 30);
     job->max_error = 1e-3 * option_number(app, OPTION_BAKE_ERROR, 0);
     job->options.influences = option_count(app, OPTION_INFLUENCES, 4);
+    job->options.morphs = option_count(app, OPTION_MORPHS, 0);
     if (job->options.influences > 16)
         return app_usage(app, "--influences %u: at most 16", job->options.influences);
     if (job->sequence && !bones && !option_given(app, OPTION_HELPERS) && !(job->max_error > 0))

@@ -49,6 +49,8 @@ typedef enum option_kind {
     X(FIXED, "fixed", 0, FLAG, 0, 0, 0, 0, "patches: the model's own vertices and triangles")      \
     X(HELPERS, "helpers", 0, COUNT, "H", 0, 0, 1024,                                               \
       "joints to add to a model's own (default 16)")                                               \
+    X(MORPHS, "morphs", 0, COUNT, "K", 0, 1, 32,                                                   \
+      "morph targets, with tracks, for what joints leave over (--helpers 0: the weights stay)")    \
     X(BONES, "bones", 0, COUNT, "N", 0, 1, 1024, "a sequence: joints to find")                     \
     X(BAKE_CLIPS, "clips", 0, TEXT, "all|A,B", 0, 0, 0,                                            \
       "clips that weights are learned from; joints get tracks in all (default all)")               \

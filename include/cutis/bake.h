@@ -32,6 +32,8 @@ typedef struct cutis_bake_frames {
 typedef struct cutis_bake_options {
     uint32_t struct_size;  ///< sizeof of this struct where you compile; 0: as of version 0.1
     uint32_t helpers;      ///< joints to add; without a skin at least 1
+    uint32_t morphs;       ///< morph targets for what joints leave over, with weights over time, at
+                           ///< most 32; without helpers the model's own weights stay
     uint32_t influences;   ///< weights a vertex, 1 .. 16; 0 = 4
     double prior;          ///< how strongly weights are drawn to the model's own: a change by one
                            ///< is worth this part of the diagonal; 0 = 3e-5, negative: not
@@ -42,11 +44,12 @@ typedef struct cutis_bake_options {
 /// that were baked, on the frames that were learned from, in the model's units.
 typedef struct cutis_bake_report {
     uint32_t helper_count;
+    uint32_t morph_count;    ///< morph targets added
     uint32_t joint_count;    ///< that were there, over all skins that were baked
     uint64_t vertex_count;   ///< baked
     uint64_t kept_count;     ///< vertices whose own weights did better, and stay
     const uint32_t *helpers; ///< nodes of the new joints
-    double rms;              ///< over vertices and frames
+    double rms;              ///< over vertices and frames, without morph targets
     double plain_rms;        ///< of the model's own weights by linear blending; 0: it had none
     double seconds;          ///< of solving
 } cutis_bake_report;
@@ -61,7 +64,8 @@ CUTIS_API void cutis_bake_report_destroy(cutis_bake_report *baked); ///< NULL is
 /// @param report what was done (destroy it), or NULL
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (fewer than two frames, frames that do not move or are
 /// not finite, more joints than vertices, frames held out without a skin), CUTIS_UNSUPPORTED (a
-/// mesh that is shown twice), CUTIS_LIMIT_EXCEEDED, CUTIS_CANCELLED, CUTIS_OUT_OF_MEMORY
+/// mesh that is shown twice; morph targets for one that has some), CUTIS_LIMIT_EXCEEDED,
+/// CUTIS_CANCELLED, CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_bake(const cutis_model *model, cutis_device *device,
                                   const cutis_bake_frames *frames,
                                   const cutis_bake_options *options, cutis_model **out,

@@ -68,12 +68,15 @@ for name in "dqs", "sbs", "cor":
     if "two" in wanted:
         method(arm, name, 4, .15, "arm, bend and twist", "--clips", "bend,twist")
         method(arm, name, 8, .04, "arm, bend and twist", "--clips", "bend,twist")
+if "arm" in wanted:
+    method(arm, "dqs", 8, .01, "arm, 8 morphs,", "--morphs", "8")
 if "pose" in wanted:
     posed, fitted = os.path.join(folder, "posed.glb"), os.path.join(folder, "fitted.glb")
     run(cutis, "synth", "arm", "--size", "low", "--examples", os.path.join(folder, "ex"), "-q", "-o", posed)
     run(cutis, "fit", posed, "--poses", "examples", "--shapes", os.path.join(folder, "ex/examples.npy"), "-q", "-o", fitted)
     for name in "psd", "wpsd":
         method(fitted, name, 8, .10, "arm")
+        method(fitted, name, 0, None, "arm, 8 morphs alone,", "--morphs", "8")
 for name in "dqs", "sbs", "cor":
     if "biped" in wanted:
         method(biped, name, 16, .16, "biped"), method(biped, name, 32, .08, "biped")

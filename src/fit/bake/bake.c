@@ -29,6 +29,9 @@ static cutis_result read_options(cutis_bake_job *job, const cutis_bake_options *
     if (job->options.influences > CUTIS_BAKE_SLOTS)
         return INVALID(job->context, "bake: %u influences; 1 to %d can be solved for",
                        job->options.influences, CUTIS_BAKE_SLOTS);
+    if (job->options.morphs > CUTIS_BAKE_MORPHS)
+        return INVALID(job->context, "bake: %u morph targets; %d are the most", job->options.morphs,
+                       CUTIS_BAKE_MORPHS);
     if (job->options.helpers > CUTIS_BAKE_BONES / 4)
         return cutis_fail(job->context, CUTIS_LIMIT_EXCEEDED, "bake: %u joints; %d are the most",
                           job->options.helpers, CUTIS_BAKE_BONES / 4);
@@ -55,6 +58,7 @@ static cutis_bake_problem problem_of(const cutis_bake_job *job, const cutis_bake
         .weight = job->weight,
         .helper_count = job->options.helpers,
         .influences = job->options.influences,
+        .keep_weights = job->options.morphs && job->options.helpers == 0,
         .affinity = AFFINITY,
         .prior = job->diagonal * (prior > 0   ? prior
                                   : prior < 0 ? 0
@@ -94,10 +98,11 @@ static void fill_report(const cutis_bake_job *job, cutis_bake_report *report)
     double rest = 0, plain = 0, count = 0;
     for (uint32_t i = 0; i < job->point_count; i++) {
         const double own = job->solution.plain[i], found = job->solution.residual[i];
-        rest += job->mass[i] * (job->bare || found < own ? found : own);
+        rest += job->mass[i] * (cutis_bake_is_kept(job, i) ? own : found);
         plain += job->mass[i] * own;
         count += job->mass[i];
     }
+    report->morph_count = job->morph_count;
     report->helper_count = job->solution.helper_count;
     report->joint_count = job->joint_count;
     report->vertex_count = (uint64_t)count;
@@ -117,6 +122,7 @@ static cutis_result run(cutis_bake_job *job, cutis_model **out, cutis_bake_repor
     job->learned.helpers = job->solution.helpers;
     TRY(cutis_bake_parents(job));
     TRY(cutis_bake_others(job));
+    TRY(cutis_bake_morph(job));
     uint32_t *nodes = cutis_arena_zero(cutis_owner_arena(report),
                                        job->solution.helper_count + (size_t)1, sizeof *nodes);
     if (!nodes) return cutis_alloc_result(job->context);

@@ -144,9 +144,11 @@ static bool build_nodes(builder *b)
 
 // Skins -------------------------------------------------------------------------------------------
 
-static bool is_kept(const cutis_bake_job *job, uint32_t point)
+bool cutis_bake_is_kept(const cutis_bake_job *job, uint32_t point)
 {
-    return !job->bare && job->solution.plain[point] <= job->solution.residual[point] &&
+    return !job->bare &&
+           (job->problem.keep_weights ||
+            job->solution.plain[point] <= job->solution.residual[point]) &&
            job->first[point + 1] - job->first[point] <= job->problem.influences;
 }
 
@@ -161,7 +163,7 @@ static bool place_helpers(builder *b)
     if (!b->place || !b->added) return false;
     memset(b->place, 0xff, (size_t)b->space_count * count * sizeof *b->place);
     for (uint32_t i = 0; i < job->point_count; i++)
-        for (uint32_t k = 0; k < s->count[i] && !is_kept(job, i); k++)
+        for (uint32_t k = 0; k < s->count[i] && !cutis_bake_is_kept(job, i); k++)
             if (s->bone[(size_t)i * slots + k] >= job->joint_count)
                 b->place[(size_t)job->space[i] * count + s->bone[(size_t)i * slots + k] -
                          job->joint_count] = 0;
@@ -233,7 +235,7 @@ static uint32_t vertex_weights(const builder *b, uint32_t space, uint32_t point,
     const cutis_bake_solution *s = &job->solution;
     const uint32_t slots = job->problem.influences, first = job->bare ? 0 : job->bone_first[space];
     uint32_t count = 0;
-    if (is_kept(job, point)) {
+    if (cutis_bake_is_kept(job, point)) {
         for (uint32_t k = job->first[point]; k < job->first[point + 1]; k++) {
             joints[count] = job->joint[k] - first;
             weights[count++] = (float)job->weight[k];
@@ -264,7 +266,7 @@ static bool build_primitive(builder *b, uint32_t space, uint32_t vertex, cutis_p
     first[0] = 0;
     for (size_t v = 0; v < n; v++) {
         const uint32_t point = job->vertex_point[vertex + v];
-        job->kept_count += is_kept(job, point);
+        job->kept_count += cutis_bake_is_kept(job, point);
         first[v + 1] =
             first[v] + vertex_weights(b, space, point, joints + first[v], weights + first[v]);
     }
@@ -272,8 +274,44 @@ static bool build_primitive(builder *b, uint32_t space, uint32_t vertex, cutis_p
     return true;
 }
 
+// Morph targets of a primitive, from common space back to the mesh's.
+static bool build_targets(builder *b, uint32_t space, uint32_t vertex, cutis_primitive *primitive)
+{
+    cutis_bake_job *job = b->job;
+    const size_t n = primitive->vertex_count;
+    double inverse[12];
+    double34_identity(inverse);
+    cutis_bake_invert(job->bind[space], inverse);
+    cutis_morph_target *targets = cutis_arena_zero(job->arena, job->morph_count, sizeof *targets);
+    if (!targets) return false;
+    for (uint32_t k = 0; k < job->morph_count; k++) {
+        float *to = cutis_arena_alloc(job->arena, n, 3 * sizeof *to);
+        if (!to) return false;
+        for (size_t v = 0; v < n; v++) {
+            const uint32_t point = job->vertex_point[vertex + v];
+            const double *d = job->morphs + ((size_t)k * job->point_count + point) * 3;
+            for (size_t r = 0; r < 3; r++) to[3 * v + r] = (float)double3_dot(inverse + 4 * r, d);
+        }
+        targets[k].positions = to;
+    }
+    primitive->targets = targets;
+    return true;
+}
+
+static bool name_targets(const builder *b, cutis_mesh *mesh)
+{
+    cutis_bake_job *job = b->job;
+    const char **names = cutis_arena_alloc(job->arena, job->morph_count, sizeof *names);
+    for (uint32_t k = 0; names && k < job->morph_count; k++) {
+        names[k] = cutis_arena_format(job->arena, "baked_%u", k);
+        if (!names[k]) return false;
+    }
+    mesh->target_count = job->morph_count, mesh->target_names = names;
+    return names != NULL;
+}
+
 // Morph targets that are a pose space's alone go with it.
-static bool loses_targets(const cutis_bake_job *job, uint32_t mesh)
+bool cutis_bake_loses_targets(const cutis_bake_job *job, uint32_t mesh)
 {
     const cutis_pose_space *space = job->data->pose_space;
     if (!space || space->targets[mesh] == CUTIS_NONE) return false;
@@ -293,7 +331,7 @@ static bool build_meshes(builder *b)
             job->arena, meshes[m].primitives, meshes[m].primitive_count, sizeof *primitives);
         if (!primitives) return false;
         meshes[m].primitives = primitives;
-        b->bare_targets[m] = loses_targets(job, m);
+        b->bare_targets[m] = cutis_bake_loses_targets(job, m);
         if (!b->bare_targets[m]) continue;
         meshes[m].target_count = 0, meshes[m].target_names = NULL, meshes[m].target_weights = NULL;
         for (uint32_t k = 0; k < meshes[m].primitive_count; k++) primitives[k].targets = NULL;
@@ -304,10 +342,14 @@ static bool build_meshes(builder *b)
         if (b->bare_targets[instance->mesh]) b->nodes[instance->node].target_weights = NULL;
         for (uint32_t k = 0; job->baked[i] && k < meshes[instance->mesh].primitive_count; k++) {
             cutis_primitive *primitive = (cutis_primitive *)&meshes[instance->mesh].primitives[k];
-            if (!build_primitive(b, job->bare ? i : (uint32_t)instance->skin, vertex, primitive))
+            const uint32_t space = job->bare ? i : (uint32_t)instance->skin;
+            if (!build_primitive(b, space, vertex, primitive) ||
+                (job->morph_count && !build_targets(b, space, vertex, primitive)))
                 return false;
             vertex += primitive->vertex_count;
         }
+        if (job->morph_count && job->baked[i] && !name_targets(b, &meshes[instance->mesh]))
+            return false;
     }
     b->data.meshes = meshes;
     b->data.pose_space = NULL;
@@ -351,13 +393,36 @@ static bool build_tracks(const builder *b, uint32_t helper, uint32_t first, uint
     return true;
 }
 
+// Weights of the morph targets of all meshes: one channel a node, one set of values.
+static bool build_morph_tracks(const builder *b, uint32_t first, uint32_t end, const float *times,
+                               cutis_channel *out, uint32_t *count)
+{
+    const cutis_bake_job *job = b->job;
+    float *values =
+        cutis_arena_alloc(job->arena, end - first, job->morph_count * sizeof *values + 1);
+    if (!values) return false;
+    for (uint32_t f = first; f < end; f++)
+        for (uint32_t k = 0; k < job->morph_count; k++)
+            values[(size_t)(f - first) * job->morph_count + k] =
+                (float)job->morph_weights[(size_t)k * job->frames->count + f];
+    for (uint32_t i = 0; i < job->instance_count && job->morph_count; i++)
+        if (job->baked[i])
+            out[(*count)++] = (cutis_channel){ job->instances[i].node,
+                                               CUTIS_PATH_WEIGHTS,
+                                               CUTIS_INTERPOLATION_LINEAR,
+                                               end - first,
+                                               times,
+                                               values };
+    return true;
+}
+
 // Frames [first, end) into a clip, after the channels that it has.
 static bool extend_clip(const builder *b, uint32_t first, uint32_t end, cutis_clip *clip)
 {
     const cutis_bake_job *job = b->job;
     const uint32_t count = job->solution.helper_count, old = clip->channel_count;
-    cutis_channel *channels =
-        cutis_arena_alloc(job->arena, old + 2 * (size_t)count + 1, sizeof *channels);
+    cutis_channel *channels = cutis_arena_alloc(
+        job->arena, old + 2 * (size_t)count + job->instance_count + 1, sizeof *channels);
     float *times = cutis_arena_alloc(job->arena, end - first, sizeof *times);
     uint32_t kept = 0;
     if (!channels || !times) return false;
@@ -373,7 +438,7 @@ static bool extend_clip(const builder *b, uint32_t first, uint32_t end, cutis_cl
     for (uint32_t h = 0; h < count; h++)
         if (!build_tracks(b, h, first, end, times, channels + kept + 2 * (size_t)h)) return false;
     clip->channels = channels, clip->channel_count = kept + 2 * count;
-    return true;
+    return build_morph_tracks(b, first, end, times, channels, &clip->channel_count);
 }
 
 static bool build_clips(builder *b)

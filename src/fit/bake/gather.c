@@ -64,6 +64,14 @@ static cutis_result choose_instances(cutis_bake_job *job)
                                "bake: mesh %u is shown twice; each would need weights of its own",
                                instance->mesh);
     }
+    for (uint32_t i = 0; i < job->instance_count && job->options.morphs; i++) {
+        const uint32_t mesh = job->instances[i].mesh;
+        if (job->baked[i] && job->data->meshes[mesh].target_count &&
+            !cutis_bake_loses_targets(job, mesh))
+            return UNSUPPORTED(job->context,
+                               "bake: mesh %u has morph targets of its own; none can be added",
+                               mesh);
+    }
     if (job->bare && job->frames->held_out)
         return INVALID(job->context, "bake: frames are held out, but no mesh has a skin");
     return CUTIS_OK;

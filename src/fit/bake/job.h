@@ -55,7 +55,13 @@ typedef struct cutis_bake_job {
     double *pivot;         ///< 3 per helper, common space
     uint32_t *order;       ///< per helper: place among the new nodes, parents first
     uint64_t kept_count;
+
+    uint32_t morph_count;
+    double *morphs;        ///< [morph][point][3], common space
+    double *morph_weights; ///< [morph][frame]
 } cutis_bake_job;
+
+#define CUTIS_BAKE_MORPHS 32 ///< most morph targets
 
 /// Check everything; points, weights, tracks and targets of both parts.
 cutis_result cutis_bake_gather(cutis_bake_job *job);
@@ -63,6 +69,12 @@ cutis_result cutis_bake_gather(cutis_bake_job *job);
 cutis_result cutis_bake_parents(cutis_bake_job *job);
 /// Tracks of helpers in frames that were held out.
 cutis_result cutis_bake_others(cutis_bake_job *job);
+/// Morph targets and their weights for what is left, as many as options ask for.
+cutis_result cutis_bake_morph(cutis_bake_job *job);
+/// Does a point keep the weights it came with?
+bool cutis_bake_is_kept(const cutis_bake_job *job, uint32_t point);
+/// Do the morph targets of a mesh go, because they are a pose space's alone?
+bool cutis_bake_loses_targets(const cutis_bake_job *job, uint32_t mesh);
 /// The model, with helpers, weights and tracks.
 cutis_result cutis_bake_build(cutis_bake_job *job, cutis_model **out, uint32_t *helper_nodes);
 

@@ -359,7 +359,7 @@ static cutis_result search(cutis_bake_work *work, cutis_arena *arena, cutis_bake
         return cutis_alloc_result(p->context);
     cutis_bake_form(work, 0, p->joint_count);
     cutis_bake_level_products(work, level);
-    if (p->joint_count) work->energy = cutis_bake_weights(work, 4);
+    if (p->joint_count && !p->keep_weights) work->energy = cutis_bake_weights(work, 4);
     if (p->helper_count == 0) return CUTIS_OK;
     TRY(start(work, arena, &kept));
     return refill(work, arena, &kept);

@@ -33,8 +33,9 @@ typedef struct cutis_bake_problem {
     const uint32_t *joint;
     const double *weight;
     uint32_t helper_count, influences;
-    double affinity; ///< alpha
-    double prior;    ///< lambda: what a change of weights by one is worth, a distance
+    double affinity;   ///< alpha
+    double prior;      ///< lambda: what a change of weights by one is worth, a distance
+    bool keep_weights; ///< without helpers: the weights stay as given
 } cutis_bake_problem;
 
 typedef struct cutis_bake_solution {
