@@ -173,15 +173,32 @@ static void inherit_task(void *data, uint32_t index)
     }
 }
 
-// Tracks of a thinner problem: the nearest of its frames.
+// How far apart two frames are: some points are enough.
+static double frames_apart(const cutis_bake_problem *p, uint32_t a, uint32_t b)
+{
+    const uint32_t step = p->point_count / 256 + 1;
+    double sum = 0;
+    for (uint32_t i = 0; i < p->point_count; i += step)
+        for (size_t c = 0; c < 3; c++) {
+            const float *v = p->targets + (3 * (size_t)i + c) * p->stride;
+            const double d = (double)v[a] - v[b];
+            sum += d * d;
+        }
+    return sum;
+}
+
+// Tracks of a thinner problem: of its frames before and after, the one that looks more alike. They
+// may be of different clips.
 static void inherit_tracks(const cutis_bake_work *from, const uint32_t *frame, cutis_bake_work *to)
 {
     const cutis_bake_problem *thin = from->problem, *p = to->problem;
-    uint32_t near = 0;
+    uint32_t before = 0;
     for (uint32_t f = 0; f < p->frame_count; f++) {
-        while (near + 1 < thin->frame_count &&
-               frame[near + 1] + (uint64_t)frame[near] <= 2 * (uint64_t)f)
-            near++;
+        while (before + 1 < thin->frame_count && frame[before + 1] <= f) before++;
+        uint32_t near = before;
+        if (before + 1 < thin->frame_count &&
+            frames_apart(p, f, frame[before + 1]) < frames_apart(p, f, frame[before]))
+            near = before + 1;
         for (size_t k = 0; k < 12 * (size_t)to->helper_count; k++)
             to->helpers[k * p->stride + f] = from->helpers[k * thin->stride + near];
     }

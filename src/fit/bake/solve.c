@@ -13,9 +13,9 @@
 
 // Points and frames that helpers are found on (of twice as many frames every second); rounds of
 // both solves on all points afterwards.
-enum { SAMPLE = 8192, SAMPLE_FRAMES = 150, FULL_ROUNDS = 3, INHERIT_STEPS = 10 };
-enum { SEED_ROUNDS = 2, FIRST_STEPS = 24, REFILL_ROUNDS = 10, REFILL_STEPS = 10, LAST_STEPS = 60 };
-enum { STARTS = 3, ADD_STEPS = 6, CANDIDATES = 6, FOLLOW_STEPS = 40 };
+enum { SAMPLE = 8192, SAMPLE_FRAMES = 150, FULL_ROUNDS = 3, INHERIT_STEPS = 60 };
+enum { SEED_ROUNDS = 2, FIRST_STEPS = 24, REFILL_ROUNDS = 14, REFILL_STEPS = 10, LAST_STEPS = 60 };
+enum { STARTS = 3, ADD_STEPS = 6, CANDIDATES = 6, FOLLOW_STEPS = 80 };
 // Over-relaxation: where it starts, grows on success, and ends.
 static const double BETA = 0.5, BETA_GROWTH = 1.2, BETA_MOST = 4;
 // Rounds that gain less than this part are the last.
@@ -24,7 +24,7 @@ static const double STALLED = 5e-5;
 // Helpers that are tried beyond those wanted.
 static uint32_t extra_of(uint32_t wanted)
 {
-    return wanted < 4 ? 1 : wanted / 4;
+    return wanted < 4 ? 1 : wanted < 16 ? wanted / 4 : wanted / 8;
 }
 
 // What has to be put back when a step fails.
