@@ -11,9 +11,9 @@
 #include "math/mat3.h"
 #include "math/quat.h"
 
-// Points and frames that helpers are found on (of 400 frames every second); rounds of
+// Points and frames that helpers are found on (of 300 frames every second); rounds of
 // both solves on all points afterwards.
-enum { SAMPLE = 8192, SAMPLE_FRAMES = 200, FULL_ROUNDS = 3, INHERIT_STEPS = 60 };
+enum { SAMPLE = 8192, SAMPLE_FRAMES = 150, FULL_ROUNDS = 3, INHERIT_STEPS = 60 };
 enum { SEED_ROUNDS = 2, FIRST_STEPS = 24, REFILL_ROUNDS = 14, REFILL_STEPS = 10, LAST_STEPS = 60 };
 enum { STARTS = 3, ADD_STEPS = 6, CANDIDATES = 6, FOLLOW_STEPS = 80 };
 // Over-relaxation: where it starts, grows on success, and ends.
