@@ -73,7 +73,8 @@ static cutis_transform local_of(const double *parent, const double *world)
     else
         memcpy(m, world, sizeof m);
     double34_linear(m, r);
-    const double det = double33_determinant(r), scale = det > 0 ? cbrt(det) : 1;
+    // Of a scaled rotation; a root, not cbrt, whose last bit is a matter of the C library.
+    const double square = double33_square(r), scale = square > 0 ? sqrt(square / 3) : 1;
     for (int k = 0; k < 9; k++) r[k] /= scale;
     cutis_quat_from_mat3(r, q);
     const float s = (float)scale;
