@@ -47,8 +47,6 @@ static int check_output(cli_app *app, patch_job *job)
     if (job->local && job->fixed)
         return app_usage(app, "--triangulate local makes triangles, --fixed keeps the model's");
     job->baked = has_extension(job->output, ".gltf .glb") && !job->fixed;
-    if (option_given(app, OPTION_BAKE) && (job->fixed || !has_extension(job->output, ".glb")))
-        return app_usage(app, "--bake glb wants -o OUT.glb, and no --fixed");
     if (!job->fixed && !sink_is_mesh(job->output))
         return app_usage(
             app,

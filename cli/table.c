@@ -113,7 +113,7 @@ const verb_row cli_verbs[] = {
       "JSON keys of patches: file, output, method, remove, fill, fixed, frames, vertices_max, triangles_max,\n"
       "volume_variation, seconds; --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
       { COMMON, READING, RUNNING, WRITING, BIT(CLIP), BIT(POSE), BIT(METHOD), BIT(CAGE_POSES),
-          BIT(REMOVE), BIT(FILL), BIT(TRIANGULATE), BIT(FIXED), BIT(BAKE), BIT(WEIGHTED), BIT(BLEND), BIT(FRAMES), BIT(FPS), BIT(INSTANCES), BIT(NORMALS),
+          BIT(REMOVE), BIT(FILL), BIT(TRIANGULATE), BIT(FIXED), BIT(WEIGHTED), BIT(BLEND), BIT(FRAMES), BIT(FPS), BIT(INSTANCES), BIT(NORMALS),
           BIT(INFLUENCES), BIT(ASCII) },
       "cutis deform biped.glb --clip walk --method dqs -o walk.npy\tall frames at 30 a second\n"
       "cutis deform biped.glb --clip bend --frames 30 -o bent.obj\tone frame as a mesh\n"
@@ -242,6 +242,30 @@ const verb_row cli_verbs[] = {
       "cutis reduce body.glb --joints 40 --max-normal 5 --weights u8 -o distant.glb\ta level of detail\n"
       "cutis reduce body.glb --poses auto --compare --report reduce.html -o body4.glb\tall methods, with pictures\n",
       verb_reduce },
+    { "bake", "MODEL|FRAMES", NULL, 1, 1, "any deformer or moving mesh as joints, weights and tracks that every engine plays",
+      "With --method: what the method makes of the model's clips, as linear blending. Skeleton, names and clips stay; --helpers\n"
+      "joints are added below the joints they follow, with tracks in every clip, and weights are solved for all of them. --clips\n"
+      "says what is learned from; other clips get tracks too, and show how well that carries over. --morphs adds morph targets\n"
+      "with tracks for what is left. Morph targets of the model stay; a pose space goes. Patches are baked onto the model's own vertices, a cage is moved by --cage-poses.\n"
+      "With --bones: a rig from a moving mesh alone: an array [frames, vertices, 3] (.npy, .pc2, with --rest), a folder of meshes\n"
+      "with the same vertices in the order of their names, or a model whose first clip moves it by morph targets or nodes. Joints\n"
+      "stand where neighbours move alike, and hang together so. --rig keeps a model's skeleton, moved by --clip (default: its\n"
+      "first, which has as many frames), and adds --helpers. The errors that are told are of the file as linear blending plays it;\n"
+      "--report writes a page with them, frame by frame, and the frame that plain blending does worst in.\n"
+      "\n"
+      "JSON keys: file, output, method (null: a sequence), helpers (joints added), morphs, joints (there before), influences, vertices,\n"
+      "kept_vertices (whose own weights did better), frames, fps, rms, max, plain_rms, plain_max (of plain linear blending; without\n"
+      "a skin of one rigid motion), ratio (rms / plain_rms), bytes, seconds, clips [{name, frames, held_out, rms, max, plain_rms,\n"
+      "plain_max, worst_frame}]. Distances in the model's units, over vertices and frames.\n",
+      { COMMON, READING, WRITING, RUNNING, BIT(METHOD), BIT(BAKE_CLIPS), BIT(HELPERS), BIT(MORPHS), BIT(BAKE_ERROR), BIT(BONES), BIT(BAKE_REST),
+          BIT(RIG), BIT(CLIP), BIT(CAGE_POSES), BIT(FPS), BIT(INFLUENCES), BIT(WEIGHTS), BIT(REPORT) },
+      "cutis bake arm.glb --method dqs --helpers 8 -o baked.glb\tdual quaternions for an engine that has none\n"
+      "cutis bake biped.glb --method sbs --max-error 1 -o baked.glb\tas few joints as keep every vertex within 1 mm\n"
+      "cutis bake biped.glb --method cor --clips walk,bend -o baked.glb\tlearned from two clips, tracks in all\n"
+      "cutis bake arm.glb --method dqs --helpers 8 --morphs 8 -o baked.glb\tnearer still, for engines with morph targets\n"
+      "cutis bake cloth.npy --rest cloth.obj --bones 20 -o cloth.glb\ta simulation as twenty joints\n"
+      "cutis bake muscles.npy --rig body.glb --helpers 8 -o body8.glb\thelpers beside a skeleton\n",
+      verb_bake },
     { "cage", "MODEL", NULL, 1, 1, "bind a model to a cage whose vertices move it",
       "The cage is a closed triangle mesh around the model (OBJ, PLY, OFF, STL, glTF). Weights are mean value coordinates, which\n"
       "any cage has, or harmonic ones, which are never negative and stay in their limb, but need every vertex inside.\n"

@@ -47,8 +47,19 @@ typedef enum option_kind {
     X(TRIANGULATE, "triangulate", 0, CHOICE, "HOW", "strips local", 0, 0,                          \
       "patches: strips, which are closed, or the paper's local Delaunay, which may have holes")    \
     X(FIXED, "fixed", 0, FLAG, 0, 0, 0, 0, "patches: the model's own vertices and triangles")      \
-    X(BAKE, "bake", 0, CHOICE, "FORMAT", "glb", 0, 0,                                              \
-      "patches: one mesh per frame in a .glb that shows them one by one (as -o OUT.glb does)")     \
+    X(HELPERS, "helpers", 0, COUNT, "H", 0, 0, 1024,                                               \
+      "joints to add to a model's own (default 16)")                                               \
+    X(MORPHS, "morphs", 0, COUNT, "K", 0, 1, 32,                                                   \
+      "morph targets, with tracks, for what joints leave over (--helpers 0: the weights stay)")    \
+    X(BONES, "bones", 0, COUNT, "N", 0, 1, 1024, "a sequence: joints to find")                     \
+    X(BAKE_CLIPS, "clips", 0, TEXT, "all|A,B", 0, 0, 0,                                            \
+      "clips that weights are learned from; joints get tracks in all (default all)")               \
+    X(BAKE_ERROR, "max-error", 0, NUMBER, "MM", 0, 1e-6, 1e9,                                      \
+      "as few joints as keep every vertex within MM thousandths of a unit (glTF: mm)")             \
+    X(BAKE_REST, "rest", 0, PATH, "MESH", 0, 0, 0,                                                 \
+      "a sequence: the mesh that it moves, at rest (default: the first frame)")                    \
+    X(RIG, "rig", 0, PATH, "MODEL", 0, 0, 0,                                                       \
+      "a sequence: keep this model's skeleton and clip, and add joints to it")                     \
     X(PLOT, "plot", 0, PATH, "OUT.svg|png", 0, 0, 0,                                               \
       "volume and curvature of a joint against its bend: five fills of patches and lbs")           \
     X(JOINT, "joint", 0, TEXT, "PART", 0, 0, 0,                                                    \
@@ -91,8 +102,9 @@ typedef enum option_kind {
     X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \
     X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0,                                       \
       "random numbers (crowd, family, poses)")                                                     \
-    X(KIND, "kind", 0, CHOICE, "KIND", "auto human quadruped bird octopus insect bear hand fish any", \
-      0, 0, "what kind of body (family: default human; rig: default auto, as its limbs tell)")     \
+    X(KIND, "kind", 0, CHOICE, "KIND",                                                             \
+      "auto human quadruped bird octopus insect bear hand fish any", 0, 0,                         \
+      "what kind of body (family: default human; rig: default auto, as its limbs tell)")           \
     X(REST_POSE, "pose", 0, CHOICE, "POSE", "auto a t sitting bent", 0, 0,                         \
       "family: the rest pose (default: as the seed says)")                                         \
     X(SCAN, "scan", 0, CHOICE, "WHEN", "auto on off", 0, 0,                                        \
@@ -319,7 +331,8 @@ extern const uint32_t cli_verb_count;
     X(render)                                                                                      \
     X(compare)                                                                                     \
     X(reproduce)                                                                                   \
-    X(reduce) X(cage) X(fit) X(handles) X(skeleton) X(rig) X(view) X(retarget) X(help) X(version)
+    X(reduce)                                                                                      \
+    X(bake) X(cage) X(fit) X(handles) X(skeleton) X(rig) X(view) X(retarget) X(help) X(version)
 #define CLI_VERB(name) int verb_##name(struct cli_app *app);
 CLI_VERBS(CLI_VERB)
 #undef CLI_VERB

@@ -5,6 +5,7 @@
 #ifndef CUTIS_CUTIS_H
 #define CUTIS_CUTIS_H
 
+#include <cutis/bake.h>
 #include <cutis/base.h>
 #include <cutis/cage.h>
 #include <cutis/clip.h>

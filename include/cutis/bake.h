@@ -1,0 +1,77 @@
+/// Baking: any motion of a mesh as joints, weights and tracks that every engine plays. A model's
+/// own skeleton and clips stay; helper joints are added below the joints they follow, with tracks,
+/// and weights are solved for all of them. Without a skin the joints are found from nothing.
+/// Formulas: docs/spec/bake.md.
+///
+/// Threads: several may bake at once, the same model too; one device for several: see
+/// cutis/device.h.
+#ifndef CUTIS_BAKE_H
+#define CUTIS_BAKE_H
+
+#include <cutis/device.h>
+#include <cutis/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// How the vertices of a model move: frame after frame, of several clips one after the other. All
+/// arrays are borrowed for the call.
+typedef struct cutis_bake_frames {
+    uint32_t count;
+    const cutis_transform *poses; ///< count * node_count local transforms; NULL: the rest pose
+    const float *positions;  ///< count * cutis_model_vertex_count * 3, world space, output order
+    const int32_t *clips;    ///< per frame: clip of the model that it is of, ascending; NULL: all
+                             ///< are of a new clip
+    const float *times;      ///< per frame: seconds, ascending within a clip; NULL: 30 a second
+    const uint8_t *held_out; ///< per frame: 1: nothing is learned from it, but helpers have keys
+                             ///< for it all the same; NULL: none. Needs a skin
+} cutis_bake_frames;
+
+/// The zero value: weights on the joints there are, 4 a vertex.
+typedef struct cutis_bake_options {
+    uint32_t struct_size;  ///< sizeof of this struct where you compile; 0: as of version 0.1
+    uint32_t helpers;      ///< joints to add; without a skin at least 1
+    uint32_t morphs;       ///< morph targets for what joints leave over, with weights over time, at
+                           ///< most 32; without helpers the model's own weights stay
+    uint32_t influences;   ///< weights a vertex, 1 .. 16; 0 = 4
+    double prior;          ///< how strongly weights are drawn to the model's own: a change by one
+                           ///< is worth this part of the diagonal; 0 = 3e-5, negative: not
+    const char *clip_name; ///< of a new clip; NULL: "baked"
+} cutis_bake_options;
+
+/// What was done. Owned by whoever got it; cutis_bake_report_destroy. Errors are of the vertices
+/// that were baked, on the frames that were learned from, in the model's units.
+typedef struct cutis_bake_report {
+    uint32_t helper_count;
+    uint32_t morph_count;    ///< morph targets added
+    uint32_t joint_count;    ///< that were there, over all skins that were baked
+    uint64_t vertex_count;   ///< baked
+    uint64_t kept_count;     ///< vertices whose own weights did better, and stay
+    const uint32_t *helpers; ///< nodes of the new joints
+    double rms;              ///< over vertices and frames, without morph targets
+    double plain_rms;        ///< of the model's own weights by linear blending; 0: it had none
+    double seconds;          ///< of solving
+} cutis_bake_report;
+
+CUTIS_API void cutis_bake_report_destroy(cutis_bake_report *baked); ///< NULL is fine
+
+/// A model that linear blending moves as the frames do, as nearly as so many joints can. Nodes,
+/// names, clips and everything else of the model stay; new nodes come after the others. A pose
+/// space goes: its displacements belong to other weights. Morph targets are left out of account:
+/// frames have them at rest. The result does not depend on the device or its threads.
+/// @param device whose threads work; NULL: the calling one
+/// @param report what was done (destroy it), or NULL
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (fewer than two frames, frames that do not move or are
+/// not finite, more joints than vertices, frames held out without a skin), CUTIS_UNSUPPORTED (a
+/// mesh that is shown twice; morph targets for one that has some), CUTIS_LIMIT_EXCEEDED,
+/// CUTIS_CANCELLED, CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_bake(const cutis_model *model, cutis_device *device,
+                                  const cutis_bake_frames *frames,
+                                  const cutis_bake_options *options, cutis_model **out,
+                                  cutis_bake_report **report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

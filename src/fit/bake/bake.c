@@ -1,0 +1,160 @@
+// Baking: gather, solve, build. Invariant: nothing is published unless everything succeeded; the
+// result depends on model, frames and options only.
+#include "fit/bake/job.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/os/os.h"
+#include "math/mat3.h"
+#include "math/quat.h"
+#include "math/svd3.h"
+
+// What keeps a bone near its vertices: so much of their squared distance to where it alone would
+// take them (docs/spec/bake.md 2).
+static const double AFFINITY = 3e-4;
+static const double PRIOR = 3e-5;
+
+void cutis_bake_report_destroy(cutis_bake_report *baked)
+{
+    cutis_owner_destroy(baked);
+}
+
+static cutis_result read_options(cutis_bake_job *job, const cutis_bake_options *options)
+{
+    if (!cutis_options_copy(&job->options, sizeof job->options, sizeof job->options, options))
+        return UNSUPPORTED(job->context, CUTIS_NEWER, "bake");
+    if (job->options.influences == 0) job->options.influences = 4;
+    if (job->options.influences > CUTIS_BAKE_SLOTS)
+        return INVALID(job->context, "bake: %u influences; 1 to %d can be solved for",
+                       job->options.influences, CUTIS_BAKE_SLOTS);
+    if (job->options.morphs > CUTIS_BAKE_MORPHS)
+        return INVALID(job->context, "bake: %u morph targets; %d are the most", job->options.morphs,
+                       CUTIS_BAKE_MORPHS);
+    if (job->options.helpers > CUTIS_BAKE_BONES / 4)
+        return cutis_fail(job->context, CUTIS_LIMIT_EXCEEDED, "bake: %u joints; %d are the most",
+                          job->options.helpers, CUTIS_BAKE_BONES / 4);
+    return CUTIS_OK;
+}
+
+static cutis_bake_problem problem_of(const cutis_bake_job *job, const cutis_bake_part *part)
+{
+    const double prior = job->options.prior;
+    return (cutis_bake_problem){
+        .context = job->context,
+        .device = job->device,
+        .point_count = job->point_count,
+        .frame_count = part->count,
+        .joint_count = job->joint_count,
+        .stride = part->stride,
+        .positions = job->positions,
+        .targets = part->targets,
+        .joints = part->joints,
+        .mass = job->mass,
+        .space = job->bare ? NULL : job->space,
+        .first = job->bare ? NULL : job->first,
+        .joint = job->joint,
+        .weight = job->weight,
+        .helper_count = job->options.helpers,
+        .influences = job->options.influences,
+        .keep_weights = job->options.morphs && job->options.helpers == 0,
+        .affinity = AFFINITY,
+        .prior = job->diagonal * (prior > 0   ? prior
+                                  : prior < 0 ? 0
+                                              : PRIOR),
+    };
+}
+
+// Frames that were held out: helpers start where the joints they follow are.
+cutis_result cutis_bake_others(cutis_bake_job *job)
+{
+    cutis_bake_part *part = &job->others;
+    const uint32_t count = job->solution.helper_count;
+    part->helpers =
+        cutis_arena_zero(job->arena, (size_t)count * 12 * part->stride + 1, sizeof(double));
+    if (!part->helpers) return cutis_alloc_result(job->context);
+    if (part->count == 0 || count == 0) return CUTIS_OK;
+    for (uint32_t h = 0; h < count; h++)
+        for (size_t f = 0; f < part->count; f++) {
+            const size_t stride = part->stride;
+            double m[12], a[9], r[9], at[3];
+            double *to = part->helpers + h * 12 * stride + f;
+            cutis_bake_matrix(part->joints + job->parent_bone[h] * 12 * stride, stride, f, m);
+            double34_linear(m, a);
+            if (!cutis_polar3(a, r)) double33_identity(r);
+            double34_point(m, job->pivot + 3 * (size_t)h, at);
+            for (size_t i = 0; i < 3; i++) {
+                for (size_t j = 0; j < 3; j++) to[(3 * j + i) * stride] = r[3 * i + j];
+                to[(9 + i) * stride] = at[i] - double3_dot(r + 3 * i, job->pivot + 3 * (size_t)h);
+            }
+        }
+    const cutis_bake_problem problem = problem_of(job, part);
+    return cutis_bake_follow(&problem, &job->solution, part->helpers);
+}
+
+static void fill_report(const cutis_bake_job *job, cutis_bake_report *report)
+{
+    double rest = 0, plain = 0, count = 0;
+    for (uint32_t i = 0; i < job->point_count; i++) {
+        const double own = job->solution.plain[i], found = job->solution.residual[i];
+        rest += job->mass[i] * (cutis_bake_is_kept(job, i) ? own : found);
+        plain += job->mass[i] * own;
+        count += job->mass[i];
+    }
+    report->morph_count = job->morph_count;
+    report->helper_count = job->solution.helper_count;
+    report->joint_count = job->joint_count;
+    report->vertex_count = (uint64_t)count;
+    report->kept_count = job->kept_count;
+    report->rms = sqrt(rest / count / job->learned.count);
+    report->plain_rms = sqrt(plain / count / job->learned.count);
+}
+
+static cutis_result run(cutis_bake_job *job, cutis_model **out, cutis_bake_report *report)
+{
+    const double begun = cutis_os_seconds();
+    TRY(cutis_bake_gather(job));
+    if (job->bare && job->options.helpers == 0)
+        return INVALID(job->context, "bake: the model has no skin, and no joints are asked for");
+    job->problem = problem_of(job, &job->learned);
+    TRY(cutis_bake_solve(&job->problem, job->arena, &job->solution));
+    job->learned.helpers = job->solution.helpers;
+    TRY(cutis_bake_parents(job));
+    TRY(cutis_bake_others(job));
+    TRY(cutis_bake_morph(job));
+    uint32_t *nodes = cutis_arena_zero(cutis_owner_arena(report),
+                                       job->solution.helper_count + (size_t)1, sizeof *nodes);
+    if (!nodes) return cutis_alloc_result(job->context);
+    report->helpers = nodes;
+    TRY(cutis_bake_build(job, out, nodes));
+    fill_report(job, report);
+    report->seconds = cutis_os_seconds() - begun;
+    return CUTIS_OK;
+}
+
+cutis_result cutis_bake(const cutis_model *model, cutis_device *device,
+                        const cutis_bake_frames *frames, const cutis_bake_options *options,
+                        cutis_model **out, cutis_bake_report **report)
+{
+    if (out) *out = NULL;
+    if (report) *report = NULL;
+    if (!model || !frames || !out) return CUTIS_INVALID_ARGUMENT;
+    cutis_context *context = cutis_model_context(model);
+    cutis_arena arena = { .context = context };
+    cutis_bake_job job = { .model = model,
+                           .data = cutis_model_get(model),
+                           .context = context,
+                           .device = device,
+                           .arena = &arena,
+                           .frames = frames };
+    cutis_bake_report *made = cutis_owner_create(context, sizeof *made);
+    cutis_result result = made ? read_options(&job, options) : cutis_alloc_result(context);
+    if (result == CUTIS_OK) result = run(&job, out, made);
+    cutis_arena_release(&arena);
+    if (result == CUTIS_OK && report)
+        *report = made;
+    else
+        cutis_owner_destroy(made);
+    return cutis_fail_in(context, result);
+}

@@ -1,0 +1,90 @@
+/// One call of cutis_bake: the model and its frames as a problem, and the way back.
+///
+/// Points live in a common space: a vertex p of a mesh stands at bind * p, where `bind` belongs to
+/// the skin, so that a helper is one rigid motion whatever the spaces of meshes are; the middle of
+/// the body is its origin.
+#ifndef CUTIS_FIT_BAKE_JOB_H
+#define CUTIS_FIT_BAKE_JOB_H
+
+#include <cutis/bake.h>
+
+#include "fit/bake/solver.h"
+
+/// Frames of one kind: learned from, or held out.
+typedef struct cutis_bake_part {
+    uint32_t count;
+    uint32_t *frame; ///< of the call
+    size_t stride;
+    float *targets;  ///< [point][3][stride]
+    double *joints;  ///< a track each
+    double *helpers; ///< a track each
+} cutis_bake_part;
+
+typedef struct cutis_bake_job {
+    const cutis_model *model;
+    const cutis_model_data *data;
+    cutis_context *context;
+    cutis_device *device;
+    cutis_arena *arena;
+    const cutis_bake_frames *frames;
+    cutis_bake_options options;
+    uint32_t vertex_count, instance_count;
+    const cutis_instance *instances;
+    bool bare;            ///< there is no skin: joints come from nothing
+    uint8_t *baked;       ///< per instance
+    double (*bind)[12];   ///< per skin, or per instance of a bare body: mesh to common space
+    uint32_t *bone_first; ///< per skin: its first bone; UINT32_MAX: it has none
+    uint32_t joint_count; ///< bones that are there
+    uint32_t *bone_node;  ///< per bone: node
+    uint32_t *bone_skin;  ///< per bone
+    double centre[3], diagonal;
+    cutis_mat34 *world, *rest_world; ///< of nodes, per frame; at rest
+
+    uint32_t point_count;
+    uint32_t *vertex_point; ///< per output vertex, or UINT32_MAX: not baked
+    double *positions, *mass;
+    uint32_t *space; ///< per point: its skin or instance
+    uint32_t *first, *joint;
+    double *weight;
+    cutis_bake_part learned, others;
+    cutis_bake_problem problem; ///< of the learned frames
+    cutis_bake_solution solution;
+
+    int32_t *parent;       ///< per helper: node of the model; bare: another helper; or CUTIS_NONE
+    uint32_t *parent_bone; ///< per helper, in a skeleton: the joint it follows
+    double *pivot;         ///< 3 per helper, common space
+    uint32_t *order;       ///< per helper: place among the new nodes, parents first
+    uint64_t kept_count;
+
+    uint32_t morph_count;
+    double *morphs;        ///< [morph][point][3], common space
+    double *morph_weights; ///< [morph][frame]
+} cutis_bake_job;
+
+#define CUTIS_BAKE_MORPHS 32 ///< most morph targets
+
+/// Check everything; points, weights, tracks and targets of both parts.
+cutis_result cutis_bake_gather(cutis_bake_job *job);
+/// Which joint each helper follows, or which helper, and where it turns.
+cutis_result cutis_bake_parents(cutis_bake_job *job);
+/// Tracks of helpers in frames that were held out.
+cutis_result cutis_bake_others(cutis_bake_job *job);
+/// Morph targets and their weights for what is left, as many as options ask for.
+cutis_result cutis_bake_morph(cutis_bake_job *job);
+/// Does a point keep the weights it came with?
+bool cutis_bake_is_kept(const cutis_bake_job *job, uint32_t point);
+/// Do the morph targets of a mesh go, because they are a pose space's alone?
+bool cutis_bake_loses_targets(const cutis_bake_job *job, uint32_t mesh);
+/// The model, with helpers, weights and tracks.
+cutis_result cutis_bake_build(cutis_bake_job *job, cutis_model **out, uint32_t *helper_nodes);
+
+/// A joint's matrix world * inverse bind * bind^-1 in common space, centred, in a pose.
+void cutis_bake_joint(const cutis_bake_job *job, uint32_t bone, const cutis_mat34 *world,
+                      double *out);
+/// The inverse of an affine matrix. @return false: it has none, and nothing is written
+bool cutis_bake_invert(const double *matrix, double *out);
+
+/// A bone's or helper's matrix (row-major 3 x 4) in a frame of a part.
+void cutis_bake_matrix(const double *track, size_t stride, size_t frame, double *out);
+
+#endif

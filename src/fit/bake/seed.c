@@ -1,0 +1,252 @@
+// New helpers where most is unexplained: regions of points, the rigid motion of each, and of some
+// the one that gains most (docs/spec/bake.md 4). Invariant: ties go to the lower number.
+#include "fit/bake/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "math/mat3.h"
+#include "math/svd3.h"
+
+enum { REGIONS = 6, REGION_LEAST = 24, REGION_PART = 120 };
+// A region's joint is one that has this much of its weight, or shares a point with such a one: a
+// helper may move to where it is of most use, but not to another limb.
+static const double JOINT_LEAST = 0.05;
+
+typedef struct seeding {
+    cutis_bake_work *work;
+    uint32_t region_size, region_count;
+    uint32_t *regions; ///< [region][region_size]
+    double *residual;  ///< per point, averaged
+    double *distance;
+    uint8_t *taken;
+    uint8_t *joints; ///< [region][joint_count]
+    double *gains;
+} seeding;
+
+static void average(seeding *s)
+{
+    const cutis_bake_level *level = s->work->level;
+    for (uint32_t i = 0; i < level->count; i++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < CUTIS_BAKE_NEAR; k++)
+            sum += level->energy[level->near[(size_t)CUTIS_BAKE_NEAR * i + k]];
+        s->residual[i] = sum / CUTIS_BAKE_NEAR;
+    }
+}
+
+// The nearest points of one that are in no region yet.
+static uint32_t grow(seeding *s, uint32_t centre, uint32_t *region)
+{
+    const cutis_bake_level *level = s->work->level;
+    const cutis_bake_problem *p = s->work->problem;
+    const double *c = p->positions + 3 * (size_t)centre;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < level->count; i++) {
+        const double *x = p->positions + 3 * (size_t)i;
+        const double d[3] = { x[0] - c[0], x[1] - c[1], x[2] - c[2] };
+        if (s->taken[i]) continue;
+        const double far = double3_dot(d, d);
+        uint32_t at = count < s->region_size ? count++ : s->region_size;
+        for (; at > 0 && far < s->distance[at - 1]; at--)
+            if (at < s->region_size)
+                s->distance[at] = s->distance[at - 1], region[at] = region[at - 1];
+        if (at < s->region_size) s->distance[at] = far, region[at] = i;
+    }
+    for (uint32_t k = 0; k < count; k++) s->taken[region[k]] = 1;
+    return count;
+}
+
+// Joints that share a point with the region's.
+static void widen(const cutis_bake_problem *p, const cutis_bake_level *level, uint8_t *joints)
+{
+    enum { OWN = 1, SHARED = 2 };
+    for (uint32_t i = 0; i < level->count; i++) {
+        const uint32_t first = p->first[i], end = p->first[i + 1];
+        bool some = false;
+        for (uint32_t k = first; k < end; k++) some |= joints[p->joint[k]] == OWN;
+        for (uint32_t k = first; k < end && some; k++)
+            if (!joints[p->joint[k]]) joints[p->joint[k]] = SHARED;
+    }
+}
+
+static void find_regions(seeding *s)
+{
+    const cutis_bake_level *level = s->work->level;
+    const cutis_bake_problem *p = s->work->problem;
+    memset(s->taken, 0, level->count);
+    s->region_count = 0;
+    while (s->region_count < REGIONS) {
+        uint32_t best = UINT32_MAX;
+        for (uint32_t i = 0; i < level->count; i++)
+            if (!s->taken[i] && (best == UINT32_MAX || s->residual[i] > s->residual[best]))
+                best = i;
+        if (best == UINT32_MAX) break;
+        uint32_t *region = s->regions + (size_t)s->region_count * s->region_size;
+        if (grow(s, best, region) < s->region_size) break;
+        uint8_t *joints = s->joints + (size_t)s->region_count * p->joint_count;
+        for (uint32_t j = 0; j < p->joint_count; j++) {
+            double sum = 0;
+            for (uint32_t k = 0; k < s->region_size; k++)
+                for (uint32_t i = p->first[(region[k])]; i < p->first[(region[k]) + 1]; i++)
+                    if (p->joint[i] == j) sum += p->weight[i];
+            joints[j] = sum > JOINT_LEAST * s->region_size;
+        }
+        if (p->joint_count) widen(p, level, joints);
+        s->region_count++;
+    }
+}
+
+// The rigid motion that fits points (NULL: the first ones) best in a frame (Kabsch), as columns of
+// a track.
+static void fit_frame(const cutis_bake_problem *p, const uint32_t *points, uint32_t count,
+                      size_t frame, double *track)
+{
+    double mean[3] = { 0 }, place[3] = { 0 }, a[9] = { 0 }, u[9], s[3], v[9], r[9];
+    for (uint32_t k = 0; k < count; k++) {
+        const size_t x = 3 * (size_t)(points ? points[k] : k);
+        for (size_t c = 0; c < 3; c++) {
+            mean[c] += p->positions[x + c] / count;
+            place[c] += (double)p->targets[(x + c) * p->stride + frame] / count;
+        }
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        const size_t x = 3 * (size_t)(points ? points[k] : k);
+        for (size_t i = 0; i < 3; i++)
+            for (size_t j = 0; j < 3; j++)
+                a[3 * i + j] += ((double)p->targets[(x + i) * p->stride + frame] - place[i]) *
+                                (p->positions[x + j] - mean[j]);
+    }
+    cutis_svd3(a, u, s, v);
+    double33_multiply_transpose(u, v, r);
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < 3; j++) track[(3 * j + i) * p->stride + frame] = r[3 * i + j];
+        track[(9 + i) * p->stride + frame] = place[i] - double3_dot(r + 3 * i, mean);
+    }
+}
+
+static void fit_task(void *data, uint32_t index)
+{
+    const seeding *s = data;
+    const cutis_bake_work *work = s->work;
+    const cutis_bake_problem *p = work->problem;
+    const uint32_t *region = s->regions + (size_t)index * s->region_size;
+    double *track = work->helpers + (work->helper_count + index) * 12 * p->stride;
+    memset(track, 0, 12 * p->stride * sizeof *track);
+    for (size_t f = 0; f < p->frame_count; f++) fit_frame(p, region, s->region_size, f, track);
+}
+
+// The best of the regions becomes the next helper.
+static void choose(seeding *s)
+{
+    cutis_bake_work *work = s->work;
+    cutis_bake_level *level = work->level;
+    const cutis_bake_problem *p = work->problem;
+    const uint32_t bones = p->joint_count + work->helper_count;
+    uint32_t best = 0;
+    double most = -1;
+    cutis_bake_form(work, bones, bones + s->region_count);
+    cutis_bake_gains(work, s->region_count, s->joints, s->gains);
+    for (uint32_t r = 0; r < s->region_count; r++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < level->count; i++) sum += s->gains[(size_t)r * level->count + i];
+        if (sum > most) most = sum, best = r;
+    }
+    const size_t size = 12 * p->stride;
+    double *to = work->helpers + work->helper_count * size;
+    if (best) memcpy(to, to + best * size, size * sizeof *to);
+    const uint8_t *joints = s->joints + (size_t)best * p->joint_count;
+    memcpy(work->seed_joints + (size_t)work->helper_count * p->joint_count, joints, p->joint_count);
+    for (uint32_t i = 0; level->allowed && i < level->count; i++) {
+        bool may = false;
+        for (uint32_t k = level->joint_first[i]; k < level->joint_first[i + 1]; k++)
+            may |= joints[level->joint[k]] != 0;
+        level->allowed[(size_t)work->helper_count * level->count + i] = may;
+    }
+    work->helper_count++;
+}
+
+// The first bone of all, where there is no joint: one rigid motion of everything.
+static void seed_whole(seeding *s)
+{
+    cutis_bake_work *work = s->work;
+    const cutis_bake_problem *p = work->problem;
+    double *track = work->helpers;
+    memset(track, 0, 12 * p->stride * sizeof *track);
+    for (size_t f = 0; f < p->frame_count; f++) fit_frame(p, NULL, work->level->count, f, track);
+    work->helper_count = 1;
+}
+
+static bool allocate(seeding *s, cutis_arena *arena)
+{
+    const cutis_bake_level *level = s->work->level;
+    const cutis_bake_problem *p = s->work->problem;
+    const uint32_t part = level->count / REGION_PART;
+    s->region_size = s->work->region_factor * (part > REGION_LEAST ? part : REGION_LEAST);
+    if (s->region_size > level->count / 2) s->region_size = level->count / 2 + 1;
+    s->regions = cutis_arena_alloc(arena, (size_t)REGIONS * s->region_size, sizeof *s->regions);
+    s->residual = cutis_arena_alloc(arena, level->count, sizeof *s->residual);
+    s->distance = cutis_arena_alloc(arena, s->region_size, sizeof *s->distance);
+    s->taken = cutis_arena_alloc(arena, level->count, 1);
+    s->joints = cutis_arena_alloc(arena, (size_t)REGIONS * p->joint_count + 1, 1);
+    s->gains = cutis_arena_alloc(arena, (size_t)REGIONS * level->count, sizeof *s->gains);
+    return s->regions && s->residual && s->distance && s->taken && s->joints && s->gains;
+}
+
+cutis_result cutis_bake_seed(cutis_bake_work *work, uint32_t count, uint32_t rounds)
+{
+    const cutis_bake_problem *p = work->problem;
+    cutis_arena arena = { .context = p->context };
+    cutis_result result = CUTIS_OK;
+    seeding s = { .work = work };
+    if (!allocate(&s, &arena)) result = cutis_alloc_result(p->context);
+    while (result == CUTIS_OK && work->helper_count < count) {
+        if (p->joint_count + work->helper_count == 0) {
+            seed_whole(&s);
+        } else {
+            average(&s);
+            find_regions(&s);
+            if (s.region_count == 0) break;
+            cutis_device_run(p->device, fit_task, &s, s.region_count);
+            choose(&s);
+        }
+        const uint32_t bones = p->joint_count + work->helper_count;
+        for (uint32_t k = 0; k < rounds; k++) {
+            cutis_bake_form(work, k ? p->joint_count : bones - 1, bones);
+            work->energy = cutis_bake_weights(work, 2);
+            work->energy -= cutis_bake_motion_solve(work, 2);
+        }
+        cutis_bake_form(work, p->joint_count, bones);
+        work->energy = cutis_bake_weights(work, 2); // residuals of the points as they are
+        result = cutis_progress(p->context, "finding helpers",
+                                (double)work->helper_count / (count ? count : 1));
+    }
+    cutis_arena_release(&arena);
+    return result;
+}
+
+void cutis_bake_drop(cutis_bake_work *work, uint32_t helper)
+{
+    const cutis_bake_problem *p = work->problem;
+    cutis_bake_level *level = work->level;
+    const size_t size = 12 * p->stride, after = work->helper_count - 1 - helper;
+    double *track = work->helpers + helper * size;
+    memmove(track, track + size, after * size * sizeof *track);
+    if (level->allowed)
+        memmove(level->allowed + (size_t)helper * level->count,
+                level->allowed + (size_t)(helper + 1) * level->count, after * level->count);
+    uint8_t *joints = work->seed_joints + (size_t)helper * p->joint_count;
+    memmove(joints, joints + p->joint_count, after * p->joint_count);
+    for (uint32_t i = 0; i < level->count; i++) {
+        uint32_t *bone = level->bone + (size_t)i * p->influences, kept = 0;
+        double *weight = level->weight + (size_t)i * p->influences;
+        for (uint32_t k = 0; k < level->slots[i]; k++) {
+            if (bone[k] == p->joint_count + helper) continue;
+            weight[kept] = weight[k];
+            bone[kept++] = bone[k] - (bone[k] > p->joint_count + helper);
+        }
+        level->slots[i] = (uint8_t)kept;
+    }
+    work->helper_count--;
+}

@@ -1,0 +1,611 @@
+// Weights of points on the simplex with few influences, each point for itself (docs/spec/bake.md
+// 2). The form of all bones is shared; a point needs its rows of the bones it follows. Invariant: a
+// point's energy never rises, and what is written for it depends on it alone.
+#include "fit/bake/solver.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "math/cholesky.h"
+
+// Bones tried in one sweep, best first.
+enum { TRIED = 6 };
+// Frames of a product that are in work together: a panel of them stays in the first cache.
+enum { CHUNK = 192 };
+
+const double *cutis_bake_track(const cutis_bake_work *work, uint32_t bone)
+{
+    const cutis_bake_problem *p = work->problem;
+    const size_t size = 12 * p->stride;
+    return bone < p->joint_count ? p->joints + bone * size
+                                 : work->helpers + (bone - p->joint_count) * size;
+}
+
+// Columns of two bones side by side, [3 stride][8].
+static void pack_left(cutis_bake_work *work, uint32_t panel)
+{
+    const size_t length = 3 * work->problem->stride;
+    double *to = work->left + panel * 8 * length;
+    for (uint32_t b = 0; b < 2; b++) {
+        const double *track = cutis_bake_track(work, 2 * panel + b);
+        for (size_t j = 0; j < 4; j++)
+            for (size_t k = 0; k < length; k++) to[8 * k + 4 * b + j] = track[j * length + k];
+    }
+}
+
+// Forms -------------------------------------------------------------------------------------------
+
+typedef struct form_job {
+    cutis_bake_work *work;
+    uint32_t first, end;
+} form_job;
+
+// Where entries (j, l) and (l, j) of a 4 x 4 matrix are added up.
+static const uint8_t PLACE[4][4] = {
+    { 0, 1, 2, 3 }, { 1, 4, 5, 6 }, { 2, 5, 7, 8 }, { 3, 6, 8, 9 }
+};
+
+static void form_pair(cutis_bake_work *work, uint32_t b, uint32_t c, const double *sums)
+{
+    const size_t n = work->bone_capacity;
+    double entry[CUTIS_BAKE_SQUARE] = { 0 };
+    for (int j = 0; j < 4; j++)
+        for (int l = 0; l < 4; l++) entry[PLACE[j][l]] += sums[8 * j + l];
+    // The form is multiplied with products of coordinates that stand there once.
+    for (size_t k = 0; k < CUTIS_BAKE_SQUARE; k++) {
+        work->form[(b * (size_t)CUTIS_BAKE_SQUARE + k) * n + c] = entry[k];
+        work->form[(c * (size_t)CUTIS_BAKE_SQUARE + k) * n + b] = entry[k];
+        if (b == c) work->diagonal[k * n + b] = entry[k];
+    }
+}
+
+// One bone with all up to itself, and with those that are no helpers of this call.
+static void form_task(void *data, uint32_t index)
+{
+    const form_job *job = data;
+    cutis_bake_work *work = job->work;
+    const uint32_t b = job->first + index;
+    const size_t length = 3 * work->problem->stride;
+    const double *track = cutis_bake_track(work, b);
+    double chunk[4 * CHUNK];
+    for (uint32_t panel = 0; 2 * panel <= b; panel++) {
+        double sums[32] = { 0 };
+        const double *left = work->left + panel * 8 * length;
+        for (size_t k = 0; k < length; k += CHUNK) {
+            const size_t count = length - k < CHUNK ? length - k : CHUNK;
+            for (size_t j = 0; j < 4; j++)
+                for (size_t i = 0; i < count; i++) chunk[4 * i + j] = track[j * length + k + i];
+            work->wide->products(left + 8 * k, chunk, count, sums);
+        }
+        form_pair(work, b, 2 * panel, sums);
+        if (2 * panel + 1 <= b) form_pair(work, b, 2 * panel + 1, sums + 4);
+    }
+}
+
+void cutis_bake_form(cutis_bake_work *work, uint32_t first, uint32_t end)
+{
+    // Panels of the bones that changed; those of others are there.
+    for (uint32_t panel = first / 2; 2 * panel < end; panel++) pack_left(work, panel);
+    form_job job = { work, first, end };
+    cutis_device_run(work->problem->device, form_task, &job, end - first);
+}
+
+// Products of targets and bones -------------------------------------------------------------------
+
+// u = sum over frames of M_b^T v for points of a block and panels [first, end):
+// out[panel][point][8].
+static void block_products(const cutis_bake_work *work, uint32_t point, uint32_t count,
+                           uint32_t first, uint32_t end, double *right, double *out)
+{
+    const cutis_bake_problem *p = work->problem;
+    const size_t length = 3 * p->stride, quads = (count + 3) / 4;
+    memset(out, 0, (end - first) * quads * 32 * sizeof *out);
+    for (size_t k = 0; k < length; k += CHUNK) {
+        const size_t size = length - k < CHUNK ? length - k : CHUNK;
+        for (size_t quad = 0; quad < quads; quad++) {
+            const float *from[4]; // beyond the last point the last one again
+            for (size_t i = 0; i < 4; i++) {
+                const size_t at = 4 * quad + i < count ? 4 * quad + i : count - 1;
+                from[i] = p->targets + (point + at) * length + k;
+            }
+            work->wide->pack(from, size, right + quad * 4 * CHUNK);
+        }
+        for (uint32_t panel = first; panel < end; panel++)
+            for (size_t quad = 0; quad < quads; quad++)
+                work->wide->products(work->left + panel * 8 * length + 8 * k,
+                                     right + quad * 4 * CHUNK, size,
+                                     out + ((panel - first) * quads + quad) * 32);
+    }
+}
+
+// c_b of a bone from the products of its point.
+static double bone_product(const double *sums, uint32_t bone, uint32_t panel_first, uint32_t i,
+                           uint32_t count, const double *at)
+{
+    const size_t quads = (count + 3) / 4;
+    const double *u =
+        sums + ((bone / 2 - panel_first) * quads + i / 4) * 32 + 8 * (i % 4) + 4 * (bone % 2);
+    return u[0] * at[0] + u[1] * at[1] + u[2] * at[2] + u[3];
+}
+
+typedef struct level_job {
+    cutis_bake_work *work;
+    cutis_bake_level *level;
+    uint32_t sweeps;
+    uint32_t candidates;
+    const uint8_t *region_joints;
+    double *gains; ///< [candidate][point]
+} level_job;
+
+static uint32_t block_count(const cutis_bake_level *level)
+{
+    return (level->count + CUTIS_BAKE_BLOCK - 1) / CUTIS_BAKE_BLOCK;
+}
+
+static uint32_t block_size(const cutis_bake_level *level, uint32_t block)
+{
+    const uint32_t left = level->count - block * CUTIS_BAKE_BLOCK;
+    return left < CUTIS_BAKE_BLOCK ? left : CUTIS_BAKE_BLOCK;
+}
+
+// Panels in work together, so that a task's memory does not grow with the joints.
+enum { PANELS = 32 };
+
+// A task's memory: packed targets, products, and the rows of a point.
+typedef struct task_memory {
+    double *right, *sums, *rows, *product, *diagonal;
+} task_memory;
+
+static task_memory memory_of(const cutis_bake_work *work, uint32_t task)
+{
+    const size_t n = work->bone_capacity;
+    task_memory m = { .right = work->scratch + task * work->scratch_size };
+    m.sums = m.right + (size_t)CUTIS_BAKE_BLOCK * CHUNK;
+    m.rows = m.sums + (size_t)CUTIS_BAKE_BLOCK * 8 * (n / 2 > PANELS ? n / 2 : PANELS);
+    m.product = m.rows + (CUTIS_BAKE_SLOTS + 2) * n;
+    m.diagonal = m.product + n;
+    return m;
+}
+
+size_t cutis_bake_weights_scratch(uint32_t bone_capacity)
+{
+    const size_t n = bone_capacity, panels = n / 2 > PANELS ? n / 2 : PANELS;
+    return (size_t)CUTIS_BAKE_BLOCK * CHUNK + (size_t)CUTIS_BAKE_BLOCK * 8 * panels +
+           (CUTIS_BAKE_SLOTS + 4) * n;
+}
+
+static void products_task(void *data, uint32_t task)
+{
+    const level_job *job = data;
+    cutis_bake_level *level = job->level;
+    const cutis_bake_problem *p = job->work->problem;
+    const task_memory m = memory_of(job->work, task);
+    const uint32_t end = (p->joint_count + 1) / 2;
+    for (uint32_t b = task; b < block_count(level); b += CUTIS_BAKE_TASKS) {
+        const uint32_t at = b * CUTIS_BAKE_BLOCK, count = block_size(level, b);
+        for (uint32_t first = 0; first < end; first += PANELS) {
+            const uint32_t last = first + PANELS < end ? first + PANELS : end;
+            block_products(job->work, at, count, first, last, m.right, m.sums);
+            for (uint32_t i = 0; i < count; i++)
+                for (uint32_t c = level->joint_first[at + i]; c < level->joint_first[at + i + 1];
+                     c++)
+                    if (level->joint[c] / 2 >= first && level->joint[c] / 2 < last)
+                        level->joint_product[c] =
+                            bone_product(m.sums, level->joint[c], first, i, count,
+                                         p->positions + 3 * (size_t)(at + i));
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            const float *v = p->targets + (at + i) * 3 * p->stride;
+            double sum = 0;
+            for (size_t k = 0; k < 3 * p->stride; k++) sum += (double)v[k] * (double)v[k];
+            level->target_square[at + i] = sum;
+        }
+    }
+}
+
+void cutis_bake_level_products(cutis_bake_work *work, cutis_bake_level *level)
+{
+    level_job job = { .work = work, .level = level };
+    cutis_device_run(work->problem->device, products_task, &job, CUTIS_BAKE_TASKS);
+}
+
+// One point ---------------------------------------------------------------------------------------
+
+typedef struct solver {
+    const cutis_bake_work *work;
+    uint32_t limit, bones;
+    size_t n;
+    double affinity, prior; ///< the latter lambda^2 F
+    double square_sum, given_square;
+    const double *square;
+    double *product;  ///< per bone: c_b, with the prior's part
+    double *diagonal; ///< per bone: Q_bb
+    double *rows;     ///< of the support, one each
+    uint32_t candidate_count;
+    const uint32_t *candidates;
+    uint32_t count, bone[CUTIS_BAKE_SLOTS + 1];
+    double weight[CUTIS_BAKE_SLOTS + 1], energy;
+} solver;
+
+// Q_bc of a bone and all others; Q_bb is in `diagonal`.
+static void fill_row(const solver *s, uint32_t bone, double *row)
+{
+    s->work->wide->row(s->work->form + bone * (size_t)CUTIS_BAKE_SQUARE * s->n, s->square, s->n,
+                       row);
+    const double own = s->square_sum - s->product[bone];
+    for (uint32_t c = 0; c < s->bones; c++) row[c] += own - s->product[c];
+    row[bone] = s->diagonal[bone];
+}
+
+// Least w^T Q w on a support of up to SLOTS + 1 bones: those whose weights are not positive leave.
+// @param q n x n; @param keep numbers of the support that stay; @return how many
+static uint32_t simplex(uint32_t n, const double *q, uint32_t *keep, double *weight, double *energy)
+{
+    uint32_t count = n;
+    for (uint32_t i = 0; i < n; i++) keep[i] = i;
+    while (count > 1) {
+        double a[(CUTIS_BAKE_SLOTS + 1) * (CUTIS_BAKE_SLOTS + 1)], x[CUTIS_BAKE_SLOTS + 1];
+        double trace = 0, sum = 0;
+        for (uint32_t i = 0; i < count; i++) trace += q[keep[i] * n + keep[i]];
+        for (uint32_t i = 0; i < count; i++) {
+            for (uint32_t j = 0; j <= i; j++) a[i * count + j] = q[keep[i] * n + keep[j]];
+            a[i * count + i] += 1e-12 * trace; // two bones that move alike share
+            x[i] = 1;
+        }
+        uint32_t worst = count;
+        if (cutis_cholesky_factor(count, a)) {
+            cutis_cholesky_solve(count, a, x);
+            for (uint32_t i = 0; i < count; i++) sum += x[i];
+            double least = 1e-6 * sum;
+            for (uint32_t i = 0; i < count; i++)
+                if (x[i] < least) least = x[i], worst = i;
+        } else {
+            worst = count - 1;
+        }
+        if (worst == count) {
+            for (uint32_t i = 0; i < count; i++) weight[i] = x[i] / sum;
+            break;
+        }
+        count--;
+        for (uint32_t i = worst; i < count; i++) keep[i] = keep[i + 1];
+    }
+    if (count == 1) weight[0] = 1;
+    *energy = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double g = 0;
+        for (uint32_t j = 0; j < count; j++) g += q[keep[i] * n + keep[j]] * weight[j];
+        *energy += weight[i] * g;
+    }
+    return count;
+}
+
+// Q of the support and perhaps one more bone.
+static uint32_t gather(const solver *s, int64_t more, double *q)
+{
+    const uint32_t n = s->count + (more >= 0);
+    for (uint32_t i = 0; i < s->count; i++) {
+        for (uint32_t j = 0; j < s->count; j++) q[i * n + j] = s->rows[i * s->n + s->bone[j]];
+        if (more >= 0) q[i * n + s->count] = q[s->count * n + i] = s->rows[i * s->n + (size_t)more];
+    }
+    if (more >= 0) q[n * n - 1] = s->diagonal[more];
+    return n;
+}
+
+typedef struct support {
+    uint32_t count, keep[CUTIS_BAKE_SLOTS + 1];
+    double weight[CUTIS_BAKE_SLOTS + 1], energy;
+} support;
+
+// The support and one more bone; where that is one too many, the best without one of them.
+static support try_bone(const solver *s, uint32_t bone)
+{
+    double q[(CUTIS_BAKE_SLOTS + 1) * (CUTIS_BAKE_SLOTS + 1)];
+    const uint32_t n = gather(s, bone, q);
+    support all = { 0 }, best = { .energy = DBL_MAX };
+    all.count = simplex(n, q, all.keep, all.weight, &all.energy);
+    if (all.count <= s->limit) return all;
+    for (uint32_t out = 0; out + 1 < n; out++) { // never the new one
+        double part[CUTIS_BAKE_SLOTS * CUTIS_BAKE_SLOTS];
+        support one = { 0 };
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t j = 0; j < n; j++)
+                if (i != out && j != out) part[at++] = q[i * n + j];
+        one.count = simplex(n - 1, part, one.keep, one.weight, &one.energy);
+        for (uint32_t i = 0; i < one.count; i++) one.keep[i] += one.keep[i] >= out;
+        if (one.energy < best.energy) best = one;
+    }
+    return best;
+}
+
+// Take a support over: its rows are there but for the last bone's.
+static void take(solver *s, const support *t, uint32_t bone)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const uint32_t from = t->keep[i];
+        if (from == s->count) {
+            fill_row(s, bone, s->rows + count * s->n);
+            s->bone[count] = bone;
+        } else {
+            if (from != count)
+                memcpy(s->rows + count * s->n, s->rows + from * s->n, s->bones * sizeof *s->rows);
+            s->bone[count] = s->bone[from];
+        }
+        s->weight[count++] = t->weight[i];
+    }
+    s->count = count, s->energy = t->energy;
+}
+
+// Candidates by what a step towards them alone gains. @return how many, best first
+static uint32_t rank(const solver *s, uint32_t *best)
+{
+    double gains[TRIED];
+    uint32_t found = 0;
+    for (uint32_t k = 0; k < s->candidate_count; k++) {
+        const uint32_t b = s->candidates[k];
+        double g = 0;
+        bool there = false;
+        for (uint32_t i = 0; i < s->count; i++) {
+            g += s->weight[i] * s->rows[i * s->n + b];
+            there |= s->bone[i] == b;
+        }
+        const double slope = s->energy - g, bend = s->diagonal[b] - 2 * g + s->energy;
+        if (there || !(slope > 1e-9 * s->energy) || !(bend > 0)) continue;
+        const double gain = slope * slope / bend;
+        uint32_t at = found < TRIED ? found++ : TRIED;
+        for (; at > 0 && gain > gains[at - 1]; at--)
+            if (at < TRIED) gains[at] = gains[at - 1], best[at] = best[at - 1];
+        if (at < TRIED) gains[at] = gain, best[at] = b;
+    }
+    return found;
+}
+
+static void solve_point(solver *s, uint32_t sweeps)
+{
+    support t;
+    if (s->count == 0) {
+        uint32_t best = s->candidates[0];
+        for (uint32_t k = 1; k < s->candidate_count; k++)
+            if (s->diagonal[s->candidates[k]] < s->diagonal[best]) best = s->candidates[k];
+        s->bone[s->count++] = best;
+    }
+    for (uint32_t i = 0; i < s->count; i++) fill_row(s, s->bone[i], s->rows + i * s->n);
+    double q[(CUTIS_BAKE_SLOTS + 1) * (CUTIS_BAKE_SLOTS + 1)];
+    gather(s, -1, q);
+    t.count = simplex(s->count, q, t.keep, t.weight, &t.energy);
+    take(s, &t, 0);
+    for (uint32_t sweep = 0; sweep < sweeps; sweep++) {
+        uint32_t best[TRIED];
+        const uint32_t found = rank(s, best);
+        bool better = false;
+        for (uint32_t k = 0; k < found && !better; k++) {
+            t = try_bone(s, best[k]);
+            better = t.energy < s->energy * (1 - 1e-7);
+            if (better) take(s, &t, best[k]);
+        }
+        if (!better) break;
+    }
+}
+
+// What the energy would rise by without a bone of the support.
+static void find_losses(const solver *s, double *loss)
+{
+    double q[(CUTIS_BAKE_SLOTS + 1) * (CUTIS_BAKE_SLOTS + 1)];
+    const uint32_t n = gather(s, -1, q);
+    for (uint32_t out = 0; out < n; out++) {
+        double part[CUTIS_BAKE_SLOTS * CUTIS_BAKE_SLOTS];
+        uint32_t at = 0;
+        support t;
+        t.energy = DBL_MAX;
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t j = 0; j < n; j++)
+                if (i != out && j != out) part[at++] = q[i * n + j];
+        if (n > 1) simplex(n - 1, part, t.keep, t.weight, &t.energy);
+        for (uint32_t k = 0; n == 1 && k < s->candidate_count; k++)
+            if (s->candidates[k] != s->bone[0])
+                t.energy = fmin(t.energy, s->diagonal[s->candidates[k]]);
+        loss[out] = t.energy - s->energy;
+    }
+}
+
+// All points --------------------------------------------------------------------------------------
+
+static double prior_of(const cutis_bake_problem *p)
+{
+    return p->first ? p->prior * p->prior * p->frame_count : 0;
+}
+
+// What of the prior concerns a point: its given weights go into the products. @return |w0|^2
+static double add_given(const cutis_bake_problem *p, uint32_t point, double *product)
+{
+    const double prior = prior_of(p);
+    double sum = 0;
+    if (!(prior > 0)) return 0;
+    for (uint32_t i = p->first[point]; i < p->first[point + 1]; i++) {
+        product[p->joint[i]] += prior * p->weight[i];
+        sum += p->weight[i] * p->weight[i];
+    }
+    return prior * sum;
+}
+
+static double point_square(const cutis_bake_work *work, uint32_t b, uint32_t c,
+                           const double *square)
+{
+    double sum = 0;
+    for (size_t k = 0; k < CUTIS_BAKE_SQUARE; k++)
+        sum +=
+            work->form[(b * (size_t)CUTIS_BAKE_SQUARE + k) * work->bone_capacity + c] * square[k];
+    return sum;
+}
+
+// Sum of squares of the residual alone, of some weights. @param product c_b of each
+static double residual_of(const cutis_bake_work *work, const double *square, double target_square,
+                          uint32_t count, const uint32_t *bone, const double *weight,
+                          const double *product)
+{
+    double sum = 0;
+    for (uint32_t a = 0; a < count; a++)
+        for (uint32_t b = 0; b < count; b++)
+            sum += weight[a] * weight[b] *
+                   (point_square(work, bone[a], bone[b], square) - product[bone[a]] -
+                    product[bone[b]] + target_square);
+    return sum > 0 ? sum : 0;
+}
+
+static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint32_t i,
+                  uint32_t count, uint32_t *candidates)
+{
+    const cutis_bake_work *work = job->work;
+    const cutis_bake_problem *p = work->problem;
+    cutis_bake_level *level = job->level;
+    const uint32_t v = at + i, joints = p->joint_count, first = joints / 2;
+    const double *place = p->positions + 3 * (size_t)v;
+    solver s = { .work = work, .n = work->bone_capacity, .bones = joints + work->helper_count };
+    s.limit = p->influences, s.square = level->square + CUTIS_BAKE_SQUARE * (size_t)v;
+    s.product = m->product, s.diagonal = m->diagonal, s.rows = m->rows, s.candidates = candidates;
+    for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++) {
+        candidates[s.candidate_count++] = level->joint[k];
+        s.product[level->joint[k]] = level->joint_product[k];
+    }
+    for (uint32_t h = 0; h < work->helper_count; h++) {
+        s.product[joints + h] = bone_product(m->sums, joints + h, first, i, count, place);
+        if (!level->allowed || level->allowed[(size_t)h * level->count + v])
+            candidates[s.candidate_count++] = joints + h;
+    }
+    // Q_bb first: affinity is of the residual, the prior comes after it.
+    work->wide->row(work->diagonal, s.square, s.n, s.diagonal);
+    const double prior = prior_of(p), sum = level->target_square[v];
+    for (uint32_t k = 0; k < s.candidate_count; k++) {
+        const uint32_t b = candidates[k];
+        s.diagonal[b] = (1 + p->affinity) * (s.diagonal[b] - 2 * s.product[b] + sum) + prior;
+    }
+    for (uint32_t k = 0; k < level->slots[v]; k++) {
+        s.bone[k] = level->bone[(size_t)v * p->influences + k];
+        s.weight[k] = level->weight[(size_t)v * p->influences + k];
+    }
+    s.count = level->slots[v];
+    s.given_square = add_given(p, v, s.product);
+    s.square_sum = sum + s.given_square;
+    for (uint32_t k = p->first && prior > 0 ? p->first[v] : 0; prior > 0 && k < p->first[v + 1];
+         k++)
+        s.diagonal[p->joint[k]] -= 2 * prior * p->weight[k];
+    if (prior > 0)
+        for (uint32_t k = 0; k < s.candidate_count; k++)
+            s.diagonal[candidates[k]] += s.given_square;
+    solve_point(&s, job->sweeps);
+    level->slots[v] = (uint8_t)s.count;
+    level->energy[v] = s.energy;
+    for (uint32_t k = 0; k < s.count; k++) {
+        level->bone[(size_t)v * p->influences + k] = s.bone[k];
+        level->weight[(size_t)v * p->influences + k] = s.weight[k];
+        level->product[(size_t)v * p->influences + k] = s.product[s.bone[k]];
+    }
+    if (level->residual) {
+        const uint32_t from = p->first ? p->first[v] : 0;
+        const uint32_t given = p->first ? p->first[v + 1] - from : 0;
+        for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++)
+            s.product[level->joint[k]] = level->joint_product[k]; // without the prior's part
+        level->residual[v] = residual_of(work, s.square, sum, s.count, s.bone, s.weight, s.product);
+        level->plain[v] = given ? residual_of(work, s.square, sum, given, p->joint + from,
+                                              p->weight + from, s.product)
+                                : 0;
+    }
+    if (level->loss) find_losses(&s, level->loss + (size_t)v * p->influences);
+}
+
+static void weights_task(void *data, uint32_t task)
+{
+    const level_job *job = data;
+    cutis_bake_level *level = job->level;
+    const cutis_bake_problem *p = job->work->problem;
+    const task_memory m = memory_of(job->work, task);
+    const uint32_t bones = p->joint_count + job->work->helper_count;
+    uint32_t candidates[CUTIS_BAKE_BONES];
+    for (uint32_t b = task; b < block_count(level); b += CUTIS_BAKE_TASKS) {
+        const uint32_t at = b * CUTIS_BAKE_BLOCK, count = block_size(level, b);
+        if (job->work->helper_count)
+            block_products(job->work, at, count, p->joint_count / 2, (bones + 1) / 2, m.right,
+                           m.sums);
+        for (uint32_t i = 0; i < count; i++) weigh(job, &m, at, i, count, candidates);
+    }
+}
+
+double cutis_bake_weights(cutis_bake_work *work, uint32_t sweeps)
+{
+    cutis_bake_level *level = work->level;
+    level_job job = { .work = work, .level = level, .sweeps = sweeps };
+    cutis_device_run(work->problem->device, weights_task, &job, CUTIS_BAKE_TASKS);
+    double sum = 0;
+    for (uint32_t i = 0; i < level->count; i++) sum += work->problem->mass[i] * level->energy[i];
+    return sum;
+}
+
+// Candidates for helpers --------------------------------------------------------------------------
+
+static bool shares_joint(const cutis_bake_level *level, uint32_t v, const uint8_t *joints)
+{
+    if (!level->allowed) return true;
+    for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++)
+        if (joints[level->joint[k]]) return true;
+    return false;
+}
+
+static double gain_of(const level_job *job, uint32_t v, uint32_t bone, double product)
+{
+    const cutis_bake_work *work = job->work;
+    const cutis_bake_problem *p = work->problem;
+    const cutis_bake_level *level = job->level;
+    const double *square = level->square + CUTIS_BAKE_SQUARE * (size_t)v;
+    const double prior = prior_of(p);
+    double given = 0, g = 0;
+    for (uint32_t i = prior > 0 ? p->first[v] : 0; prior > 0 && i < p->first[v + 1]; i++)
+        given += prior * p->weight[i] * p->weight[i];
+    const double sum = level->target_square[v] + given, mu = level->energy[v];
+    for (uint32_t k = 0; k < level->slots[v]; k++) {
+        const size_t at = (size_t)v * p->influences + k;
+        g += level->weight[at] * (point_square(work, bone, level->bone[at], square) - product -
+                                  level->product[at] + sum);
+    }
+    const double own = (1 + p->affinity) * (point_square(work, bone, bone, square) - 2 * product +
+                                            level->target_square[v]) +
+                       prior + given;
+    const double slope = mu - g, bend = own - 2 * g + mu;
+    if (!(slope > 0) || !(bend > 0)) return 0;
+    return slope < bend ? slope * slope / bend : mu - own;
+}
+
+static void gains_task(void *data, uint32_t task)
+{
+    const level_job *job = data;
+    const cutis_bake_work *work = job->work;
+    const cutis_bake_problem *p = work->problem;
+    const cutis_bake_level *level = job->level;
+    const task_memory m = memory_of(work, task);
+    const uint32_t first = p->joint_count + work->helper_count, end = first + job->candidates;
+    for (uint32_t b = task; b < block_count(level); b += CUTIS_BAKE_TASKS) {
+        const uint32_t at = b * CUTIS_BAKE_BLOCK, count = block_size(level, b);
+        block_products(work, at, count, first / 2, (end + 1) / 2, m.right, m.sums);
+        for (uint32_t i = 0; i < count; i++)
+            for (uint32_t c = 0; c < job->candidates; c++) {
+                const double product = bone_product(m.sums, first + c, first / 2, i, count,
+                                                    p->positions + 3 * (size_t)(at + i));
+                const bool may =
+                    shares_joint(level, at + i, job->region_joints + c * (size_t)p->joint_count);
+                job->gains[(size_t)c * level->count + at + i] =
+                    may ? p->mass[(at + i)] * gain_of(job, at + i, first + c, product) : 0;
+            }
+    }
+}
+
+void cutis_bake_gains(cutis_bake_work *work, uint32_t candidates, const uint8_t *region_joints,
+                      double *gains)
+{
+    level_job job = { .work = work,
+                      .level = work->level,
+                      .candidates = candidates,
+                      .region_joints = region_joints,
+                      .gains = gains };
+    cutis_device_run(work->problem->device, gains_task, &job, CUTIS_BAKE_TASKS);
+}
