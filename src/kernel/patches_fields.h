@@ -201,7 +201,6 @@ enum patch_count {
     F(ring_first, int, 1, VERTICES_1)                                                              \
     F(ring, int, 1, RINGS) /* neighbours counter-clockwise; on a loop from border to border */     \
     F(ring_edge, int, 1, RINGS)                                                                    \
-    F(edge_normal, pvec, 1, EDGES) /* of its faces together, weighted by area */                   \
     F(face_vertex, int, 3, FACES)                                                                  \
     F(face_edge, int, 3, FACES)   /* from corner k to k + 1 */                                     \
     F(face_joined, int, 3, FACES) /* the face across it in the same part, or -1 */                 \
@@ -260,7 +259,6 @@ enum patch_count {
     F(slot_gap, double, 1, SLOTS, ANCHORS, WALK)    /* by rank: distance to the next */            \
     F(slot_on_loop, int, 1, SLOTS, ANCHORS, WALK)   /* by rank */                                  \
     F(slot_out, int, 1, SLOTS, NUMBER, SOURCES) /* vertex; -1 - n: split point n of the joint */   \
-    F(slot_rung, int, 1, SLOTS, STRIPS, STRIPS) /* its first rung */                               \
     /* rungs: from a slot of the parent to one of the child */                                     \
     F(anchor_rank, int, 1, RUNGS, ANCHORS, WALK)    /* of the parent's slot */                     \
     F(anchor_partner, int, 1, RUNGS, ANCHORS, WALK) /* of the child's */                           \
@@ -282,8 +280,7 @@ enum patch_count {
     F(rung_count, int, 1, RUNGS, KEEP, SOURCES) /* inner samples */                                \
     F(rung_first, int, 1, RUNGS, KEEP, SOURCES) /* first of them, from the joint's first */        \
     F(rung_face, int, 1, RUNGS, NUMBER, STRIPS) /* first triangle of the strip to the next rung */ \
-    F(rung_normal, pvec, 4, RUNGS, STRIPS, STRIPS) /* sums at its ends: after it and before it */  \
-    F(sample, pvec, 1, POINTS, KEEP, STRIPS)       /* parent's rest space */                       \
+    F(sample, pvec, 1, POINTS, KEEP, STRIPS)    /* parent's rest space */                          \
     F(sample_normal, pvec, 2, POINTS, STRIPS, STRIPS)                                              \
     /* output */                                                                                   \
     F(block_vertex, int, 1, VERTEX_BLOCKS, COUNT, SOURCES) /* first output vertex of a block */    \

@@ -4,6 +4,8 @@
     patches_borders.py CUTIS MODEL.glb [--angles 5,10,20,45,90] [--joints NAME,...] [--json FILE] [--by joint]
         bends every joint of a model with parts by itself, about two axes across its limb, and prints per angle (and joint) the
         jump and the tilt, mean and 95th percentile in degrees, and the most that the volume changed (% of the body)
+    patches_borders.py CUTIS MODEL.glb --rest
+        is the body at rest that of the file? Largest differences of positions and texture coordinates (of the diagonal) and normals (degrees)
     patches_borders.py --self-test
         the measure on a folded, a swept and an untouched cylinder, whose jumps are known
 
@@ -38,7 +40,6 @@ class Surface:
         which = which.reshape(-1)
         sums = np.zeros_like(self.points)
         np.add.at(sums, which, normals)  # twins across a seam of texture coordinates have the same
-        self.normals = unit(sums)
         self.faces = which[faces]
         good = (self.faces[:, 0] != self.faces[:, 1]) & (self.faces[:, 1] != self.faces[:, 2]) & (self.faces[:, 2] != self.faces[:, 0])
         self.faces, self.labels = self.faces[good], labels[good]
@@ -46,6 +47,10 @@ class Surface:
         cross = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
         self.face_normals = unit(cross)
         self.flat = np.linalg.norm(cross, axis=1) < 1e-14 * np.ptp(self.points, axis=0).max() ** 2
+        if not sums.any():  # a file without normals: weighted by area
+            for k in range(3):
+                np.add.at(sums, self.faces[:, k], cross)
+        self.normals = unit(sums)
         self.volume = np.einsum('ij,ij->', corner[:, 0], np.cross(corner[:, 1], corner[:, 2])) / 6
 
     def edges(self):
@@ -190,8 +195,9 @@ class Glb:
         labels = m['extensions']['CUTIS_parts']['labels']
         points, normals, faces, tags, first = [], [], [], [], 0
         for primitive, tag in zip(m['primitives'], labels):
-            points.append(self.array(primitive['attributes']['POSITION']).astype(float))
-            normals.append(self.array(primitive['attributes']['NORMAL']).astype(float))
+            at = primitive['attributes']
+            points.append(self.array(at['POSITION']).astype(float))
+            normals.append(self.array(at['NORMAL']).astype(float) if 'NORMAL' in at else 0 * points[-1])
             faces.append(self.array(primitive['indices']).reshape(-1, 3).astype(int) + first)
             tags.append(self.array(tag).reshape(-1).astype(int))
             first += len(points[-1])
@@ -346,6 +352,31 @@ def figures(rows, angles):
             'joints': {n: {str(a): of([r for r in rows if r[1] == a and r[0] == n]) for a in angles} for n in names}}
 
 
+def corners(glb):
+    """Places, texture coordinates and normals of all corners of triangles of the first mesh."""
+    rows = []
+    for primitive in glb.doc['meshes'][0]['primitives']:
+        at, index = primitive['attributes'], glb.array(primitive['indices']).reshape(-1)
+        one = [glb.array(at[k])[index].astype(float) if k in at else np.zeros((len(index), n)) for k, n in
+               (('POSITION', 3), ('TEXCOORD_0', 2), ('NORMAL', 3))]
+        rows.append(np.concatenate(one, 1))
+    return np.concatenate(rows)
+
+
+def at_rest(cutis, model):
+    """@return largest difference of places and texture coordinates, of normals (degrees; 0 if the file has none)"""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, 'rest.glb')
+        subprocess.run([cutis, 'deform', model, '--method', 'patches', '-q', '-o', out], check=True)
+        file, rest = corners(Glb(model)), corners(Glb(out))
+    diagonal = np.linalg.norm(np.ptp(file[:, :3], axis=0))
+    far, which = cKDTree(file[:, :5]).query(rest[:, :5])
+    back, _ = cKDTree(rest[:, :5]).query(file[:, :5])
+    a, b = file[which, 5:], rest[:, 5:]
+    turn = np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), np.einsum('ij,ij->i', a, b))
+    return max(far.max(), back.max()) / diagonal, np.degrees(turn.max()) if a.any() else 0.0
+
+
 # The measure on surfaces whose jumps are known
 
 
@@ -430,7 +461,11 @@ def main():
     parser.add_argument('--joints')
     parser.add_argument('--json')
     parser.add_argument('--by', default='')
+    parser.add_argument('--rest', action='store_true')
     given = parser.parse_args()
+    if given.rest:
+        print('%.3g %.3g' % at_rest(given.cutis, given.model))
+        return
     angles = [float(a) for a in given.angles.split(',')]
     found = figures(sweep(given.cutis, given.model, angles, given.joints and given.joints.split(',')), angles)
     line = lambda f: f'{f["jump"]:6.2f} {f["jump95"]:6.2f}   {f["tilt"]:6.2f} {f["tilt95"]:6.2f}   {f["volume"]:+8.4f}'
