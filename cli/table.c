@@ -113,7 +113,7 @@ const verb_row cli_verbs[] = {
       "JSON keys of patches: file, output, method, remove, fill, fixed, frames, vertices_max, triangles_max,\n"
       "volume_variation, seconds; --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
       { COMMON, READING, RUNNING, WRITING, BIT(CLIP), BIT(POSE), BIT(METHOD), BIT(CAGE_POSES),
-          BIT(REMOVE), BIT(FILL), BIT(TRIANGULATE), BIT(FIXED), BIT(BAKE), BIT(WEIGHTED), BIT(BLEND), BIT(FRAMES), BIT(FPS), BIT(INSTANCES), BIT(NORMALS),
+          BIT(REMOVE), BIT(FILL), BIT(BAND), BIT(TRIANGULATE), BIT(FIXED), BIT(BAKE), BIT(WEIGHTED), BIT(BLEND), BIT(FRAMES), BIT(FPS), BIT(INSTANCES), BIT(NORMALS),
           BIT(INFLUENCES), BIT(ASCII) },
       "cutis deform biped.glb --clip walk --method dqs -o walk.npy\tall frames at 30 a second\n"
       "cutis deform biped.glb --clip bend --frames 30 -o bent.obj\tone frame as a mesh\n"
@@ -187,7 +187,7 @@ const verb_row cli_verbs[] = {
       "\n"
       "JSON keys: file, output, renderer, seconds (into the clip).\n",
       { COMMON, READING, RUNNING, WRITING, BIT(CLIP), BIT(POSE), BIT(TIME), BIT(METHOD),
-          BIT(METHODS), BIT(REMOVE), BIT(FILL), BIT(PICTURE_SIZE), BIT(CAMERA), BIT(FOCUS), BIT(SHOW), BIT(CAGE_POSES),
+          BIT(METHODS), BIT(REMOVE), BIT(FILL), BIT(BAND), BIT(PICTURE_SIZE), BIT(CAMERA), BIT(FOCUS), BIT(SHOW), BIT(CAGE_POSES),
           BIT(TURNTABLE), BIT(DARK) },
       "cutis render biped.glb --clip bend --methods lbs,sbs,dqs,cor -o sheet.png\tfour methods\n"
       "cutis render fox.glb --clip Run --time 0.3 --show skeleton -o fox.png\twith its bones\n"

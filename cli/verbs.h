@@ -44,6 +44,9 @@ typedef enum option_kind {
       "patches: take away what lies beyond a plane, or in the other part's box (default cut)")     \
     X(FILL, "fill", 0, CHOICE, "HOW", "keep mean intersection reduced between", 0, 0,              \
       "patches: keep the volume, or one of the paper's (default keep; box: reduced)")              \
+    X(BAND, "band", 0, CHOICE, "HOW", "girth none", 0, 0,                                          \
+      "patches: bend softly in a band of a limb's girth, or keep parts rigid to their borders "    \
+      "(default girth)")                                                                           \
     X(TRIANGULATE, "triangulate", 0, CHOICE, "HOW", "strips local", 0, 0,                          \
       "patches: strips, which are closed, or the paper's local Delaunay, which may have holes")    \
     X(FIXED, "fixed", 0, FLAG, 0, 0, 0, 0, "patches: the model's own vertices and triangles")      \
@@ -91,8 +94,9 @@ typedef enum option_kind {
     X(SIZE, "size", 0, CHOICE, "SIZE", "low mid high", 0, 0, "a standard number of vertices")      \
     X(SEED, "seed", 0, COUNT, "S", 0, 0, 9007199254740992.0,                                       \
       "random numbers (crowd, family, poses)")                                                     \
-    X(KIND, "kind", 0, CHOICE, "KIND", "auto human quadruped bird octopus insect bear hand fish any", \
-      0, 0, "what kind of body (family: default human; rig: default auto, as its limbs tell)")     \
+    X(KIND, "kind", 0, CHOICE, "KIND",                                                             \
+      "auto human quadruped bird octopus insect bear hand fish any", 0, 0,                         \
+      "what kind of body (family: default human; rig: default auto, as its limbs tell)")           \
     X(REST_POSE, "pose", 0, CHOICE, "POSE", "auto a t sitting bent", 0, 0,                         \
       "family: the rest pose (default: as the seed says)")                                         \
     X(SCAN, "scan", 0, CHOICE, "WHEN", "auto on off", 0, 0,                                        \

@@ -205,7 +205,7 @@ static cutis_result read_reports(const frame *f, uint32_t instance, cutis_patche
         const cutis_patches_joint *joint = &f->binding->joints[k];
         const int32_t parent = w->host_tries[joint->parent], child = w->host_tries[joint->child];
         reports[k] =
-            (cutis_patches_report){ .bend = j->angle,
+            (cutis_patches_report){ .bend = j->bend_all,
                                     .twist = j->twist_angle,
                                     .weight = j->weight,
                                     .flatness = j->flat,

@@ -416,7 +416,7 @@ static cutis_result place_all(packing *p)
 }
 
 cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *parts, int box,
-                                   int fill, patch_pack *out)
+                                   int fill, bool band, patch_pack *out)
 {
     packing p = { .body = body, .parts = parts, .out = out };
     *out = (patch_pack){ .arguments = { .box = box, .fill = fill } };
@@ -430,5 +430,6 @@ cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *p
     fill_parts(&p);
     fill_conics(&p);
     TRY(fill_distances(&p));
+    TRY(cutis_patch_pack_bands(body, parts, out, band));
     return cutis_patch_pack_rest(body, parts, out);
 }

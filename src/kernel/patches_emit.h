@@ -157,12 +157,11 @@ TEAM_KERNEL(patch_vertices, PATCH_VERTICES_BUFFERS)
         GLOBAL const double *m = work_matrix(w) + 12 * part;
         if (part != last) shrink = patch_inverse_scale(m);
         last = part;
-        pvec x =
-            work_state(w)[v] == PATCH_ZERO ? work_slot_point(w)[slot] : body_vertex_point(w)[v];
+        pvec x = work_state(w)[v] == PATCH_ZERO ? work_slot_point(w)[slot] : patch_point(w, v);
         patch_store(positions, patch_element(w, given.positions, place), pvec_moved(m, x));
         if (normals)
             patch_store(normals, patch_element(w, given.normals, place),
-                        pvec_times(patch_rotated(m, body_vertex_normal(w)[v]), shrink));
+                        pvec_times(patch_rotated(m, patch_normal(w, v)), shrink));
         work_vertex_out(w)[v] = place;
         if (slot < 0) continue;
         int guest = work_slot_guest(w)[slot];
@@ -326,14 +325,13 @@ FN void patch_put_rung(patch_work w, patch_case c, int rungs, int index, patch_t
 PATCH_FN pvec patch_slot_normal(patch_work w, patch_case c, int slot, int child)
 {
     GLOBAL const double *turn = work_joint(w)[c.joint].turn;
-    GLOBAL const pvec *normals = body_vertex_normal(w);
     int guest = child ? -1 : work_slot_guest(w)[slot];
-    pvec n = pvec_unit(pvec_mix(normals[work_slot_from(w)[slot]], normals[work_slot_to(w)[slot]],
-                                work_slot_t(w)[slot]));
+    pvec n = pvec_unit(pvec_mix(patch_normal(w, work_slot_from(w)[slot]),
+                                patch_normal(w, work_slot_to(w)[slot]), work_slot_t(w)[slot]));
     if (child) n = pvec_turned(turn, n);
     if (guest < 0) return n;
-    pvec its = pvec_mix(normals[work_slot_from(w)[guest]], normals[work_slot_to(w)[guest]],
-                        work_slot_t(w)[guest]);
+    pvec its = pvec_mix(patch_normal(w, work_slot_from(w)[guest]),
+                        patch_normal(w, work_slot_to(w)[guest]), work_slot_t(w)[guest]);
     return pvec_plus(n, pvec_turned(turn, pvec_unit(its)));
 }
 

@@ -56,11 +56,26 @@ STRUCT(patch_cut_shape)
     double bend, slope;          // slope of the cut of a loop across the limb, and of this one
 };
 
+/// The band in which a joint bends softly.
+STRUCT(patch_band)
+{
+    pvec moment;                // volume it gains by a small turn: the turn's product with this
+    pvec low, high;             // box of what folds (docs/spec/patches.md B0)
+    double swell, swell_square; // volume it gains by swelling: a x + b x^2
+    double loop_share;          // of the bend, on the loop
+    int there, unused;
+};
+
 /// A joint in this frame.
 STRUCT(patch_joint)
 {
     double turn[9];  // R, child to parent
-    double twist[9]; // T
+    double twist[9]; // T; what the child's band turns first
+    pvec limb[2];    // along the limb where the bands meet: parent's, child's rest space
+    pvec plane[2];   // normal of the loop there
+    pquat soft;      // what the bands turn
+    double swell;    // and by how much they swell
+    double bend_all; // the bend, with what the bands take of it
     pvec offset;     // where the centre goes
     pvec axis;       // of the bend, unit
     pquat swing;
@@ -76,13 +91,13 @@ STRUCT(patch_joint)
     double times[PATCH_TIMES + 1]; // parameters of evenly spaced points of a rear rung
     patch_cut_shape shape[2];      // parent, child
     int moves;                     // 0: at rest
+    int softly;                    // its bands turn
     int bent;                      // parts are removed
     int shift;                     // child's place on the loop = parent's + shift
     int rungs, points, faces;      // of its patch
     int vertex_out;                // first output vertex of its split points; samples follow
     int face_out;
     int splits_out; // split points that became vertices of their own
-    int unused;
 };
 
 /// A point of a rear rung: so much of the parent's end, the control point, the child's end.
@@ -189,15 +204,19 @@ enum patch_count {
     F(joint_plane, pvec, 1, JOINTS)   /* normal of the loop, parent to child */                    \
     F(joint_width, double, 1, JOINTS) /* shorter half axis of the loop */                          \
     F(joint_step, double, 1, JOINTS)  /* sampling length */                                        \
-    F(loop_vertex, int, 2, PLACES)    /* part vertex in the parent, in the child */                \
-    F(loop_shift, double, 9, PLACES)  /* sums of y[i + k] y[i]^T, for every shift k of a loop */   \
+    F(joint_band, patch_band, 1, JOINTS)                                                           \
+    F(loop_vertex, int, 2, PLACES)   /* part vertex in the parent, in the child */                 \
+    F(loop_shift, double, 9, PLACES) /* sums of y[i + k] y[i]^T, for every shift k of a loop */    \
     F(vertex_part, int, 1, VERTICES)                                                               \
     F(vertex_loop, int, 1, VERTICES)  /* joint, or -1 */                                           \
     F(vertex_place, int, 1, VERTICES) /* place on the loop, from its first */                      \
     F(vertex_file, int, 1, VERTICES)  /* a vertex of the model */                                  \
     F(vertex_point, pvec, 1, VERTICES)                                                             \
     F(vertex_normal, pvec, 1, VERTICES)                                                            \
-    F(vertex_tip, double, 1, VERTICES) /* of leaves: distance to the tip */                        \
+    F(vertex_tip, double, 1, VERTICES)   /* of leaves: distance to the tip */                      \
+    F(vertex_band, int, 1, VERTICES)     /* the joint whose band it is in, or -1 */                \
+    F(vertex_share, double, 1, VERTICES) /* what it takes of that joint's bend */                  \
+    F(vertex_slope, pvec, 1, VERTICES)   /* and its gradient */                                    \
     F(ring_first, int, 1, VERTICES_1)                                                              \
     F(ring, int, 1, RINGS) /* neighbours counter-clockwise; on a loop from border to border */     \
     F(ring_edge, int, 1, RINGS)                                                                    \

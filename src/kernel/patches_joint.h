@@ -6,7 +6,7 @@
 #ifndef CUTIS_KERNEL_PATCHES_JOINT_H
 #define CUTIS_KERNEL_PATCHES_JOINT_H
 
-#include "patches.h"
+#include "patches_band.h"
 
 // Matrices come as floats: what differs from rest by less than their rounding over a chain of
 // joints is rest, so that a body at rest is its file to the bit.
@@ -104,7 +104,7 @@ STRUCT(patch_bend)
 FN pvec patch_loop_point(patch_work w, GLOBAL const double *twist, int joint, int side, int place)
 {
     int v = body_loop_vertex(w)[2 * place + side];
-    pvec y = pvec_minus(body_vertex_point(w)[v], body_joint_centre(w)[joint]);
+    pvec y = pvec_minus(patch_point(w, v), body_joint_centre(w)[joint]);
     return side ? pvec_turned(twist, y) : y;
 }
 
@@ -153,8 +153,7 @@ PATCH_FN void patch_cut_border(patch_work w, GLOBAL patch_joint *j, int joint, i
     GLOBAL patch_cut_shape *out = &j->shape[side];
     double width = body_joint_width(w)[joint];
     double slope = (1.0 + PATCH_KAPPA) * b.tangent;
-    pvec normal = patch_joint_plane(w, joint);
-    if (side) normal = pvec_turned(twist, normal);
+    pvec normal = side ? pvec_turned(twist, j->plane[1]) : j->plane[0];
     patch_find_ends(w, twist, joint, side, b, PATCH_END_MOST * width, out);
     double tilt = -pvec_dot(normal, b.inner) / pvec_dot(normal, b.limb), reach = out->reach;
     double low = MAGNITUDE(out->height + out->height_slope * out->low);
@@ -173,7 +172,7 @@ PATCH_FN void patch_cut_border(patch_work w, GLOBAL patch_joint *j, int joint, i
 
 PATCH_FN void patch_joint_bend(patch_work w, int joint, pquat swing, GLOBAL patch_joint *j)
 {
-    pvec limb = body_joint_limb(w)[joint], axis = pvec_make(swing.x, swing.y, swing.z);
+    pvec limb = j->limb[0], axis = pvec_make(swing.x, swing.y, swing.z);
     double sine = pvec_length(axis);
     double tangent = swing.w * PATCH_TAN_MAX > sine ? sine / swing.w : PATCH_TAN_MAX;
     double angle = swing.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / swing.w) : 3.141592653589793;
@@ -194,7 +193,30 @@ PATCH_FN void patch_joint_bend(patch_work w, int joint, pquat swing, GLOBAL patc
     }
 }
 
-// Swing, twist and shift of a joint from where its parent and child are.
+FN double patch_turn_angle(pquat q)
+{
+    double sine = ROOT(q.x * q.x + q.y * q.y + q.z * q.z);
+    return q.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / q.w) : 3.141592653589793;
+}
+
+// What the bands take of a turn, and the limb and the loop where they meet.
+FN void patch_joint_soft(patch_work w, int joint, pquat q, int here, GLOBAL patch_joint *j)
+{
+    patch_band b = body_joint_band(w)[joint];
+    double angle = 0.0;
+    pquat one = pquat_make(1, 0, 0, 0), soft = here ? patch_soft_turn(b, q, &angle) : one;
+    pquat there = patch_share_of(soft, b.loop_share);
+    pvec limb = body_joint_limb(w)[joint], plane = patch_joint_plane(w, joint);
+    j->soft = soft;
+    j->softly = angle > 0.0;
+    j->swell = patch_swell(b, soft, angle, body_joint_width(w)[joint]);
+    j->limb[0] = j->softly ? pquat_turned(there, limb) : limb;
+    j->limb[1] = j->softly ? pquat_turned(patch_share_back(soft, there), limb) : limb;
+    j->plane[0] = j->softly ? pquat_turned(there, plane) : plane;
+    j->plane[1] = j->softly ? pquat_turned(patch_share_back(soft, there), plane) : plane;
+}
+
+// Swing, twist and shift of a joint from where its parent and child are: of what its bands leave.
 FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
 {
     GLOBAL const int *parts = body_joint_part(w) + 2 * joint;
@@ -206,19 +228,26 @@ FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
     double square =
         pvec_dot(rows[0], rows[0]) + pvec_dot(rows[1], rows[1]) + pvec_dot(rows[2], rows[2]);
     pquat q = pquat_of(ROOT(square / 3.0), rows[0], rows[1], rows[2]);
+    if (q.w < 0.0) q = pquat_make(-q.w, -q.x, -q.y, -q.z);
     int near = pvec_length(offset) <= PATCH_REST_SHIFT * w.given->diagonal;
     if (near) offset = pvec_make(0, 0, 0);
     int still = 2.0 * ROOT(q.x * q.x + q.y * q.y + q.z * q.z) <= PATCH_REST_ANGLE;
     if (still) q = pquat_make(1, 0, 0, 0);
+    patch_joint_soft(w, joint, q, near && !still, j);
+    pquat soft = j->soft, back = pquat_make(soft.w, -soft.x, -soft.y, -soft.z);
     patch_swing_twist(q, body_joint_limb(w)[joint], &swing, &twist);
+    j->bend_all = patch_turn_angle(swing);
+    j->twist_angle = patch_turn_angle(twist);
+    int whole = j->softly && soft.w == q.w && soft.x == q.x && soft.y == q.y && soft.z == q.z;
+    pquat left = whole ? pquat_make(1, 0, 0, 0) : j->softly ? pquat_times(q, back) : q;
+    if (j->softly) patch_swing_twist(left, j->limb[0], &swing, &twist);
     pquat_put_matrix(q, j->turn);
     pquat_put_matrix(twist, j->twist);
     j->offset = offset;
     j->swing = swing;
-    double sine = ROOT(twist.x * twist.x + twist.y * twist.y + twist.z * twist.z);
-    j->twist_angle = twist.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / twist.w) : 3.141592653589793;
     j->moves = !still || !near;
-    j->shift = still ? 0 : patch_loop_shift(w, joint, j->twist);
+    j->shift = still || whole ? 0 : patch_loop_shift(w, joint, j->twist);
+    if (j->softly) pquat_put_matrix(pquat_times(twist, soft), j->twist);
     return swing;
 }
 

@@ -3,7 +3,7 @@
 
     patches_borders.py CUTIS MODEL.glb [--angles 5,10,20,45,90] [--joints NAME,...] [--json FILE] [--by joint]
         bends every joint of a model with parts by itself, about two axes across its limb, and prints per angle (and joint) the
-        jump and the tilt, mean and 95th percentile in degrees, and the most that the volume changed (% of the body)
+        jump and the tilt, mean and 95th percentile in degrees, the most that the volume changed (% of the body), and the share of poses with a patch
     patches_borders.py CUTIS MODEL.glb --rest
         is the body at rest that of the file? Largest differences of positions and texture coordinates (of the diagonal) and normals (degrees)
     patches_borders.py --self-test
@@ -77,6 +77,21 @@ class Nearest:
         spread = np.array([[1, 1, 1], [4, 1, 1], [1, 4, 1], [1, 1, 4]]) / np.array([[3], [6], [6], [6]])
         self.tree, self.near = cKDTree(np.einsum('kc,fcx->fkx', spread, self.corner).reshape(-1, 3)), near
 
+        a, b, one, two = surface.edges()
+        pa, pb = surface.points[a], surface.points[b]
+        self.edge_tree, self.edge_length, self.edge_way = cKDTree((pa + pb) / 2), np.linalg.norm(pb - pa, axis=1), unit(pb - pa)
+        self.edge_turn = turn_of(surface.face_normals[one], surface.face_normals[two], self.edge_way)
+
+    def edge(self, middle, along, length):
+        """Turn across the edge of the surface that is nearest to one like it; NaN where none is."""
+        far, at = self.edge_tree.query(middle, 8)
+        way = np.abs(np.einsum('nkx,nx->nk', self.edge_way[at], along))
+        like = (way > 0.9) & (np.abs(self.edge_length[at] / length[:, None] - 1) < 0.25) & (far < 0.3 * length[:, None])
+        cost = np.where(like, far, np.inf)
+        pick = cost.argmin(1)
+        row = np.arange(len(middle))
+        return np.where(like.any(1), self.edge_turn[at[row, pick]], np.nan)
+
     def find(self, x):
         """@return distance, face, barycentric coordinates of the nearest point"""
         _, at = self.tree.query(x, self.near)
@@ -125,11 +140,11 @@ def turn_of(a, b, along):
     return np.arctan2(np.einsum('ij,ij->i', along, np.cross(a, b)), np.einsum('ij,ij->i', a, b))
 
 
-def borders(frame, chosen, rest, motions):
+def borders(frame, chosen, rest, motions, patch_first=0):
     """Jump and tilt along the borders of a frame.
 
     chosen: of labels (x, y) on both sides of an edge: does it count?  motions: what may bring a part back to rest, (matrix, vector) each; at every
-    point the one counts that leads nearest to the rest surface.
+    point the one counts that leads nearest to the rest surface. patch_first: the first label of patches.
     @return jump, tilt (degrees), their weights (lengths)
     """
     a, b, one, two = frame.edges()
@@ -154,7 +169,11 @@ def borders(frame, chosen, rest, motions):
     for sign in (1, -1):
         at = back(middle + sign * step * across) + t
         sides.append(rest.s.face_normals[rest.find(at)[1]])
-    jump = np.abs(turn_of(n, m, along) - turn_of(sides[0], sides[1], back(along)))
+    before = turn_of(sides[0], sides[1], back(along))
+    # Between two parts the edge is one of the rest surface, which a soft bend does not lead back to exactly.
+    known = rest.edge(back(middle) + t, back(along), length)
+    before = np.where(np.isfinite(known) & (np.maximum(x, y) < patch_first), known, before)
+    jump = np.abs(turn_of(n, m, along) - before)
     jump = np.minimum(jump, 2 * np.pi - jump)
     tilt = np.zeros(len(a))
     for v, p in ((a, pa), (b, pb)):
@@ -330,13 +349,14 @@ def sweep(cutis, model, angles, only=None):
                 frame = batch.surface(k - first)
                 patch, part = batch.names(k - first).index(name + ' patch'), names.index(name)
                 centre, motions = rig.place[node], []
-                for share in (0, 0.5, 1):
+                for share in np.linspace(0, 1, 11):
                     r = rotation(axis, -share * np.radians(angle))
                     motions.append((r, centre - r @ centre))
                 count = len(names)
                 chosen = lambda x, y: (np.maximum(x, y) == patch) | ((np.maximum(x, y) < count) & ((x == part) | (y == part)))
-                jump, tilt, length = borders(frame, chosen, nearest, motions)
-                rows.append((name, angle, jump, tilt, length, 100 * (frame.volume / rest.volume - 1)))
+                jump, tilt, length = borders(frame, chosen, nearest, motions, count)
+                patched = int((frame.labels == patch).sum())
+                rows.append((name, angle, jump, tilt, length, 100 * (frame.volume / rest.volume - 1), patched))
     return rows
 
 
@@ -346,7 +366,7 @@ def figures(rows, angles):
         weights = np.concatenate([r[4] / max(r[4].sum(), 1e-300) for r in some])  # every joint counts the same
         jump = summary(np.concatenate([r[2] for r in some]), weights)
         tilt = summary(np.concatenate([r[3] for r in some]), weights)
-        return {'jump': jump[0], 'jump95': jump[1], 'tilt': tilt[0], 'tilt95': tilt[1], 'volume': max((r[5] for r in some), key=abs)}
+        return {'jump': jump[0], 'jump95': jump[1], 'tilt': tilt[0], 'tilt95': tilt[1], 'volume': max((r[5] for r in some), key=abs), 'patched': sum(r[6] > 0 for r in some) / len(some)}
     names = list(dict.fromkeys(r[0] for r in rows))
     return {'all': {str(a): of([r for r in rows if r[1] == a]) for a in angles},
             'joints': {n: {str(a): of([r for r in rows if r[1] == a and r[0] == n]) for a in angles} for n in names}}
@@ -468,8 +488,8 @@ def main():
         return
     angles = [float(a) for a in given.angles.split(',')]
     found = figures(sweep(given.cutis, given.model, angles, given.joints and given.joints.split(',')), angles)
-    line = lambda f: f'{f["jump"]:6.2f} {f["jump95"]:6.2f}   {f["tilt"]:6.2f} {f["tilt95"]:6.2f}   {f["volume"]:+8.4f}'
-    print('angle    jump    95%     tilt    95%     volume')
+    line = lambda f: f'{f["jump"]:6.2f} {f["jump95"]:6.2f}   {f["tilt"]:6.2f} {f["tilt95"]:6.2f}   {f["volume"]:+8.4f}  {f["patched"]:5.2f}'
+    print('angle    jump    95%     tilt    95%     volume  patched')
     for name, by in [('', found['all'])] + (list(found['joints'].items()) if given.by == 'joint' else []):
         for a in by:
             print(f'{float(a):5g}  {line(by[a])}  {name}')

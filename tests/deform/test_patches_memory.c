@@ -154,6 +154,7 @@ static void dead_memory_is_not_read_and_shared_memory_is_not_mixed_up(void **sta
     for (int which = 0; which < 2; which++)
         for (int removal = 0; removal < 2; removal++)
             for (int fill = 1; fill <= 5; fill++) {
+                patch_case_band = which ? CUTIS_PATCH_BAND_GIRTH : CUTIS_PATCH_BAND_NONE;
                 patch_run r =
                     patch_run_open(context, device,
                                    make_body(which ? CUTIS_BODY_QUADRUPED : CUTIS_BODY_BIPED, true),

@@ -174,6 +174,9 @@ static void teams_of_lanes_make_the_frames_of_one_lane(void **state)
         compare(&biped, (cutis_patch_removal)removal);
         compare(&quadruped, (cutis_patch_removal)removal);
     }
+    patch_case_band = CUTIS_PATCH_BAND_GIRTH;
+    compare(&biped, CUTIS_PATCH_CUT);
+    patch_case_band = CUTIS_PATCH_BAND_NONE;
     print_message("%u teams\n", teams_run);
 }
 

@@ -6,7 +6,8 @@
 
 // Each kernel with no more text than it needs: GPU compilers read all of it, for every kernel.
 #define JOINT_TEXTS                                                                                \
-    "team.h", "patches_fields.h", "patches_arguments.h", "patches.h", "patches_joint.h"
+    "team.h", "patches_fields.h", "patches_arguments.h", "patches.h", "patches_band.h",            \
+        "patches_joint.h"
 #define BORDER_TEXTS JOINT_TEXTS, "patches_territory.h", "patches_cut.h", "patches_border.h"
 #define RUNG_TEXTS   BORDER_TEXTS, "patches_rung.h"
 #define SOLVE_TEXTS                                                                                \

@@ -1,0 +1,262 @@
+/// The bands in which joints bend softly (kernel/patches_band.h), made when a body is packed: which
+/// joint bends a vertex, by what share, how that share changes over the surface, and per joint what
+/// its volume and folds depend on. Invariant: bands do not overlap, the two copies of a loop vertex
+/// have the same share, and vertices outside of bands are rigid (docs/spec/patches.md B0).
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "deform/patches_pack.h"
+#include "kernel/patches.h"
+
+// Half the length of a band, in shorter half axes of the loop: wide enough that a limb bends by a
+// right angle without a fold, short enough that forearm and shin stay rigid over most of their
+// length.
+static const double BAND_GIRTH = 2.0;
+static const int SMOOTH_PASSES = 8;    // geodesic distances over edges are jagged by a few percent
+static const double SWELL_TEST = 0.05; // of the loop's half axis: where the volume is tried out
+
+typedef struct banding {
+    const patch_body *body;
+    const patch_pieces *parts;
+    patch_work w;
+    int *band;             // per vertex of a part: joint, or -1
+    double *share, *other; // the share of the bend it takes; the same while it is smoothed
+    pvec *slope;           // its gradient
+    int *copy;             // of a loop vertex the one in the other part, or -1
+    patch_band *joints;
+} banding;
+
+// How far a vertex is from everything its part must leave alone: other loops, the tip of a leaf.
+static double other_distance(const banding *b, uint32_t part, int entry, uint32_t v)
+{
+    double least = body_part_is_leaf(b->w)[part] ? body_vertex_tip(b->w)[v] : INFINITY;
+    for (int e = body_part_entry(b->w)[part]; e < body_part_entry(b->w)[part + 1]; e++)
+        if (e != entry) least = fmin(least, patch_far_of(b->w, e, (int)v));
+    return least;
+}
+
+// How long the band is at a vertex: half way to what it must leave alone, at most.
+static double band_length(const banding *b, uint32_t part, int entry, uint32_t v)
+{
+    const double own = patch_far_of(b->w, entry, (int)v), step = body_part_step(b->w)[part];
+    const double half = 0.5 * (own + other_distance(b, part, entry, v) - step);
+    return fmin(BAND_GIRTH * body_joint_width(b->w)[body_entry_joint(b->w)[entry]], half);
+}
+
+// Mean length of the band of an entry along its loop.
+static double mean_length(const banding *b, uint32_t joint, int side)
+{
+    const patch_loop *loop = &b->body->loops[joint];
+    const int entry = body_joint_entry(b->w)[2 * joint + side];
+    const uint32_t part = side ? loop->child : loop->parent;
+    double sum = 0.0;
+    for (uint32_t k = 0; k < loop->count; k++) {
+        uint32_t v = b->parts->loop_copies[2 * (size_t)(loop->first + k) + side];
+        sum += fmax(band_length(b, part, entry, v), 0.0) / loop->count;
+    }
+    return sum;
+}
+
+// Shares of one side of a joint: `loop_share` on the loop, to 0 (child: 1) where the band ends. A
+// loop vertex that is too near to another loop bends alone.
+static void fill_side(const banding *b, uint32_t joint, int side, double loop_share)
+{
+    const patch_loop *loop = &b->body->loops[joint];
+    const int entry = body_joint_entry(b->w)[2 * joint + side];
+    const uint32_t part = side ? loop->child : loop->parent;
+    for (uint32_t v = b->parts->vertex_first[part]; v < b->parts->vertex_first[part + 1]; v++) {
+        const double far = patch_far_of(b->w, entry, (int)v);
+        const double length = band_length(b, part, entry, v);
+        const bool on_loop = b->parts->vertex_loop[v] == (int32_t)joint;
+        if (!on_loop && !(far < length)) continue;
+        const double x = on_loop ? 0.0 : far / length, ease = x * (1.25 - 0.25 * x * x * x * x);
+        b->band[v] = (int)joint;
+        b->share[v] = side ? 1.0 - (1.0 - loop_share) * (1.0 - ease) : loop_share * (1.0 - ease);
+    }
+}
+
+static bool is_child(const banding *b, uint32_t v, int joint)
+{
+    return b->parts->vertex_part[v] == b->body->loops[joint].child;
+}
+
+// The share of a neighbour: of one that this joint does not bend, that of its part.
+static double share_near(const banding *b, uint32_t v, uint32_t u)
+{
+    const int joint = b->band[v];
+    if (b->band[u] == joint) return b->share[u];
+    return is_child(b, v, joint) ? 1.0 : 0.0;
+}
+
+static void smooth(banding *b)
+{
+    const patch_pieces *parts = b->parts;
+    for (int pass = 0; pass < SMOOTH_PASSES; pass++) {
+        for (uint32_t v = 0; v < parts->vertex_count; v++) {
+            if (b->band[v] < 0) continue;
+            double sum = 0.0, count = 0.0;
+            const uint32_t both[2] = { v, b->copy[v] >= 0 ? (uint32_t)b->copy[v] : v };
+            for (int c = 0; c < (b->copy[v] >= 0 ? 2 : 1); c++) {
+                // The parent's copy first, so that both have the same bits.
+                const uint32_t x =
+                    b->copy[v] >= 0 && is_child(b, v, b->band[v]) ? both[1 - c] : both[c];
+                for (uint32_t k = parts->ring_first[x]; k < parts->ring_first[x + 1]; k++) {
+                    sum += share_near(b, x, parts->ring[k]);
+                    count += 1.0;
+                }
+            }
+            b->other[v] = 0.5 * b->share[v] + 0.5 * sum / count;
+        }
+        for (uint32_t v = 0; v < parts->vertex_count; v++)
+            if (b->band[v] >= 0) b->share[v] = b->other[v];
+    }
+}
+
+// Share of a corner of a face as a joint sees it.
+static double corner_share(const banding *b, uint32_t v, int joint)
+{
+    if (b->band[v] == joint) return b->share[v];
+    return is_child(b, v, joint) ? 1.0 : 0.0;
+}
+
+// Gradients of the shares, from the faces around a vertex by their areas, in both parts.
+static void fill_slopes(const banding *b)
+{
+    const patch_pieces *parts = b->parts;
+    double *area = b->other;
+    memset(area, 0, parts->vertex_count * sizeof *area);
+    for (uint32_t f = 0; f < b->body->face_count; f++) {
+        const uint32_t *v = parts->faces + 3 * (size_t)f;
+        const pvec *points = body_vertex_point(b->w);
+        const pvec x = points[v[0]], y = points[v[1]], z = points[v[2]];
+        const pvec n = pvec_cross(pvec_minus(y, x), pvec_minus(z, x));
+        const double square = pvec_dot(n, n), twice = sqrt(square);
+        if (!(square > 0.0)) continue;
+        for (int k = 0; k < 3; k++) {
+            const int joint = b->band[v[k]];
+            if (joint < 0) continue;
+            const double p = corner_share(b, v[0], joint), q = corner_share(b, v[1], joint);
+            const double r = corner_share(b, v[2], joint);
+            // twice the area times the gradient: n / |n| x (sum of shares times opposite edges)
+            pvec e = pvec_times(pvec_minus(z, y), p);
+            e = pvec_plus(e, pvec_times(pvec_minus(x, z), q));
+            e = pvec_plus(e, pvec_times(pvec_minus(y, x), r));
+            b->slope[v[k]] = pvec_plus(b->slope[v[k]], pvec_times(pvec_cross(n, e), 1.0 / twice));
+            area[v[k]] += twice;
+        }
+    }
+    for (uint32_t v = 0; v < parts->vertex_count; v++) {
+        if (b->band[v] < 0) continue;
+        pvec sum = b->slope[v];
+        double whole = area[v];
+        if (b->copy[v] >= 0 && (uint32_t)b->copy[v] < v) continue; // done with the other
+        if (b->copy[v] >= 0) {
+            sum = pvec_plus(sum, b->slope[b->copy[v]]);
+            whole += area[b->copy[v]];
+        }
+        b->slope[v] = pvec_times(sum, whole > 0.0 ? 1.0 / whole : 0.0);
+        if (b->copy[v] >= 0) b->slope[b->copy[v]] = b->slope[v];
+    }
+}
+
+// Where a corner of a face is when its joint swells by so much, from the joint's centre.
+static pvec swollen(const banding *b, uint32_t v, int joint, double swell)
+{
+    pvec y = pvec_minus(body_vertex_point(b->w)[v], body_joint_centre(b->w)[joint]);
+    if (b->band[v] != joint) return y;
+    return pvec_plus(y, pvec_times(body_vertex_normal(b->w)[v], swell * patch_bump(b->share[v])));
+}
+
+// What the volume of a joint depends on: its change by a small turn, and by swelling.
+static void fill_volumes(const banding *b)
+{
+    for (uint32_t f = 0; f < b->body->face_count; f++) {
+        const uint32_t *v = b->parts->faces + 3 * (size_t)f;
+        int joint = -1;
+        for (int k = 0; k < 3; k++) joint = b->band[v[k]] >= 0 ? b->band[v[k]] : joint;
+        if (joint < 0) continue;
+        patch_band *j = &b->joints[joint];
+        const double test = SWELL_TEST * body_joint_width(b->w)[joint];
+        pvec y[3];
+        for (int k = 0; k < 3; k++) y[k] = swollen(b, v[k], joint, 0.0);
+        for (int k = 0; k < 3; k++) {
+            const pvec grow = pvec_times(pvec_cross(y[(k + 1) % 3], y[(k + 2) % 3]), 1.0 / 6.0);
+            double turned = corner_share(b, v[k], joint) - (is_child(b, v[k], joint) ? 1.0 : 0.0);
+            if (b->band[v[k]] != joint) turned = 0.0;
+            j->moment = pvec_plus(j->moment, pvec_times(pvec_cross(y[k], grow), turned));
+        }
+        const double rest = pvec_det(y[0], y[1], y[2]);
+        double by[2];
+        for (int s = 0; s < 2; s++) {
+            const double swell = s ? test : -test;
+            for (int k = 0; k < 3; k++) y[k] = swollen(b, v[k], joint, swell);
+            by[s] = (pvec_det(y[0], y[1], y[2]) - rest) / 6.0;
+        }
+        j->swell += 0.5 * (by[1] - by[0]) / test;
+        j->swell_square += 0.5 * (by[1] + by[0]) / (test * test);
+    }
+}
+
+// A band folds where the bend per length times the depth is 1: the box of -(y x slope).
+static void fill_folds(const banding *b)
+{
+    for (uint32_t v = 0; v < b->parts->vertex_count; v++) {
+        if (b->band[v] < 0) continue;
+        patch_band *j = &b->joints[b->band[v]];
+        const pvec y = pvec_minus(body_vertex_point(b->w)[v], body_joint_centre(b->w)[b->band[v]]);
+        const pvec fold = pvec_cross(b->slope[v], y);
+        j->low = pvec_make(fmin(j->low.x, fold.x), fmin(j->low.y, fold.y), fmin(j->low.z, fold.z));
+        j->high =
+            pvec_make(fmax(j->high.x, fold.x), fmax(j->high.y, fold.y), fmax(j->high.z, fold.z));
+    }
+}
+
+static void pair_copies(banding *b)
+{
+    for (uint32_t v = 0; v < b->parts->vertex_count; v++) b->copy[v] = -1;
+    for (uint32_t i = 0; i < b->body->loop_count; i++)
+        for (uint32_t k = 0; k < b->body->loops[i].count; k++) {
+            const uint32_t *c = b->parts->loop_copies + 2 * (size_t)(b->body->loops[i].first + k);
+            b->copy[c[0]] = (int)c[1];
+            b->copy[c[1]] = (int)c[0];
+        }
+}
+
+static void fill_bands(banding *b)
+{
+    for (uint32_t j = 0; j < b->body->loop_count; j++) {
+        const double parent = mean_length(b, j, 0), child = mean_length(b, j, 1);
+        b->joints[j].loop_share = parent + child > 0.0 ? parent / (parent + child) : 0.5;
+        b->joints[j].there = !b->body->loops[j].seam;
+        for (int side = 0; side < 2 && b->joints[j].there; side++)
+            fill_side(b, j, side, b->joints[j].loop_share);
+    }
+}
+
+cutis_result cutis_patch_pack_bands(const patch_body *body, const patch_pieces *parts,
+                                    const patch_pack *pack, bool wanted)
+{
+    char *const packed = pack->body;
+    const patch_places *at = &pack->arguments.at;
+    const size_t count = parts->vertex_count;
+    banding b = { .body = body,
+                  .parts = parts,
+                  .w = patch_work_of(packed, NULL, &pack->arguments, 0),
+                  .band = (void *)(packed + PATCH_UNIT * (size_t)at->body_vertex_band),
+                  .share = (void *)(packed + PATCH_UNIT * (size_t)at->body_vertex_share),
+                  .slope = (void *)(packed + PATCH_UNIT * (size_t)at->body_vertex_slope),
+                  .joints = (void *)(packed + PATCH_UNIT * (size_t)at->body_joint_band) };
+    b.other = cutis_arena_alloc(body->arena, count, sizeof *b.other);
+    b.copy = cutis_arena_alloc(body->arena, count, sizeof *b.copy);
+    if (!b.other || !b.copy) return cutis_alloc_result(body->context);
+    for (size_t v = 0; v < count; v++) b.band[v] = -1;
+    if (!wanted) return CUTIS_OK;
+    pair_copies(&b);
+    fill_bands(&b);
+    smooth(&b);
+    fill_slopes(&b);
+    fill_volumes(&b);
+    fill_folds(&b);
+    return CUTIS_OK;
+}
