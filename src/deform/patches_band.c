@@ -13,8 +13,7 @@
 // right angle without a fold, short enough that forearm and shin stay rigid over most of their
 // length.
 static const double BAND_GIRTH = 2.0;
-static const int SMOOTH_PASSES = 8;    // geodesic distances over edges are jagged by a few percent
-static const double SWELL_TEST = 0.05; // of the loop's half axis: where the volume is tried out
+static const int SMOOTH_PASSES = 8; // geodesic distances over edges are jagged by a few percent
 
 typedef struct banding {
     const patch_body *body;
@@ -26,6 +25,11 @@ typedef struct banding {
     int *copy;             // of a loop vertex the one in the other part, or -1
     patch_band *joints;
 } banding;
+
+/// The lists of the packed body.
+typedef struct packed_lists {
+    int *first, *vertex, *face_first, *face;
+} packed_lists;
 
 // How far a vertex is from everything its part must leave alone: other loops, the tip of a leaf.
 static double other_distance(const banding *b, uint32_t part, int entry, uint32_t v)
@@ -160,42 +164,40 @@ static void fill_slopes(const banding *b)
     }
 }
 
-// Where a corner of a face is when its joint swells by so much, from the joint's centre.
-static pvec swollen(const banding *b, uint32_t v, int joint, double swell)
+// Does the band of a joint move a face? Bands of two joints may: where loops are too near.
+static bool moves_face(const banding *b, uint32_t f, int joint)
 {
-    pvec y = pvec_minus(body_vertex_point(b->w)[v], body_joint_centre(b->w)[joint]);
-    if (b->band[v] != joint) return y;
-    return pvec_plus(y, pvec_times(body_vertex_normal(b->w)[v], swell * patch_bump(b->share[v])));
+    const uint32_t *v = b->parts->faces + 3 * (size_t)f;
+    return b->band[v[0]] == joint || b->band[v[1]] == joint || b->band[v[2]] == joint;
 }
 
-// What the volume of a joint depends on: its change by a small turn, and by swelling.
-static void fill_volumes(const banding *b)
+// Vertices and faces of every band, and the volume of these over the joint's centre at rest.
+static void list_bands(const banding *b, const packed_lists *out)
 {
-    for (uint32_t f = 0; f < b->body->face_count; f++) {
-        const uint32_t *v = b->parts->faces + 3 * (size_t)f;
-        int joint = -1;
-        for (int k = 0; k < 3; k++) joint = b->band[v[k]] >= 0 ? b->band[v[k]] : joint;
-        if (joint < 0) continue;
-        patch_band *j = &b->joints[joint];
-        const double test = SWELL_TEST * body_joint_width(b->w)[joint];
-        pvec y[3];
-        for (int k = 0; k < 3; k++) y[k] = swollen(b, v[k], joint, 0.0);
-        for (int k = 0; k < 3; k++) {
-            const pvec grow = pvec_times(pvec_cross(y[(k + 1) % 3], y[(k + 2) % 3]), 1.0 / 6.0);
-            double turned = corner_share(b, v[k], joint) - (is_child(b, v[k], joint) ? 1.0 : 0.0);
-            if (b->band[v[k]] != joint) turned = 0.0;
-            j->moment = pvec_plus(j->moment, pvec_times(pvec_cross(y[k], grow), turned));
+    uint32_t vertices = 0, faces = 0;
+    for (uint32_t j = 0; j < b->body->loop_count; j++) {
+        const pvec centre = body_joint_centre(b->w)[j], *points = body_vertex_point(b->w);
+        out->first[j] = (int)vertices;
+        out->face_first[j] = (int)faces;
+        if (!b->joints[j].there) continue;
+        const patch_loop *loop = &b->body->loops[j];
+        for (int side = 0; side < 2; side++) {
+            const uint32_t part = side ? loop->child : loop->parent;
+            for (uint32_t v = b->parts->vertex_first[part]; v < b->parts->vertex_first[part + 1];
+                 v++)
+                if (b->band[v] == (int)j) out->vertex[vertices++] = (int)v;
+            for (uint32_t f = b->parts->face_first[part]; f < b->parts->face_first[part + 1]; f++) {
+                if (!moves_face(b, f, (int)j)) continue;
+                const uint32_t *v = b->parts->faces + 3 * (size_t)f;
+                out->face[faces++] = (int)f;
+                b->joints[j].volume +=
+                    pvec_det(pvec_minus(points[v[0]], centre), pvec_minus(points[v[1]], centre),
+                             pvec_minus(points[v[2]], centre));
+            }
         }
-        const double rest = pvec_det(y[0], y[1], y[2]);
-        double by[2];
-        for (int s = 0; s < 2; s++) {
-            const double swell = s ? test : -test;
-            for (int k = 0; k < 3; k++) y[k] = swollen(b, v[k], joint, swell);
-            by[s] = (pvec_det(y[0], y[1], y[2]) - rest) / 6.0;
-        }
-        j->swell += 0.5 * (by[1] - by[0]) / test;
-        j->swell_square += 0.5 * (by[1] + by[0]) / (test * test);
     }
+    out->first[b->body->loop_count] = (int)vertices;
+    out->face_first[b->body->loop_count] = (int)faces;
 }
 
 // A band folds where the bend per length times the depth is 1: the box of -(y x slope).
@@ -247,6 +249,12 @@ cutis_result cutis_patch_pack_bands(const patch_body *body, const patch_pieces *
                   .share = (void *)(packed + PATCH_UNIT * (size_t)at->body_vertex_share),
                   .slope = (void *)(packed + PATCH_UNIT * (size_t)at->body_vertex_slope),
                   .joints = (void *)(packed + PATCH_UNIT * (size_t)at->body_joint_band) };
+    const packed_lists lists = {
+        .first = (void *)(packed + PATCH_UNIT * (size_t)at->body_band_first),
+        .vertex = (void *)(packed + PATCH_UNIT * (size_t)at->body_band_vertex),
+        .face_first = (void *)(packed + PATCH_UNIT * (size_t)at->body_band_face_first),
+        .face = (void *)(packed + PATCH_UNIT * (size_t)at->body_band_face)
+    };
     b.other = cutis_arena_alloc(body->arena, count, sizeof *b.other);
     b.copy = cutis_arena_alloc(body->arena, count, sizeof *b.copy);
     if (!b.other || !b.copy) return cutis_alloc_result(body->context);
@@ -256,7 +264,7 @@ cutis_result cutis_patch_pack_bands(const patch_body *body, const patch_pieces *
     fill_bands(&b);
     smooth(&b);
     fill_slopes(&b);
-    fill_volumes(&b);
+    list_bands(&b, &lists);
     fill_folds(&b);
     return CUTIS_OK;
 }

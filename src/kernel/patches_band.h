@@ -11,9 +11,8 @@
 
 #include "patches.h"
 
-#define PATCH_BAND_FOLD  0.8 // bands turn until the surface is this near to a fold
-#define PATCH_SWELL_MOST 0.2 // of the loop's half axis
-#define PATCH_UNFOLD     0.2 // what is left of a length for normals, at least
+#define PATCH_BAND_FOLD 1.3 // bands turn until the surface is this near to a fold
+#define PATCH_UNFOLD    0.2 // what is left of a length for normals, at least
 
 // A share of a turn, of any length: normalised linear, as front arcs have it.
 FN pquat patch_share_of(pquat turn, double share)
@@ -34,56 +33,38 @@ FN int patch_in_band(patch_work w, int v)
     return band >= 0 && work_joint(w)[band].softly;
 }
 
-/// A vertex of a band: from the centre, and what turns it.
-STRUCT(patch_soft)
+// What turns a vertex of a band, in its part's rest space.
+FN pquat patch_soft_quat(patch_work w, GLOBAL const patch_joint *j, int band, int v)
 {
-    pvec centre, y;
-    pquat turn;
-};
-
-FN patch_soft patch_soft_of(patch_work w, int v)
-{
-    int band = body_vertex_band(w)[v];
-    GLOBAL const patch_joint *j = work_joint(w) + band;
-    double share = body_vertex_share(w)[v];
-    patch_soft s;
-    s.centre = body_joint_centre(w)[band];
-    s.y = pvec_plus(pvec_minus(body_vertex_point(w)[v], s.centre),
-                    pvec_times(body_vertex_normal(w)[v], j->swell * patch_bump(share)));
-    s.turn = patch_share_of(j->soft, share);
-    if (body_vertex_part(w)[v] != body_joint_part(w)[2 * band])
-        s.turn = patch_share_back(j->soft, s.turn);
-    return s;
-}
-
-PATCH_FN pvec patch_soft_point(patch_work w, int v)
-{
-    patch_soft s = patch_soft_of(w, v);
-    return pvec_plus(s.centre, pquat_turned(s.turn, s.y));
+    pquat q = patch_share_of(j->soft, body_vertex_share(w)[v]);
+    return body_vertex_part(w)[v] == body_joint_part(w)[2 * band] ? q
+                                                                  : patch_share_back(j->soft, q);
 }
 
 // By the inverse transpose of the band's derivative: turn (1 + u slope^T), u how y moves with the
 // share.
 PATCH_FN pvec patch_soft_normal(patch_work w, int v)
 {
-    patch_soft s = patch_soft_of(w, v);
-    GLOBAL const patch_joint *j = work_joint(w) + body_vertex_band(w)[v];
+    int band = body_vertex_band(w)[v];
+    GLOBAL const patch_joint *j = work_joint(w) + band;
+    double share = body_vertex_share(w)[v];
     pvec n = body_vertex_normal(w)[v], slope = body_vertex_slope(w)[v];
-    pquat q = patch_share_of(j->soft, body_vertex_share(w)[v]);
+    pvec y = pvec_plus(pvec_minus(body_vertex_point(w)[v], body_joint_centre(w)[band]),
+                       pvec_times(n, j->swell * patch_bump(share)));
+    pquat q = patch_share_of(j->soft, share);
     double square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     pvec rate = pvec_times(pvec_make(j->soft.x, j->soft.y, j->soft.z), 2.0 / square);
-    pvec u = pvec_cross(rate, s.y);
-    double swell = j->swell * 4.0 * (1.0 - 2.0 * body_vertex_share(w)[v]);
-    double length = 1.0 + pvec_dot(u, slope);
+    pvec u = pvec_cross(rate, y);
+    double swell = j->swell * 4.0 * (1.0 - 2.0 * share), length = 1.0 + pvec_dot(u, slope);
     if (length < PATCH_UNFOLD) length = PATCH_UNFOLD;
     n = pvec_minus(n, pvec_times(slope, (pvec_dot(u, n) + swell) / length));
-    return pvec_unit(pquat_turned(s.turn, n));
+    return pvec_unit(pquat_turned(patch_soft_quat(w, j, band, v), n));
 }
 
 // A vertex and its normal in its part's rest space.
 FN pvec patch_point(patch_work w, int v)
 {
-    return patch_in_band(w, v) ? patch_soft_point(w, v) : body_vertex_point(w)[v];
+    return patch_in_band(w, v) ? work_soft_point(w)[v] : body_vertex_point(w)[v];
 }
 FN pvec patch_normal(patch_work w, int v)
 {
@@ -92,34 +73,19 @@ FN pvec patch_normal(patch_work w, int v)
 
 // What the bands of a joint turn of a whole turn q: all of it, or as much as does not fold. The
 // tangent of a quarter of the turn, times 4, is how fast the share turns where it does most.
-FN pquat patch_soft_turn(patch_band b, pquat q, double *angle)
+FN pquat patch_soft_turn(patch_band b, pquat q)
 {
     double sine = ROOT(q.x * q.x + q.y * q.y + q.z * q.z);
-    *angle = 0.0;
     if (!b.there || !(sine > 0.0)) return pquat_make(1, 0, 0, 0);
     pvec e = pvec_make(q.x / sine, q.y / sine, q.z / sine);
     double fold = (e.x > 0.0 ? e.x * b.high.x : e.x * b.low.x) +
                   (e.y > 0.0 ? e.y * b.high.y : e.y * b.low.y) +
                   (e.z > 0.0 ? e.z * b.high.z : e.z * b.low.z);
     double quarter = sine / (1.0 + q.w);
-    *angle = 4.0 * patch_arctan(quarter);
     if (!(4.0 * quarter * fold > PATCH_BAND_FOLD)) return q;
     quarter = 0.25 * PATCH_BAND_FOLD / fold;
-    *angle = 4.0 * patch_arctan(quarter);
     double down = 1.0 / (1.0 + quarter * quarter), s = 2.0 * quarter * down;
     return pquat_make((1.0 - quarter * quarter) * down, s * e.x, s * e.y, s * e.z);
-}
-
-// How much a joint swells (shrinks: below 0) so that its soft turn keeps the volume.
-FN double patch_swell(patch_band b, pquat soft, double angle, double width)
-{
-    double sine = ROOT(soft.x * soft.x + soft.y * soft.y + soft.z * soft.z);
-    if (!(sine > 0.0) || !(b.swell > 0.0)) return 0.0;
-    double gain = pvec_dot(b.moment, pvec_make(soft.x, soft.y, soft.z)) * angle / sine;
-    double first = -gain / b.swell, least = 0.5 * b.swell;
-    double slope = b.swell + b.swell_square * first;
-    double x = -gain / (slope > least ? slope : least), most = PATCH_SWELL_MOST * width;
-    return x > most ? most : x < -most ? -most : x;
 }
 
 #endif

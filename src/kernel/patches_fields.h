@@ -59,10 +59,9 @@ STRUCT(patch_cut_shape)
 /// The band in which a joint bends softly.
 STRUCT(patch_band)
 {
-    pvec moment;                // volume it gains by a small turn: the turn's product with this
-    pvec low, high;             // box of what folds (docs/spec/patches.md B0)
-    double swell, swell_square; // volume it gains by swelling: a x + b x^2
-    double loop_share;          // of the bend, on the loop
+    pvec low, high;    // box of what folds (docs/spec/patches.md B0)
+    double volume;     // six times that of its faces at rest, over the centre
+    double loop_share; // of the bend, on the loop
     int there, unused;
 };
 
@@ -75,6 +74,7 @@ STRUCT(patch_joint)
     pvec plane[2];   // normal of the loop there
     pquat soft;      // what the bands turn
     double swell;    // and by how much they swell
+    double gained;   // volume that is too much all the same
     double bend_all; // the bend, with what the bands take of it
     pvec offset;     // where the centre goes
     pvec axis;       // of the bend, unit
@@ -121,6 +121,8 @@ STRUCT(patch_sums)
 enum patch_step {
     PATCH_STEP_PARTS,
     PATCH_STEP_JOINTS,
+    PATCH_STEP_BANDS,
+    PATCH_STEP_BENDS,
     PATCH_STEP_CUT,   // what is removed
     PATCH_STEP_PINCH, // removal by boxes: again and again, with FLOOD, until nothing changes
     PATCH_STEP_FLOOD,
@@ -205,6 +207,10 @@ enum patch_count {
     F(joint_width, double, 1, JOINTS) /* shorter half axis of the loop */                          \
     F(joint_step, double, 1, JOINTS)  /* sampling length */                                        \
     F(joint_band, patch_band, 1, JOINTS)                                                           \
+    F(band_first, int, 1, JOINTS_1) /* of a joint's band the first vertex in this list */          \
+    F(band_vertex, int, 1, VERTICES)                                                               \
+    F(band_face_first, int, 1, JOINTS_1) /* and the first face that it moves */                    \
+    F(band_face, int, 3, FACES)                                                                    \
     F(loop_vertex, int, 2, PLACES)   /* part vertex in the parent, in the child */                 \
     F(loop_shift, double, 9, PLACES) /* sums of y[i + k] y[i]^T, for every shift k of a loop */    \
     F(vertex_part, int, 1, VERTICES)                                                               \
@@ -236,15 +242,18 @@ enum patch_count {
 #define PATCH_WORK_FIELDS(F)                                                                       \
     F(matrix, double, 12, PARTS, PARTS, SOURCES) /* part to world */                               \
     F(joint, patch_joint, 1, JOINTS, JOINTS, REPORT)                                               \
+    F(swell_sum, double, 4 * TEAM_PARTS, JOINTS, BANDS, BANDS)                                     \
     /* vertices */                                                                                 \
-    F(state, int, 1, VERTICES, CUT, SOURCES)    /* patch_state */                                  \
-    F(owner, int, 1, VERTICES, CUT, REST)       /* entry that removes it, or -1 */                 \
-    F(slot, int, 1, VERTICES, CUT, SOURCES)     /* its border slot, or -1 */                       \
-    F(snap_edge, int, 1, VERTICES, CUT, BORDER) /* edge a vertex may be moved along, or -1 */      \
-    F(snap, double, 1, VERTICES, SNAP, BORDER)  /* how far, of the edge's length */                \
-    F(snapped, int, 1, VERTICES, SNAP, SNAP)    /* is it moved? */                                 \
-    F(seen, int, 1, VERTICES, FLOOD, FLOOD)     /* is it connected with the seed?      */          \
-    F(pinched, int, 1, VERTICES, PINCH, PINCH)  /* removed vertices whose rings are looked at */   \
+    F(soft_point, pvec, 1, VERTICES, BANDS, SOURCES) /* of bands: where it is in rest space */     \
+    F(soft_grow, pvec, 1, VERTICES, BANDS, BANDS)    /* where swelling takes it */                 \
+    F(state, int, 1, VERTICES, CUT, SOURCES)         /* patch_state */                             \
+    F(owner, int, 1, VERTICES, CUT, REST)            /* entry that removes it, or -1 */            \
+    F(slot, int, 1, VERTICES, CUT, SOURCES)          /* its border slot, or -1 */                  \
+    F(snap_edge, int, 1, VERTICES, CUT, BORDER)      /* edge a vertex may be moved along, or -1 */ \
+    F(snap, double, 1, VERTICES, SNAP, BORDER)       /* how far, of the edge's length */           \
+    F(snapped, int, 1, VERTICES, SNAP, SNAP)         /* is it moved? */                            \
+    F(seen, int, 1, VERTICES, FLOOD, FLOOD)          /* is it connected with the seed?      */     \
+    F(pinched, int, 1, VERTICES, PINCH, PINCH) /* removed vertices whose rings are looked at */    \
     F(vertex_out, int, 1, VERTICES, VERTICES, SOURCES) /* -1: removed, -2 - slot: that slot's */   \
     F(edge_slot, int, 1, EDGES, CUT, FACES)            /* slot of the point that splits it */      \
     /* entries */                                                                                  \

@@ -170,8 +170,9 @@ PATCH_FN void patch_cut_border(patch_work w, GLOBAL patch_joint *j, int joint, i
     j->need[side] += MAGNITUDE(slope) * (reach < 1.25 * width ? reach : 1.25 * width);
 }
 
-PATCH_FN void patch_joint_bend(patch_work w, int joint, pquat swing, GLOBAL patch_joint *j)
+PATCH_FN void patch_joint_bend(patch_work w, int joint, GLOBAL patch_joint *j)
 {
+    pquat swing = j->swing;
     pvec limb = j->limb[0], axis = pvec_make(swing.x, swing.y, swing.z);
     double sine = pvec_length(axis);
     double tangent = swing.w * PATCH_TAN_MAX > sine ? sine / swing.w : PATCH_TAN_MAX;
@@ -203,13 +204,12 @@ FN double patch_turn_angle(pquat q)
 FN void patch_joint_soft(patch_work w, int joint, pquat q, int here, GLOBAL patch_joint *j)
 {
     patch_band b = body_joint_band(w)[joint];
-    double angle = 0.0;
-    pquat one = pquat_make(1, 0, 0, 0), soft = here ? patch_soft_turn(b, q, &angle) : one;
+    pquat soft = here ? patch_soft_turn(b, q) : pquat_make(1, 0, 0, 0);
     pquat there = patch_share_of(soft, b.loop_share);
     pvec limb = body_joint_limb(w)[joint], plane = patch_joint_plane(w, joint);
     j->soft = soft;
-    j->softly = angle > 0.0;
-    j->swell = patch_swell(b, soft, angle, body_joint_width(w)[joint]);
+    j->softly = here && b.there;
+    j->swell = j->gained = 0.0;
     j->limb[0] = j->softly ? pquat_turned(there, limb) : limb;
     j->limb[1] = j->softly ? pquat_turned(patch_share_back(soft, there), limb) : limb;
     j->plane[0] = j->softly ? pquat_turned(there, plane) : plane;
@@ -217,7 +217,7 @@ FN void patch_joint_soft(patch_work w, int joint, pquat q, int here, GLOBAL patc
 }
 
 // Swing, twist and shift of a joint from where its parent and child are: of what its bands leave.
-FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
+FN void patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
 {
     GLOBAL const int *parts = body_joint_part(w) + 2 * joint;
     GLOBAL const double *matrices = work_matrix(w);
@@ -248,7 +248,6 @@ FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
     j->moves = !still || !near;
     j->shift = still || whole ? 0 : patch_loop_shift(w, joint, j->twist);
     if (j->softly) pquat_put_matrix(pquat_times(twist, soft), j->twist);
-    return swing;
 }
 
 ITEM_KERNEL(patch_joints, PATCH_JOINTS_BUFFERS)
@@ -257,10 +256,19 @@ ITEM_KERNEL(patch_joints, PATCH_JOINTS_BUFFERS)
     int instance = TEAM_INSTANCE(given.joint_count), joint = TEAM_INDEX(given.joint_count);
     patch_work w = patch_work_of(body, work, &given, instance);
     GLOBAL patch_joint *j = work_joint(w) + joint;
-    pquat swing = patch_joint_turn(w, joint, j);
+    patch_joint_turn(w, joint, j);
     j->weight = j->flat = j->left = 0.0;
     j->depth = 1.0;
-    patch_joint_bend(w, joint, swing, j);
+    ITEM_END
+}
+
+// After the bands, which have moved the loops.
+ITEM_KERNEL(patch_bends, PATCH_BENDS_BUFFERS)
+{
+    ITEM_BEGIN
+    int instance = TEAM_INSTANCE(given.joint_count), joint = TEAM_INDEX(given.joint_count);
+    patch_work w = patch_work_of(body, work, &given, instance);
+    patch_joint_bend(w, joint, work_joint(w) + joint);
     ITEM_END
 }
 

@@ -21,6 +21,8 @@ static uint32_t last_step_of(const cutis_compute_kernel *kernel)
         uint32_t step;
     } all[] = {
         { &cutis_compute_patch_joints, PATCH_STEP_JOINTS },
+        { &cutis_compute_patch_bands, PATCH_STEP_BANDS },
+        { &cutis_compute_patch_bends, PATCH_STEP_BENDS },
         { &cutis_compute_patch_cut, PATCH_STEP_BORDER },
         { &cutis_compute_patch_rungs, PATCH_STEP_WELD },
         { &cutis_compute_patch_cut_volume, PATCH_STEP_CUT_VOLUME },

@@ -3,6 +3,7 @@
 
 #include "kernel/patches_rest.h"
 #include "kernel/patches_source.h"
+#include "kernel/patches_swell.h"
 
 // Each kernel with no more text than it needs: GPU compilers read all of it, for every kernel.
 #define JOINT_TEXTS                                                                                \
@@ -13,6 +14,7 @@
 #define SOLVE_TEXTS                                                                                \
     RUNG_TEXTS, "patches_conic.h", "patches_curve.h", "patches_keep.h", "patches_solve.h"
 static const char *const JOINT[] = { JOINT_TEXTS, NULL };
+static const char *const BAND[] = { JOINT_TEXTS, "patches_swell.h", NULL };
 static const char *const BORDER[] = { BORDER_TEXTS, NULL };
 static const char *const RUNG[] = { RUNG_TEXTS, NULL };
 static const char *const SOLVE[] = { SOLVE_TEXTS, NULL };
