@@ -11,8 +11,9 @@
 
 #include "patches.h"
 
-#define PATCH_BAND_FOLD 1.3 // bands turn until the surface is this near to a fold
-#define PATCH_UNFOLD    0.2 // what is left of a length for normals, at least
+#define PATCH_BAND_FOLD                                                                            \
+    1.3 // bands turn until the surface folds (1) by the box of B0, which says so too early
+#define PATCH_UNFOLD 0.2 // what is left of a length for normals, at least
 
 // A share of a turn, of any length: normalised linear, as front arcs have it.
 FN pquat patch_share_of(pquat turn, double share)
