@@ -14,6 +14,7 @@ typedef struct rig_motion {
     cutis_model *model;
     uint32_t clip; ///< of the result
     cutis_retarget_report moved;
+    cutis_rig_motion seen; ///< on the skin
     double seconds;
 } rig_motion;
 

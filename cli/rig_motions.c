@@ -2,6 +2,7 @@
 /// other clip of the model has the same.
 #include "rig.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ void rig_motions_release(rig_job *job)
 static void copy_name(const char *text, size_t size, char *out)
 {
     size_t n = 0;
-    for (size_t i = 0; i < size && n + NUMBER_SIZE < NAME_SIZE;) {
+    for (size_t i = 0; i < size && n + 4 + NUMBER_SIZE <= NAME_SIZE;) {
         int length = utf8_length((const unsigned char *)text + i);
         if (length == 0)
             out[n++] = '?', i++;
@@ -90,6 +91,13 @@ int rig_motions_add(cli_app *app, rig_job *job)
         cutis_model_destroy(job->rigged);
         job->rigged = next;
         motion->clip = cutis_model_get(next)->clip_count - 1;
+        TRY(app_result(
+            app, motion->path,
+            cutis_rig_check_motion(next, motion->model, 0, &motion->moved, job->report)));
+        motion->seen = job->report->motion;
+        if (motion->seen.contact_count == 0) // four legs, or none that stand: nothing was measured
+            motion->seen.lean = motion->seen.off_ground = motion->seen.sunk = motion->seen.slide =
+                NAN;
         motion->seconds = app_seconds() - begun;
     }
     return EXIT_GOOD;

@@ -48,7 +48,7 @@ static void measure_parts(const cutis_model *model, const rest_shape *rest, part
             const cutis_primitive *primitive = &data->meshes[instances[i].mesh].primitives[p];
             if (primitive->topology != CUTIS_TOPOLOGY_TRIANGLES) continue;
             for (uint32_t t = 0; t < primitive->index_count / 3; t++, corner += 3) {
-                if (!primitive->parts) continue;
+                if (!primitive->parts || instances[i].skin == CUTIS_NONE) continue;
                 part_figures *part = &out[primitive->parts[t]];
                 const float *at[3];
                 for (int k = 0; k < 3; k++) {
@@ -106,11 +106,13 @@ static void put_tally(html_page *page, const rig_job *job)
     const cutis_rig_report *r = job->report;
     html_markup(page,
                 "<div class=\"tally\"><div><b>%s</b><span>%s</span></div>"
-                "<div title=\"of the limbs from the kind's: 0 none, 1 usual, beyond 6.5 not "
-                "trusted\"%s><b>%.2f</b><span>deviation from it</span></div>",
+                "<div title=\"of the limbs from the kind's: below 0.5 is usual, beyond 1.5 it is "
+                "none\"%s><b>%.2f</b><span>%s</span></div>",
                 cutis_rig_kind_name(r->kind),
                 r->second == CUTIS_RIG_AUTO ? "the kind, as told" : "the kind it was taken for",
-                r->deviation > 6.5 ? " class=\"bad\"" : "", r->deviation);
+                r->deviation > 1.5 && r->kind != CUTIS_RIG_ANY ? " class=\"bad\"" : "",
+                r->deviation,
+                r->kind == CUTIS_RIG_ANY ? "deviation from the nearest kind" : "deviation from it");
     if (r->second != CUTIS_RIG_AUTO)
         html_markup(page, "<div><b>%.2f</b><span>next best: %s</span></div>", r->second_deviation,
                     cutis_rig_kind_name(r->second));
@@ -134,8 +136,9 @@ static void put_motions(html_page *page, const rig_job *job)
     if (job->motion_count == 0) return;
     html_markup(page, "<div class=\"wide\"><table><thead><tr><th>clip</th><th "
                       "class=\"name\">file</th><th>frames</th><th>a "
-                      "second</th><th>joints moved</th><th>stances</th><th>slide, %% of the "
-                      "height</th><th>seconds to make</th></tr></thead>\n<tbody>\n");
+                      "second</th><th>joints moved</th><th>stances</th><th>off the ground, %% of "
+                      "the height</th><th>slide, %%</th><th>lean, degrees</th><th>torn, %% of the "
+                      "surface</th><th>seconds to make</th></tr></thead>\n<tbody>\n");
     for (uint32_t i = 0; i < job->motion_count; i++) {
         const rig_motion *m = &job->motions[i];
         html_between(page, "<tr><td>", rig_clip_name(job, i), "</td>");
@@ -143,7 +146,10 @@ static void put_motions(html_page *page, const rig_job *job)
         html_markup(page, "<td>%u</td><td>%.4g</td><td>%u of %u</td><td>%u left, %u right</td>",
                     m->moved.frame_count, m->moved.fps, m->moved.mapped_count, m->moved.joint_count,
                     m->moved.stance_count[0], m->moved.stance_count[1]);
-        put_figure(page, "%.3f", m->moved.slide);
+        put_figure(page, "%.2f", m->seen.off_ground);
+        put_figure(page, "%.2f", m->seen.slide);
+        put_figure(page, "%.1f", m->seen.lean);
+        put_figure(page, "%.2f", m->seen.torn);
         html_markup(page, "<td>%.3f</td></tr>\n", m->seconds);
     }
     html_markup(page, "</tbody></table></div>\n");
@@ -170,12 +176,15 @@ static void put_part_rows(html_page *page, const cutis_mesh *mesh, const part_fi
     }
 }
 
-// Parts are the same for every mesh that has any.
+// Parts are the same for every mesh that was rigged; others may have had parts of their own.
 static const cutis_mesh *mesh_with_parts(const cutis_model *model)
 {
     const cutis_model_data *data = cutis_model_get(model);
-    for (uint32_t m = 0; m < data->mesh_count; m++)
-        if (data->meshes[m].part_count) return &data->meshes[m];
+    const cutis_instance *instances;
+    const uint32_t count = cutis_model_instances(model, &instances);
+    for (uint32_t i = 0; i < count; i++)
+        if (instances[i].skin != CUTIS_NONE && data->meshes[instances[i].mesh].part_count)
+            return &data->meshes[instances[i].mesh];
     return NULL;
 }
 

@@ -348,21 +348,25 @@ const verb_row cli_verbs[] = {
       "cutis retarget fox.glb --motion 02_01.bvh --map across,y-up -o odd.glb\ta person's walk on a fox\n",
       verb_retarget },
     { "rig", "BODY", NULL, 1, 1, "joints, parts and weights for a body that has none",
-      "From the shape alone: lines through the middle of the body, limbs where its sections open, its kind by its limbs\n"
-      "(human, quadruped, bird, octopus, insect, toy bear, hand, fish; --kind tells it), parts and joints named after the kind, and weights\n"
-      "by the joints' bones. Scans with noise and holes do; y is up and the body is in any pose. The model stays as it\n"
+      "From the shape alone: lines through the middle of the body, limbs where its sections open, its kind by how they lie\n"
+      "to each other (human, quadruped, bird, octopus, insect, toy bear, hand, fish, any; --kind tells it), parts and joints\n"
+      "named after the kind (fingers where hands show five), and weights by the joints' bones. Scans with noise and holes\n"
+      "do, in any pose. The model stays as it\n"
       "is: materials, coordinates and nodes; joints come below a node \"rig\", y along every bone; of people and bears its\n"
       "extras map the bones of VRM and Mixamo to them. --motion puts the first clip of a file on it, under its own name or\n"
       "its file's, and may be given again. A result that fails its own check is an error, and nothing is written without\n"
       "--keep. --report writes a page: the verdict, parts, skeleton, frames of the motions, figures of parts and joints.\n"
       "\n"
-      "JSON keys: file, output, kind, deviation (of the limbs from the kind's: 1 is usual, beyond 6.5 it is refused), second,\n"
+      "JSON keys: file, output, kind, deviation (of the limbs from the kind's: below 0.5 is usual, beyond 1.5 it is none), second,\n"
       "second_deviation (the kind that fits next best; null: the kind was given), joints, parts, moved_inside, seconds,\n"
-      "problems [text], motions [{file, clip (its name), frames, fps, joints (that it moves), slide, seconds}].\n",
-      { COMMON, READING, WRITING, RUNNING, BIT(KIND), BIT(MOTIONS), BIT(REPORT), BIT(INFLUENCES), BIT(LARGEST), BIT(KEEP),
+      "problems [text], motions [{file, clip (its name), frames, fps, joints (that it moves), slide, seconds,\n"
+      "torn (% of the surface in triangles stretched 4 times), lean (degrees), off_ground, sunk, slide_seen (% of the height; null: not checked,\n"
+      "no two legs stand)}].\n",
+      { COMMON, READING, WRITING, RUNNING, BIT(KIND), BIT(MOTIONS), BIT(REPORT), BIT(INFLUENCES), BIT(LARGEST), BIT(TWIST), BIT(KEEP),
           BIT(WEIGHTS) },
       "cutis rig scan.obj -o body.glb\tfind out what it is, and rig it\n"
       "cutis rig scan.ply --kind human --motion 02_01.bvh -o walk.glb\ta person, walking\n"
+      "cutis rig chair.obj --kind any -o chair.glb\twhatever stands out becomes a limb\n"
       "cutis rig scan.ply --motion walk.bvh --motion run.bvh -o moves.glb\ta clip for each motion\n"
       "cutis rig scan.ply --keep --report rig.html -o body.glb\ta page to judge it by, whatever came out\n",
       verb_rig },

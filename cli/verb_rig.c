@@ -25,6 +25,8 @@ static void say(const cli_app *app, const rig_job *job)
         const cutis_retarget_report *moved = &job->motions[i].moved;
         app_say(app, "%-16s %s, %u frames, %u of %u joints moved\n", i ? "" : "motion",
                 rig_clip_name(job, i), moved->frame_count, moved->mapped_count, moved->joint_count);
+        if (job->motions[i].seen.contact_count == 0)
+            app_say(app, "%-16s were not checked: the check knows two legs that stand\n", "feet");
     }
 }
 
@@ -33,21 +35,24 @@ static void emit_motions(json_out *json, const rig_job *job)
     emit_array(json, "motions");
     for (uint32_t i = 0; i < job->motion_count; i++) {
         const rig_motion *m = &job->motions[i];
-        emit(json, "{ file %s clip %s frames %u fps %g joints %u slide %g seconds %g }", m->path,
+        emit(json, "{ file %s clip %s frames %u fps %g joints %u slide %g seconds %g", m->path,
              rig_clip_name(job, i), m->moved.frame_count, m->moved.fps, m->moved.mapped_count,
              m->moved.slide, m->seconds);
+        emit(json, "torn %g lean %g off_ground %g sunk %g slide_seen %g }", m->seen.torn,
+             m->seen.lean, m->seen.off_ground, m->seen.sunk, m->seen.slide);
     }
     emit_end(json);
 }
 
-static void emit_result(const rig_job *job)
+// @param written was the model?
+static void emit_result(const rig_job *job, bool written)
 {
     const cutis_rig_report *r = job->report;
     json_out json = { .file = stdout };
     emit(&json,
          "{ file %s output %s kind %s deviation %g second %s second_deviation %g joints %u "
          "parts %u moved_inside %u seconds %g",
-         job->path, job->output, cutis_rig_kind_name(r->kind), r->deviation,
+         job->path, written ? job->output : NULL, cutis_rig_kind_name(r->kind), r->deviation,
          r->second == CUTIS_RIG_AUTO ? NULL : cutis_rig_kind_name(r->second), r->second_deviation,
          r->joint_count, r->part_count, r->moved_inside, r->seconds);
     emit_array(&json, "problems");
@@ -77,6 +82,7 @@ static int read_job(cli_app *app, rig_job *job)
     job->options.kind = (cutis_rig_kind)option_choice(app, OPTION_KIND);
     job->options.influences = option_count(app, OPTION_INFLUENCES, 0);
     job->options.largest = option_given(app, OPTION_LARGEST);
+    job->options.twist = option_given(app, OPTION_TWIST);
     TRY(app_read_model(app, job->path, &job->model));
     TRY(rig_motions_read(app, job));
     job->read_seconds = app_seconds() - begun;
@@ -102,7 +108,7 @@ static int run(cli_app *app, rig_job *job)
     const bool kept = judged == EXIT_GOOD || option_given(app, OPTION_KEEP);
     if (kept) TRY(write_files(app, job));
     if (app->json)
-        emit_result(job);
+        emit_result(job, kept);
     else if (kept)
         say(app, job);
     return judged;

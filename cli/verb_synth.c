@@ -190,6 +190,8 @@ static int check_body(cli_app *app, const cutis_synth_options *o)
 static int read_options(cli_app *app, cutis_synth_options *out)
 {
     const int kind = (int)option_choice(app, OPTION_KIND); // 0: auto, which is the first
+    if (kind > CUTIS_FAMILY_KIND_COUNT)
+        return app_usage(app, "--kind any is for rig: a body that is made has a kind");
     *out = (cutis_synth_options){
         .vertex_count = option_count(app, OPTION_VERTICES, 0),
         .seed = (uint64_t)option_number(app, OPTION_SEED, 0.0),

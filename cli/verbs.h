@@ -231,6 +231,8 @@ typedef enum option_kind {
       "the motion's rest pose: its first frame, or all channels 0 (default: tpose if it is one)")  \
     X(FEET, "feet", 0, CHOICE, "FEET", "lock free", 0, 0,                                          \
       "keep standing feet where they stand, or not (default lock)")                                \
+    X(TWIST, "twist", 0, FLAG, 0, 0, 0, 0,                                                         \
+      "joints halfway along upper arms, forearms and thighs that take half of their twist")        \
     X(KEEP, "keep", 0, FLAG, 0, 0, 0, 0,                                                           \
       "write the result though it failed its own check; the exit status is 1 all the same")        \
     X(PARTS, "parts", 0, TEXT, "SOURCE", 0, 0, 0,                                                  \

@@ -124,12 +124,12 @@ typedef struct cutis_node {
     const char *name;     ///< UTF-8, or NULL
     int32_t parent;       ///< smaller than the node's own index, or CUTIS_NONE
     cutis_transform rest; ///< local
+    bool outside;         ///< not part of the default scene: animated, but never deformed or drawn
     const cutis_mat34
         *matrix;  ///< local matrix in place of `rest` (may hold shear; never animated), or NULL
     int32_t mesh; ///< or CUTIS_NONE
     int32_t skin; ///< or CUTIS_NONE; needs a mesh
     const float *target_weights; ///< overrides the mesh's, or NULL
-    bool outside;       ///< not part of the default scene: animated, but never deformed or drawn
     const char *extras; ///< a JSON object for a file's "extras" (glTF), or NULL; of what was read
                         ///< the source keeps them
 } cutis_node;

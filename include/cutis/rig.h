@@ -6,6 +6,7 @@
 
 #include <cutis/device.h>
 #include <cutis/model.h>
+#include <cutis/retarget.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,7 +33,20 @@ typedef struct cutis_rig_options {
     cutis_rig_kind kind;
     uint32_t influences; ///< weights kept per vertex; 0 = 4
     bool largest;        ///< keep the largest weights, in place of those that deform alike
+    bool twist; ///< joints halfway along upper arms, forearms and thighs that take half of what
+                ///< these are twisted by; cutis_retarget moves them
 } cutis_rig_options;
+
+/// How a motion looks on a rigged body, measured on its skin; 0 where it has no legs. Lengths in %
+/// of the height.
+typedef struct cutis_rig_motion {
+    double torn;       ///< % of the surface in triangles stretched more than 4 times
+    double lean;       ///< degrees: feet to head against the motion's, median over the frames
+    double off_ground; ///< of the lowest of a foot where the motion's stands, the largest
+    double sunk;       ///< of any foot into the ground, the largest
+    double slide;      ///< of what touches the ground over a contact, the largest
+    uint32_t contact_count;
+} cutis_rig_motion;
 
 /// A joint, by the names that other tools have for such a bone. The report's memory.
 typedef struct cutis_rig_bone {
@@ -44,7 +58,7 @@ typedef struct cutis_rig_bone {
 /// What was found; owns its arrays.
 typedef struct cutis_rig_report {
     cutis_rig_kind kind;
-    double deviation; ///< of its limbs from the kind's: 0 none, 1 usual, beyond 1.5 of none
+    double deviation;      ///< of its limbs from the kind's: below 0.5 usual, beyond 1.5 it is none
     cutis_rig_kind second; ///< the kind that fits next best; AUTO: the kind was given
     double second_deviation;
     uint32_t joint_count, part_count;
@@ -52,6 +66,7 @@ typedef struct cutis_rig_report {
     uint32_t problem_count;
     const char *const *problems; ///< what its own check found, one line each
     double seconds;
+    cutis_rig_motion motion; ///< of the last motion that was checked
     uint32_t humanoid_count; ///< of people and toy bears; else 0
     const cutis_rig_bone *humanoid;
 } cutis_rig_report;
@@ -59,7 +74,7 @@ typedef struct cutis_rig_report {
 CUTIS_API void cutis_rig_report_destroy(cutis_rig_report *report); ///< NULL is fine
 
 /// Rig a body. The new model is the old one with joints below a node "rig", whose extras say the
-/// kind and the names of `humanoid`, skins and weights; its triangles are named by part. y is up.
+/// kind and the names of `humanoid`, skins and weights; its triangles are named by part.
 /// @param device whose threads find the weights; NULL: the calling one
 /// @param report what was found (destroy it), or NULL
 /// @return CUTIS_OK (also when the report lists problems), CUTIS_INVALID_ARGUMENT (no triangles,
@@ -68,6 +83,18 @@ CUTIS_API void cutis_rig_report_destroy(cutis_rig_report *report); ///< NULL is 
 CUTIS_API cutis_result cutis_rig(const cutis_model *model, cutis_device *device,
                                  const cutis_rig_options *options, cutis_model **out,
                                  cutis_rig_report **report);
+
+/// Look at the last clip of a model that cutis_retarget put there: is the skin torn, does the body
+/// stand as the motion does, do feet stand on the ground where the motion's do? What is wrong is
+/// added to the report's problems, its figures are `report->motion`.
+/// @param motion_clip of the motion; @param how what cutis_retarget reported
+/// @return CUTIS_OK (also when there are problems), CUTIS_INVALID_ARGUMENT (no clip, or a report
+///         that is not of it), CUTIS_NOT_FOUND (no such clip of the motion), CUTIS_CANCELLED,
+///         CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_rig_check_motion(const cutis_model *moved, const cutis_model *motion,
+                                              uint32_t motion_clip,
+                                              const cutis_retarget_report *how,
+                                              cutis_rig_report *report);
 
 #ifdef __cplusplus
 }

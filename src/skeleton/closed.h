@@ -88,6 +88,13 @@ static inline bool cutis_is_border(const cutis_closed *mesh, uint32_t h)
     return mesh->labels[h / 3] != mesh->labels[mesh->twins[h] / 3];
 }
 
+static inline vec3 cutis_face_middle(const cutis_closed *mesh, uint32_t f)
+{
+    const uint32_t *v = mesh->faces[f];
+    return v3_divide(v3_add(v3_of(mesh->points[v[0]]),
+                            v3_add(v3_of(mesh->points[v[1]]), v3_of(mesh->points[v[2]]))),
+                     3);
+}
 static inline double cutis_edge_length(const cutis_closed *mesh, uint32_t h)
 {
     return v3_distance_of(mesh->points[cutis_from(mesh, h)], mesh->points[cutis_to(mesh, h)]);

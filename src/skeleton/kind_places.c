@@ -3,6 +3,7 @@
 // depends on where the body stands or how large it is; which way is up counts little, once.
 #include "skeleton/kind_places.h"
 
+#include <float.h>
 #include <math.h>
 
 typedef struct {
@@ -131,7 +132,7 @@ static double make_pairs(const placed *p, const cutis_limb *const *list, uint32_
 // Where a root lies along an axis: 0 at its beginning, 1 at its end.
 static double along(const cutis_limb *limb, vec3 from, vec3 axis)
 {
-    return v3_dot(v3_sub(limb->root, from), axis) / fmax(v3_dot(axis, axis), 1e-12);
+    return v3_dot(v3_sub(limb->root, from), axis) / fmax(v3_dot(axis, axis), DBL_MIN);
 }
 
 // Two pairs of legs go the same way, across the line from the hind ones to the fore ones; the head
@@ -165,11 +166,16 @@ static double quadruped(const placed *p)
                      2,
                  0.5, 2);
     cost += soft(0.12 - v3_length(axis) / p->diagonal, 0.05, 3);
-    cost += soft(1 + v3_dot(v3_unit(way), UP), 0.6, 2);
+    cost += soft(1 + v3_dot(v3_unit(way), UP), 0.6, 0.4);
     if (head) cost += soft(0.6 - along(head, hind, axis), 0.3, 3);
     if (tail) cost += soft(along(tail, hind, axis) - 0.4, 0.3, 3);
-    for (uint32_t i = 0; i < p->n[CUTIS_ROLE_EAR]; i++)
-        cost += soft(0.8 - along(p->of[CUTIS_ROLE_EAR][i], hind, axis), 0.3, 2);
+    for (uint32_t i = 0; i < p->n[CUTIS_ROLE_EAR]; i++) {
+        const cutis_limb *ear = p->of[CUTIS_ROLE_EAR][i];
+        cost += soft(0.8 - along(ear, hind, axis), 0.3, 2);
+        if (!head) continue;
+        double away = fmin(v3_distance(ear->root, head->tip), v3_distance(ear->root, head->root));
+        cost += soft((away - 0.5 * head->length) / p->diagonal - 0.08, 0.06, 2);
+    }
     return cost;
 }
 
@@ -189,20 +195,23 @@ static double upright(const placed *p, bool bear)
     vec3 legs = v3_unit(v3_add(way_of(pairs[0].a), way_of(pairs[0].b)));
     cost += soft(0.9 + v3_dot(legs, v3_unit(axis)), 0.7, 3);
     cost += soft(0.08 - v3_length(axis) / p->diagonal, 0.05, 3);
-    cost += soft(1 - v3_dot(v3_unit(axis), UP), 0.6, 2);
+    cost += soft(1 - v3_dot(v3_unit(axis), UP), 0.6, 0.4);
     if (n > 0) {
         vec3 top = v3(0, 0, 0);
         for (uint32_t i = 0; i < n; i++) top = v3_add(top, v3_divide(heads[i]->tip, n));
-        double at = v3_dot(v3_sub(top, low), axis) / fmax(v3_dot(axis, axis), 1e-12);
+        double at = v3_dot(v3_sub(top, low), axis) / fmax(v3_dot(axis, axis), DBL_MIN);
         cost += soft(1.1 - at, 0.3, 3);
     }
+    if (p->n[CUTIS_ROLE_TAIL])
+        cost += soft(along(p->of[CUTIS_ROLE_TAIL][0], low, axis) - 0.3, 0.3, 3);
     double longer =
         log(pairs[1].a->length * pairs[1].b->length / (pairs[0].a->length * pairs[0].b->length)) /
         2;
     return cost + soft(longer - 0.1, 0.3, 2);
 }
 
-// Wings go apart and otherwise than legs; head and tail lie on opposite sides of both.
+// Wings go apart and otherwise than legs; head and tail lie on opposite sides of both, the tail is
+// the flatter one.
 static double bird(const placed *p)
 {
     static const cutis_role SIDED[2] = { CUTIS_ROLE_WING, CUTIS_ROLE_LEG };
@@ -235,6 +244,7 @@ static double bird(const placed *p)
     }
     if (!head || !tail) return cost;
     cost += soft(v3_dot(way_of(head), way_of(tail)) + 0.3, 0.4, 3);
+    cost += soft(log(head->flatness / tail->flatness) + 0.05, 0.15, 2); // tails are the flat ones
     if (count == 0) return cost;
     centre = v3_divide(centre, count);
     vec3 ahead = v3_unit(v3_sub(head->root, centre)), back = v3_unit(v3_sub(tail->root, centre));

@@ -63,7 +63,9 @@ static const role_row ROLES[] = {
 static const double SPREADS[FEATURES] = { 0.45, 0.6, 0.8, 1.0, 0.7 };
 static const double LOOSE = 0.9;    // of lengths and thicknesses that say nothing
 static const double FARTHEST = 1.8; // spreads: what is farther off is just wrong, as in any body
-static const double SHAPE = 0.6;    // what shape counts against places
+static const double BLUNT = 1.2;    // opening of what has none
+static const double NO_OPENING = 1.5;
+static const double SHAPE = 0.6; // what shape counts against places
 static const double PLACES = 2.5;
 
 static const double NEVER = 1e6;
@@ -116,12 +118,15 @@ static double deviation(const fitting *f, uint32_t limb, const role_row *row)
         l->length < SMALL * f->limbs[l->carrier].length && row->role != CUTIS_ROLE_EAR &&
         row->role != CUTIS_ROLE_FINGER)
         return FAR + 2;
+    if (l->behind && (row->role == CUTIS_ROLE_EAR || row->role == CUTIS_ROLE_TAIL))
+        return FAR + 2; // what carries others is neither
     for (int k = 0; k < FEATURES; k++) {
         double spread = k < 2 && row->loose ? LOOSE : SPREADS[k];
         double z = (f->features[limb][k] - log(row->mean[k])) / spread;
         sum += fmin(z * z, FARTHEST * FARTHEST) / 2;
     }
-    return SHAPE * sum;
+    bool blunt = l->opening <= BLUNT && row->mean[3] > 1.7; // a corner of a box is no arm
+    return SHAPE * sum + (blunt ? NO_OPENING : 0);
 }
 
 static double without_role(const fitting *f, uint32_t limb)
@@ -129,7 +134,8 @@ static double without_role(const fitting *f, uint32_t limb)
     uint32_t carries = 0;
     if (f->limbs[limb].carrier != CUTIS_NOTHING) return CARRIED;
     for (uint32_t i = 0; i < f->count; i++)
-        carries += f->limbs[i].carrier == limb && f->given[i] != NULL;
+        if (f->limbs[i].carrier == limb && f->given[i])
+            carries += f->given[i]->role == CUTIS_ROLE_EAR ? 1 : 2; // a rump is its tail's
     if (carries > 1 && f->limbs[limb].behind) return CARRIED;
     return fmin(FAR, 0.6 + f->limbs[limb].stands_out / (EXTRA * f->diagonal));
 }

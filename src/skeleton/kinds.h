@@ -37,7 +37,7 @@ typedef enum cutis_role {
 
 typedef struct cutis_kind_match {
     cutis_kind kind;
-    double cost; ///< 0: as the kind is in the mean; beyond about 6 it looks like something else
+    double cost; ///< 0: as the kind is in the mean; beyond 1.5 it is something else
     cutis_role roles[CUTIS_LIMB_MOST]; ///< per limb
 } cutis_kind_match;
 

@@ -236,8 +236,10 @@ static void part_stems(const cutis_centrelines *lines, cutis_limb *limbs, uint32
             double own = crotch_of(lines, a, b), other = crotch_of(lines, b, a);
             bool alike = fmax(own, other) < 1.25 * fmin(own, other) &&
                          fmax(a->thickness, b->thickness) < 1.6 * fmin(a->thickness, b->thickness);
-            bool overlong = a->length > 1.2 * b->length ||
-                            v3_distance(a->root, b->root) < fmax(a->thickness, b->thickness);
+            double apart = v3_distance(a->root, b->root) / fmax(a->thickness, b->thickness);
+            bool vague = a->opening < CLEAR && b->opening < CLEAR;
+            bool overlong =
+                (a->length > 1.2 * b->length && a->opening < CLEAR) || apart < (vague ? 1.6 : 1);
             if (k == i || !alike || !overlong || a->opening > OPEN || own >= ON_STEM * a->length ||
                 own < BRANCH * diagonal || other >= 1.2 * b->length)
                 continue;
@@ -261,7 +263,10 @@ static bool same_root(const cutis_centrelines *lines, const cutis_limb *a, const
     if (a->parted && b->parted && crotch_of(lines, a, b) >= BRANCH * diagonal) return false;
     if (fork_of(a, b) < a->length + 0.2 * near && fork_of(b, a) < b->length + 0.2 * near)
         return true;
-    return a->behind && b->behind &&
+    if (!a->behind || !b->behind) return false;
+    vec3 way_a = v3_unit(v3_sub(a->tip, a->root)), way_b = v3_unit(v3_sub(b->tip, b->root));
+    bool apart = a->root_way < lines->nodes[0].radius && v3_dot(way_a, way_b) < 0.3;
+    return !apart && // all that is behind may meet in the centre
            v3_distance(a->root, b->root) < 0.5 * cutis_limb_section(a, a->length);
 }
 

@@ -18,7 +18,9 @@ static const double BRANCH =
 static const double IN_TRUNK = 0.8;   // of the centre's ball
 static const double NO_KIND = 1.5;    // deviation beyond which a body is of none
 static const double NECK = 0.85;      // of a head's section: so narrow it is over
-static const double LONG_NECK = 0.75; // of the trunk: a neck of two bones; a bird's is a part then
+static const double NEAR_WAIST = 0.1; // of a limb: so far from its share a wrist may be
+static const double WAIST = 0.95;     // of what lies on both sides
+static const double LONG_NECK = 0.58; // of the trunk: a neck of two bones; a bird's is a part then
 
 // Limbs of a role -------------------------------------------------------------------------------
 
@@ -165,7 +167,7 @@ static vec3 find_up(const cutis_planner *p, vec3 front)
         break;
     }
     up = across(up, v3_unit(front));
-    return v3_length(up) > 0 && v3_dot(v3_unit(up), y) < 0.7 ? v3_unit(up) : y;
+    return v3_length(up) > 0 && v3_dot(v3_unit(up), y) < 0.4 ? v3_unit(up) : y;
 }
 
 // Front as the kind tells: feet of people, heads of animals; else +z. Left is up x front.
@@ -241,7 +243,7 @@ void cutis_plan_mark(cutis_planner *p, const cutis_limb *limb, double along, uin
                                !cutis_limb_within(p->all, p->all->of_end[e], index)))
             continue;
         uint32_t v = p->lines->ends[e].node;
-        for (; v != CUTIS_NOTHING && p->lines->nodes[v].way >= border - 1e-12;
+        for (; v != CUTIS_NOTHING && p->lines->nodes[v].way >= (1 - 1e-12) * border;
              v = p->lines->nodes[v].parent) {
             p->plan->node_parts[v] = part;
         }
@@ -262,9 +264,27 @@ static double peak_of(const cutis_limb *limb)
     return peak;
 }
 
+// The narrowest place between what is thick before a share of a limb, a palm, and what is beyond.
+static double waist_of(const cutis_limb *limb, double share)
+{
+    double palm = 0, least = INFINITY, beyond = 0, at = share * limb->length;
+    for (uint32_t i = 0; i < limb->count; i++) {
+        double t = limb->along[i] / limb->length;
+        if (t < share - NEAR_WAIST || t > share + 2 * NEAR_WAIST) continue;
+        if (t < share && limb->section[i] > palm) palm = limb->section[i], least = INFINITY;
+        if (t < share + NEAR_WAIST && limb->section[i] < least)
+            least = limb->section[i], at = limb->along[i], beyond = 0;
+        beyond = fmax(beyond, limb->section[i]);
+    }
+    return least < WAIST * palm && least < WAIST * beyond ? at : share * limb->length;
+}
+
 static double row_place(const cutis_limb *limb, plan_anchor anchor, double value)
 {
     if (anchor == FROM_TIP) return value * limb->length;
+    if (anchor == AT_WAIST) return waist_of(limb, value);
+    if (anchor == AFTER_WAIST)
+        return value * limb->length + (waist_of(limb, PLAN_WRIST) - PLAN_WRIST * limb->length) / 2;
     const double peak = peak_of(limb);
     return peak + value * cutis_limb_section(limb, peak);
 }
@@ -345,7 +365,9 @@ static void plan_human(cutis_planner *p)
     int32_t root = cutis_plan_add_joint(p, "", "hips", "", CUTIS_NONE, hips);
     int32_t spine = cutis_plan_add_joint(p, "", "spine", "", root, middle);
     int32_t chest = cutis_plan_add_joint(p, "", "chest", "", spine, high);
-    cutis_plan_lay_single(p, CUTIS_ROLE_HEAD, "", chest);
+    int32_t head = cutis_plan_lay_single(p, CUTIS_ROLE_HEAD, "", chest);
+    cutis_plan_lay_pair(p, CUTIS_ROLE_EAR, 0, "", head);
+    cutis_plan_lay_single(p, CUTIS_ROLE_TAIL, "", root);
     sort_along(p, arms, n, 1, p->left);
     for (uint32_t i = 0; i < n && i < 2; i++) {
         vec3 root_of_arm = cutis_plan_limb_at(p, arms[i], 0.95);
@@ -430,6 +452,7 @@ static void plan_bear(cutis_planner *p)
     cutis_plan_lay_pair(p, CUTIS_ROLE_ARM, 0, "", chest);
     cutis_plan_lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
     cutis_plan_lay_pair(p, CUTIS_ROLE_EAR, 0, "", head);
+    cutis_plan_lay_single(p, CUTIS_ROLE_TAIL, "", root);
 }
 
 // Neck and head: one bone, or two where the neck is long against the trunk. @return is it long?
@@ -601,7 +624,9 @@ static void plan_hand(cutis_planner *p)
     }
     uint32_t first = n ? fingers[thumb] : 0;
     vec3 side = n ? v3_sub(cutis_plan_limb_at(p, first, 1), roots) : p->left;
-    sort_along(p, fingers, n, 1, side);
+    side =
+        across(side, v3_unit(v3_sub(roots, low))); // how far up the palm a finger is says nothing
+    sort_along(p, fingers, n, 0.9, side);
     for (uint32_t i = 0; i < n; i++)
         if (fingers[i] == first)
             memmove(fingers + 1, fingers, i * sizeof *fingers), fingers[0] = first;
@@ -629,6 +654,15 @@ static void plan_hand(cutis_planner *p)
                                           v3_mix(wrist, cutis_plan_limb_at(p, first, 0.89), 0.4));
         lay_limb(p, fingers[i], i == 0, NAMES[i], "", parent);
     }
+}
+
+int32_t cutis_plan_find(const cutis_plan *plan, const char *name, const char *side)
+{
+    char full[CUTIS_PLAN_NAME];
+    snprintf(full, sizeof full, "%s%s", name, side);
+    for (uint32_t j = 0; j < plan->joint_count; j++)
+        if (strcmp(plan->joints[j].name, full) == 0) return (int32_t)j;
+    return CUTIS_NONE;
 }
 
 cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines, double diagonal,
@@ -675,114 +709,4 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
                                      ? p.side_parts[lines->nodes[i].parent]
                                      : out->node_parts[lines->nodes[i].parent];
     return CUTIS_OK;
-}
-
-// Faces -----------------------------------------------------------------------------------------
-
-typedef struct {
-    const cutis_closed *mesh;
-    uint32_t *labels;
-    uint32_t *piece; // per face: faces of one label that hang together
-    bool *kept;      // per piece
-    uint32_t *queue, count;
-} islands;
-
-// Number the pieces of a shell; of each label the largest is kept.
-// @param faces, n those of the shell
-static void find_pieces(islands *all, const uint32_t *faces, uint32_t n)
-{
-    uint32_t largest[CUTIS_PLAN_PARTS], sizes[CUTIS_PLAN_PARTS] = { 0 };
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t head = 0, tail = 0, label = all->labels[faces[i]], *queue = all->queue;
-        if (all->piece[faces[i]] != CUTIS_NOTHING) continue;
-        queue[tail++] = faces[i], all->piece[faces[i]] = all->count;
-        while (head < tail)
-            for (uint32_t f = queue[head++], k = 0; k < 3; k++) {
-                uint32_t g = all->mesh->twins[3 * f + k] / 3;
-                if (all->piece[g] == CUTIS_NOTHING && all->labels[g] == label)
-                    all->piece[g] = all->count, queue[tail++] = g;
-            }
-        if (tail > sizes[label]) sizes[label] = tail, largest[label] = all->count;
-        all->kept[all->count++] = false;
-    }
-    for (uint32_t l = 0; l < CUTIS_PLAN_PARTS; l++)
-        if (sizes[l] > 0) all->kept[largest[l]] = true;
-}
-
-// A piece that is not kept takes the label that it shares most of its border with.
-static bool give_away(islands *all, uint32_t seed)
-{
-    const cutis_closed *mesh = all->mesh;
-    uint32_t id = all->piece[seed], head = 0, tail = 0, best = 0, *queue = all->queue;
-    uint32_t beside[CUTIS_PLAN_PARTS];
-    double border[CUTIS_PLAN_PARTS] = { 0 };
-    queue[tail++] = seed, all->piece[seed] = CUTIS_NOTHING;
-    while (head < tail)
-        for (uint32_t f = queue[head++], k = 0; k < 3; k++) {
-            uint32_t h = 3 * f + k, g = mesh->twins[h] / 3, label = all->labels[g];
-            if (all->piece[g] == id) all->piece[g] = CUTIS_NOTHING, queue[tail++] = g;
-            if (label == all->labels[seed]) continue;
-            border[label] += cutis_edge_length(mesh, h), beside[label] = all->piece[g];
-        }
-    for (uint32_t l = 1; l < CUTIS_PLAN_PARTS; l++)
-        if (border[l] > border[best]) best = l;
-    bool found = border[best] > 0;
-    for (uint32_t i = 0; i < tail; i++) {
-        all->piece[queue[i]] = found ? beside[best] : id;
-        if (found) all->labels[queue[i]] = best;
-    }
-    if (!found) all->kept[id] = true; // nothing is beside it
-    return found;
-}
-
-// Of a part in several pieces of one shell the largest stays. Shells of their own, as boots that
-// game characters wear, have parts of their own.
-static bool join_islands(cutis_arena *scratch, const cutis_closed *mesh, uint32_t *labels)
-{
-    const size_t n = mesh->face_count;
-    islands all = { .mesh = mesh, .labels = labels };
-    uint32_t *shell = cutis_arena_alloc(scratch, n, sizeof *shell);
-    bool *seen = cutis_arena_zero(scratch, n, sizeof *seen);
-    all.piece = cutis_nothings(scratch, n);
-    all.kept = cutis_arena_alloc(scratch, n, sizeof *all.kept);
-    all.queue = cutis_arena_alloc(scratch, n, sizeof *all.queue);
-    if (!shell || !seen || !all.piece || !all.kept || !all.queue) return false;
-    for (uint32_t seed = 0; seed < n; seed++) {
-        uint32_t head = 0, tail = 0;
-        if (seen[seed]) continue;
-        shell[tail++] = seed, seen[seed] = true;
-        while (head < tail)
-            for (uint32_t f = shell[head++], k = 0; k < 3; k++) {
-                uint32_t g = mesh->twins[3 * f + k] / 3;
-                if (!seen[g]) seen[g] = true, shell[tail++] = g;
-            }
-        find_pieces(&all, shell, tail);
-    }
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t f = 0; f < n; f++)
-            if (!all.kept[all.piece[f]]) changed |= give_away(&all, f);
-    }
-    return true;
-}
-
-cutis_result cutis_plan_label(const cutis_plan *plan, const cutis_centrelines *lines,
-                              const cutis_closed *mesh, uint32_t *labels)
-{
-    cutis_arena scratch = { .context = mesh->context };
-    uint32_t *owners = cutis_arena_alloc(&scratch, lines->cells.count, sizeof *owners);
-    cutis_result result =
-        owners ? cutis_centrelines_owners(lines, owners) : cutis_alloc_result(mesh->context);
-    for (uint32_t f = 0; f < mesh->face_count && result == CUTIS_OK; f++) {
-        const uint32_t *v = mesh->faces[f];
-        vec3 sum = v3_add(v3_of(mesh->points[v[0]]),
-                          v3_add(v3_of(mesh->points[v[1]]), v3_of(mesh->points[v[2]])));
-        uint32_t cell = cutis_cell_near(&lines->cells, v3_divide(sum, 3));
-        uint32_t owner = cell == CUTIS_NOTHING ? CUTIS_NOTHING : owners[cell];
-        labels[f] = owner == CUTIS_NOTHING ? plan->node_parts[0] : plan->node_parts[owner];
-    }
-    if (result == CUTIS_OK && !join_islands(&scratch, mesh, labels))
-        result = cutis_alloc_result(mesh->context);
-    cutis_arena_release(&scratch);
-    return result;
 }

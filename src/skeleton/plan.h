@@ -4,7 +4,7 @@
 
 #include "skeleton/kinds.h"
 
-enum { CUTIS_PLAN_JOINTS = 64, CUTIS_PLAN_PARTS = 24, CUTIS_PLAN_NAME = 24 };
+enum { CUTIS_PLAN_JOINTS = 320, CUTIS_PLAN_PARTS = 72, CUTIS_PLAN_NAME = 24 };
 
 typedef struct cutis_plan_joint {
     char name[CUTIS_PLAN_NAME]; ///< sided ones end in _l or _r
@@ -33,5 +33,12 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
 /// Parts of a mesh's faces; every part is one piece.
 cutis_result cutis_plan_label(const cutis_plan *plan, const cutis_centrelines *lines,
                               const cutis_closed *mesh, uint32_t *labels);
+
+/// The joint called so; CUTIS_NONE: there is none. @param side "_l", "_r" or ""
+int32_t cutis_plan_find(const cutis_plan *plan, const char *name, const char *side);
+
+/// Joints of fingers, where a hand of a person shows all five.
+/// @param labels per face, of cutis_plan_label
+cutis_result cutis_plan_fingers(const cutis_closed *mesh, const uint32_t *labels, cutis_plan *plan);
 
 #endif

@@ -10,6 +10,9 @@ static const double STEP = 0.18;  // of it: so far from the root of the rig the 
 static const double SEEN = 0.04;  // of it: what stands out less is not a part
 static const double OPENS = 1.5;  // nor what opens less
 static const double SNOUT = 0.45; // of a head: the longest
+static const double BLUNT = 1.2;  // opening of what has none
+static const double CONE = 3.2;   // sections: limbs are longer than the tip of a cone
+static const double ROD = 5;      // sections: a limb all the same
 static const double BORDER = 1.0; // of a limb: where its part begins
 
 enum { BONES_MOST = 5 };
@@ -87,15 +90,24 @@ static void bridge(cutis_planner *p, uint32_t index)
     cutis_plan_add_joint(p, "spine", number, "", near, middle);
 }
 
+// Corners of a box, tips of a cone and the ends of a ball are no limbs; a rod is one.
+static bool is_clear(const cutis_planner *p, const cutis_limb *limb)
+{
+    return limb->stands_out >= SEEN * p->diagonal &&
+           limb->length > (limb->opening >= OPENS ? CONE : ROD) * limb->thickness;
+}
+
 void cutis_plan_any(cutis_planner *p)
 {
     bool done[CUTIS_LIMB_MOST] = { false };
+    bool found = false;
     uint32_t n = 0;
     cutis_plan_add_part(p, "", "body", "");
     cutis_plan_add_joint(p, "", "body", "", CUTIS_NONE, p->lines->nodes[0].point);
+    for (uint32_t i = 0; i < p->count; i++) found = found || is_clear(p, &p->limbs[i]);
     for (uint32_t i = 0; i < p->count; i++)
-        if (p->limbs[i].carrier == CUTIS_NOTHING) bridge(p, i);
-    for (bool more = true; more;) { // carriers first
+        if (found && p->limbs[i].carrier == CUTIS_NOTHING) bridge(p, i);
+    for (bool more = found; more;) { // carriers first
         more = false;
         for (uint32_t i = 0; i < p->count; i++) {
             uint32_t carrier = p->limbs[i].carrier;
@@ -103,6 +115,7 @@ void cutis_plan_any(cutis_planner *p)
             if (done[i] || (carrier != CUTIS_NOTHING && !done[carrier])) continue;
             done[i] = more = true;
             if (p->limbs[i].stands_out < SEEN * p->diagonal) continue;
+            if (p->limbs[i].opening <= BLUNT && !is_clear(p, &p->limbs[i])) continue;
             snprintf(name, sizeof name, "limb%u", ++n);
             lay(p, i, name);
         }

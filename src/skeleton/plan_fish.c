@@ -4,6 +4,8 @@
 
 #include "skeleton/planner.h"
 
+static const double ROOT =
+    0.018;                      // of the diagonal: the joint of a tail lies so far beyond its stem
 static const double STEM = 0.6; // of the way to a fish's tail: lobes part beyond it
 
 // How thick a limb is at its tip: noses are, tails are not.
@@ -97,7 +99,8 @@ void cutis_plan_fish(cutis_planner *p)
     cutis_plan_add_part(p, "", "body", "");
     if (n && cutis_plan_limbs(p, CUTIS_ROLE_HEAD, noses)) {
         const cutis_limb *limb = &p->limbs[tail];
-        double share = (limb->along[limb->count - 1] - stem) / limb->length;
+        double root = stem + ROOT * p->diagonal;
+        double share = fmax(0, limb->along[limb->count - 1] - root) / limb->length;
         for (int i = 0; i < 4; i++)
             points[i] = cutis_plan_between(p, noses[0], 0, tail, share, PLACES[i]);
         points[4] = cutis_limb_point(p->lines, limb, share * limb->length);

@@ -5,15 +5,19 @@
 #include "skeleton/plan_rows.h"
 
 const plan_row CUTIS_PLAN_ROWS[] = {
-    { CUTIS_KIND_HUMAN, CUTIS_ROLE_LEG, 0, FROM_TIP, "thigh", .96, "thigh", 1.02 },
+    { CUTIS_KIND_HUMAN, CUTIS_ROLE_LEG, 0, FROM_TIP, "thigh", .99, "thigh", 1.02 },
     { CUTIS_KIND_HUMAN, CUTIS_ROLE_LEG, 0, FROM_TIP, "shin", .58, "shin", .60 },
     { CUTIS_KIND_HUMAN, CUTIS_ROLE_LEG, 0, FROM_TIP, "foot", .20, "foot", .205 },
     { CUTIS_KIND_HUMAN, CUTIS_ROLE_LEG, 0, FROM_TIP, "toes", .08, 0, 0 },
-    { CUTIS_KIND_HUMAN, CUTIS_ROLE_ARM, 0, FROM_TIP, "upperarm", .95, "upperarm", .89 },
-    { CUTIS_KIND_HUMAN, CUTIS_ROLE_ARM, 0, FROM_TIP, "forearm", .56, "forearm", .54 },
-    { CUTIS_KIND_HUMAN, CUTIS_ROLE_ARM, 0, FROM_TIP, "hand", .22, "hand", .22 },
+    { CUTIS_KIND_HUMAN, CUTIS_ROLE_ARM, 0, FROM_TIP, "upperarm", .99, "upperarm", .89 },
+    { CUTIS_KIND_HUMAN, CUTIS_ROLE_ARM, 0, AFTER_WAIST, "forearm", .585, "forearm", .56 },
+    { CUTIS_KIND_HUMAN, CUTIS_ROLE_ARM, 0, AT_WAIST, "hand", PLAN_WRIST, "hand", PLAN_WRIST },
     { CUTIS_KIND_HUMAN, CUTIS_ROLE_HEAD, 0, FROM_TIP, "neck", .97, 0, 0 },
     { CUTIS_KIND_HUMAN, CUTIS_ROLE_HEAD, 0, FROM_TIP, "head", .67, "head", .87 },
+
+    { CUTIS_KIND_HUMAN, CUTIS_ROLE_TAIL, 0, FROM_TIP, "tail1", 1.05, "tail", .96 },
+    { CUTIS_KIND_HUMAN, CUTIS_ROLE_TAIL, 0, FROM_TIP, "tail2", .5, 0, 0 },
+    { CUTIS_KIND_HUMAN, CUTIS_ROLE_EAR, 0, FROM_TIP, "ear", .86, "ear", .90 },
 
     { CUTIS_KIND_QUADRUPED, CUTIS_ROLE_LEG, 0, FROM_TIP, "upperarm", 1.20, "front_upper", 1.06 },
     { CUTIS_KIND_QUADRUPED, CUTIS_ROLE_LEG, 0, FROM_TIP, "forearm", .64, "front_lower", .62 },
@@ -57,6 +61,7 @@ const plan_row CUTIS_PLAN_ROWS[] = {
     { CUTIS_KIND_BEAR, CUTIS_ROLE_LEG, 0, FROM_TIP, "thigh", 1.0, "leg", 1.0 },
     { CUTIS_KIND_BEAR, CUTIS_ROLE_LEG, 0, FROM_TIP, "foot", .63, 0, 0 },
     { CUTIS_KIND_BEAR, CUTIS_ROLE_EAR, 0, FROM_TIP, "ear", .86, "ear", .90 },
+    { CUTIS_KIND_BEAR, CUTIS_ROLE_TAIL, 0, FROM_TIP, "tail", 1.0, "tail", .96 },
 
     { CUTIS_KIND_HAND, CUTIS_ROLE_FINGER, 0, FROM_TIP, "1", 1.02, "", .95 },
     { CUTIS_KIND_HAND, CUTIS_ROLE_FINGER, 0, FROM_TIP, "2", .58, 0, 0 },

@@ -6,9 +6,13 @@
 
 /// What `at` and `cut` are measured from.
 typedef enum plan_anchor {
-    FROM_TIP,  ///< in the limb's length: 0 its tip, 1 where it opens
-    FROM_PEAK, ///< in its largest section, from there towards the centre
+    FROM_TIP,    ///< in the limb's length: 0 its tip, 1 where it opens
+    FROM_PEAK,   ///< in its largest section, from there towards the centre,
+    AT_WAIST,    ///< as FROM_TIP, or where the limb is narrowest near there: wrists
+    AFTER_WAIST, ///< as FROM_TIP, and moved by half as much as the wrist: elbows
 } plan_anchor;
+
+#define PLAN_WRIST 0.235 ///< share of an arm
 
 typedef struct plan_row {
     cutis_kind kind;

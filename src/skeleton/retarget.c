@@ -1,5 +1,6 @@
-// Retargeting a clip: rigs, map and alignment (retarget_*.c), then two passes over the frames. The
-// first finds the ground and the stances, the second writes keys and measures what it wrote.
+// Retargeting a clip: rigs, map and alignment (retarget_*.c), then three passes over the frames.
+// The first finds the ground and the stances, the second what soles do under legs that reach their
+// goals, the third writes keys and measures what it wrote.
 // Invariant: every number of the report is measured on the frames as they are written.
 #include <math.h>
 #include <stdlib.h>
@@ -199,8 +200,10 @@ static cutis_result alloc_keys(retarget_work *w)
     k->rotations = cutis_arena_zero(arena, w->job.target.count, sizeof *k->rotations);
     if (!k->times || !k->moves || !k->rotations) return cutis_alloc_result(w->job.context);
     for (uint32_t n = 0; n < w->job.target.count; n++) {
-        bool carried = w->job.carrier[n] != CUTIS_NONE;
-        if (w->map[n] != CUTIS_NONE || carried) {
+        bool carried = w->job.carrier[n] != CUTIS_NONE, twisted = false;
+        for (uint32_t i = 0; i < w->job.twist_count; i++)
+            twisted = twisted || w->job.twists[i].node == (int32_t)n;
+        if (w->map[n] != CUTIS_NONE || carried || twisted) {
             k->rotations[n] = cutis_arena_alloc(arena, frames, 4 * sizeof(float));
             if (!k->rotations[n]) return cutis_alloc_result(w->job.context);
         }
@@ -232,7 +235,7 @@ static cutis_result first_pass(retarget_work *w)
         sample(w, f);
         cutis_retarget_frame_make(job, w->pose, 0, &w->frame);
         for (int side = 0; side < 2 && job->feet; side++) cutis_retarget_stand_take(w, side, f);
-        TRY(cutis_progress(job->context, "retargeting", 0.5 * f / frames));
+        TRY(cutis_progress(job->context, "retargeting", 0.4 * f / frames));
     }
     if (!job->feet) return CUTIS_OK;
     cutis_retarget_stand_find(w);
@@ -323,24 +326,42 @@ static void write_frame(retarget_work *w, uint32_t f)
     }
 }
 
-static cutis_result second_pass(retarget_work *w)
+// A frame with both ankles at their goals, and what soles do in it.
+static void stand_frame(retarget_work *w, uint32_t f)
+{
+    sample(w, f);
+    cutis_retarget_frame_make(&w->job, w->pose, w->lift - w->drop[f], &w->frame);
+    for (int side = 0; side < 2 && w->locked; side++)
+        cutis_retarget_reach(&w->job, side, w->foot[side].goal + 3 * (size_t)f, &w->frame);
+    for (int side = 0; side < 2 && w->locked; side++) cutis_retarget_stand_touch(w, side, f);
+}
+
+// Goals from soles under legs as bones bring them, then again from soles under legs that reach.
+static cutis_result find_goals(retarget_work *w)
+{
+    const uint32_t frames = w->report.frame_count;
+    cutis_retarget_stand_goals(w);
+    for (uint32_t f = 0; f < frames; f++) {
+        stand_frame(w, f);
+        TRY(cutis_progress(w->job.context, "retargeting", 0.4 + 0.3 * f / frames));
+    }
+    cutis_retarget_stand_goals(w);
+    return CUTIS_OK;
+}
+
+static cutis_result last_pass(retarget_work *w)
 {
     retarget_job *job = &w->job;
     const uint32_t frames = w->report.frame_count;
-    const bool locked = job->feet && w->options->feet == CUTIS_RETARGET_FEET_LOCKED;
     errors ankles = { 0 }, hands = { 0 };
-    if (locked) cutis_retarget_stand_goals(w);
+    w->locked = job->feet && w->options->feet == CUTIS_RETARGET_FEET_LOCKED;
+    if (w->locked) TRY(find_goals(w));
     for (uint32_t f = 0; f < frames; f++) {
-        sample(w, f);
-        cutis_retarget_frame_make(job, w->pose, w->lift - w->drop[f], &w->frame);
-        for (int side = 0; side < 2 && job->feet; side++) {
-            if (locked)
-                cutis_retarget_reach(job, side, w->foot[side].goal + 3 * (size_t)f, &w->frame);
-            measure_ankle(w, side, f, &ankles);
-        }
+        stand_frame(w, f);
+        for (int side = 0; side < 2 && job->feet; side++) measure_ankle(w, side, f, &ankles);
         for (int side = 0; side < 2; side++) measure_arm(w, side, &hands);
         write_frame(w, f);
-        TRY(cutis_progress(job->context, "retargeting", 0.5 + 0.5 * f / frames));
+        TRY(cutis_progress(job->context, "retargeting", 0.7 + 0.3 * f / frames));
     }
     if (job->feet) cutis_retarget_stand_measure(w);
     w->report.ankle_mean = 100 * ankles.sum / (double)ankles.count / w->report.height;
@@ -464,7 +485,7 @@ static cutis_result run(retarget_work *w, cutis_model **out)
     w->report.slide = w->report.slide_free = w->report.slide_source = NAN;
     TRY(first_pass(w));
     w->report.ground = w->lift;
-    TRY(second_pass(w));
+    TRY(last_pass(w));
     return make_model(w, out);
 }
 

@@ -116,6 +116,14 @@ typedef struct retarget_sole {
     double *weight; ///< their weights, sum 1
 } retarget_sole;
 
+/// A joint that takes half of the twist of the bone it hangs from: forearms against the hand, upper
+/// arms and thighs (`near`) against what carries them.
+typedef struct retarget_twist {
+    int32_t node, bone, other;
+    bool near;
+    vec3 axis; ///< of the bone, world, at rest
+} retarget_twist;
+
 /// One retargeting: both rigs, the map, the alignment. Rotations are row-major 3x3.
 typedef struct retarget_job {
     cutis_context *context;
@@ -137,6 +145,8 @@ typedef struct retarget_job {
     retarget_sole sole[2];          ///< of the target
     vec3 sole_front[2], sole_up[2]; ///< of the target's feet at rest: along the sole, away from it
     double stature;                 ///< standing height of the target
+    retarget_twist *twists;
+    uint32_t twist_count;
 } retarget_job;
 
 /// Fill in everything after `map`. Rigs have their roles.
@@ -162,6 +172,10 @@ cutis_result cutis_retarget_frame_alloc(const retarget_job *job, retarget_frame 
 /// Motion pose to target pose, the root where the hips ask for it; `lift` goes along up.
 void cutis_retarget_frame_make(const retarget_job *job, const cutis_transform *pose, double lift,
                                retarget_frame *frame);
+/// Find the target's twist joints; limbs and carriers are known.
+cutis_result cutis_retarget_twists(retarget_job *job);
+/// Turn them in a frame whose other joints are turned.
+void cutis_retarget_twist(const retarget_job *job, retarget_frame *frame);
 /// The ground the target stands on: the lowest of its skin or feet at rest, along up; NAN without
 /// feet.
 double cutis_retarget_ground(const retarget_job *job);
@@ -226,10 +240,19 @@ typedef struct retarget_foot {
     double *step;   ///< how far what touches the ground went since the frame before, seen from the
                     ///< ankle: along the ground by its mean, along up by `low`
     double *offset; ///< what standing adds to where the ankle goes
-    double *goal;   ///< where the ankle shall be, then where it went
+    bool *near;     ///< per point of the sole: it came near to the ground
+    double
+        higher;   ///< how much higher the ankle goes than the motion's: as it stands above its sole
+    double other; ///< how much farther from its path it may go: by how the feet differ
+    double *goal; ///< where the ankle shall be, then where it went
     retarget_stance *stances;
     uint32_t stance_count;
 } retarget_foot;
+
+/// Nodes of a motion's foot that may touch the ground: ankle, ball and tip.
+/// @param out RETARGET_FOOT_POINTS
+void cutis_retarget_foot_points(const retarget_rig *rig, int32_t foot, int32_t *out,
+                                uint32_t *count);
 
 /// Stances of one foot: one of its points is slow against its own swing, all of it is low, for long
 /// enough (docs/spec/retarget.md E5).

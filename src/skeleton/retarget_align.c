@@ -545,6 +545,7 @@ cutis_result cutis_retarget_align(retarget_job *job)
     job->scale = find_scale(job);
     job->stature = find_stature(job);
     find_carriers(job);
+    TRY(cutis_retarget_twists(job));
     TRY(find_soles(job));
     for (uint32_t n = 0; n < count; n++) {
         int32_t parent = job->target.data->nodes[n].parent;

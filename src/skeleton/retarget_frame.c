@@ -51,7 +51,8 @@ cutis_result cutis_retarget_frame_alloc(const retarget_job *job, retarget_frame 
     return all ? CUTIS_OK : cutis_alloc_result(job->context);
 }
 
-// D of every node: what follows the motion from its joint, the rest from its carrier or its parent.
+// D of every node: what follows the motion from its joint, the rest from its carrier or its parent,
+// twist joints halfway to the next.
 static void turn_nodes(const retarget_job *job, retarget_frame *frame)
 {
     for (uint32_t n = 0; n < job->target.count; n++) {
@@ -70,6 +71,7 @@ static void turn_nodes(const retarget_job *job, retarget_frame *frame)
         double33_identity(d);
         if (by != CUTIS_NONE) memcpy(d, frame->turned + 9 * (size_t)by, 9 * sizeof *d);
     }
+    cutis_retarget_twist(job, frame);
 }
 
 // Place of a node from the one it is carried by.
@@ -178,6 +180,7 @@ static void turn_way(const retarget_job *job, int32_t top, int32_t end, const do
             memcpy(frame->turned + 9 * (size_t)n, frame->turned + 9 * (size_t)from,
                    9 * sizeof(double));
     }
+    cutis_retarget_twist(job, frame);
     place_nodes(job, frame);
 }
 

@@ -12,6 +12,7 @@
 static const double SAME_RIG = 0.8;
 // Shoulders against the trunk (see build).
 static const double TWO_LEGGED = 0.6, FOUR_LEGGED = 0.45;
+static const double UPRIGHT = 0.85; // cosine, trunk to legs
 static const double FOUR_WITH_COLLARS =
     0.38; // people have them; found by shape, their shoulders may be narrow
 
@@ -154,23 +155,38 @@ static double build(const retarget_rig *rig)
     return v3_length(cutis_retarget_between(rig->place, l, r)) / v3_distance_of(chest, hips);
 }
 
+// Do legs go on where the trunk ends, as those of whoever stands upright? No beast's do, whatever
+// its file has up; shoulders that were found may be narrow.
+static bool stands_upright(const retarget_rig *rig)
+{
+    double chest[3], hips[3], feet[3];
+    if (!mean_place(rig, ROLE_UPPERARM, true, chest) || !mean_place(rig, ROLE_THIGH, true, hips) ||
+        !mean_place(rig, ROLE_FOOT, true, feet))
+        return false;
+    const vec3 trunk = v3_sub(v3_of(chest), v3_of(hips)), legs = v3_sub(v3_of(hips), v3_of(feet));
+    return v3_dot(trunk, legs) > UPRIGHT * v3_length(trunk) * v3_length(legs);
+}
+
 // Four legs by the tree, unless names say shoulders that no beast has (someone who bends to the
-// ground); names, with four legs where they say a beast's build (a dog that sits); the tree.
+// ground) or that it stands upright; names, with four legs where they say a beast's build (a dog
+// that sits); the tree.
 cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig)
 {
     bool whole = cutis_retarget_roles_by_name(rig);
     const double named = build(rig);
+    const bool upright = whole && stands_upright(rig);
     const int32_t thigh = whole ? cutis_retarget_joint(rig, ROLE_THIGH, SIDE_LEFT) : CUTIS_NONE;
     TRY(cutis_retarget_roles_of_four(arena, rig, &rig->four_legged));
     rig->found = CUTIS_RETARGET_BY_TOPOLOGY;
     // A raised tail over a lowered head: the tree has it backwards, names do not.
     bool backwards = rig->four_legged && thigh != CUTIS_NONE && rig->role[thigh] >= ROLE_CLAVICLE &&
                      rig->role[thigh] <= ROLE_HAND;
-    if (rig->four_legged && !backwards && !(whole && named > TWO_LEGGED)) return CUTIS_OK;
+    if (rig->four_legged && !backwards && !upright && !(whole && named > TWO_LEGGED))
+        return CUTIS_OK;
     whole = cutis_retarget_roles_by_name(rig);
     const bool collars = cutis_retarget_joint(rig, ROLE_CLAVICLE, SIDE_LEFT) != CUTIS_NONE &&
                          cutis_retarget_joint(rig, ROLE_CLAVICLE, SIDE_RIGHT) != CUTIS_NONE;
-    rig->four_legged = whole && named < (collars ? FOUR_WITH_COLLARS : FOUR_LEGGED);
+    rig->four_legged = whole && !upright && named < (collars ? FOUR_WITH_COLLARS : FOUR_LEGGED);
     rig->found = CUTIS_RETARGET_BY_NAMES;
     if (!whole) {
         TRY(cutis_retarget_roles_by_topology(arena, rig, &whole));

@@ -278,7 +278,8 @@ static cutis_result measure_skin(cutis_arena *arena, const cutis_model *model, r
         const cutis_mesh *mesh = &rig->data->meshes[instances[i].mesh];
         if (instances[i].skin != skin) continue;
         for (uint32_t p = 0; p < mesh->primitive_count; p++)
-            add_skin(rig, &mesh->primitives[p], &rig->data->skins[skin], frame, counts);
+            if (mesh->primitives[p].topology == CUTIS_TOPOLOGY_TRIANGLES)
+                add_skin(rig, &mesh->primitives[p], &rig->data->skins[skin], frame, counts);
     }
     for (uint32_t n = 0; n < rig->count; n++)
         for (int k = 0; k < 3; k++) rig->centre[3 * (size_t)n + k] /= counts[n]; // none: NAN

@@ -72,6 +72,7 @@ static uint32_t take_skin(const retarget_job *job, int32_t foot, uint32_t stride
         if (instances[i].skin != rig->skin) continue;
         for (uint32_t k = 0; k < mesh->primitive_count; k++) {
             const cutis_primitive *p = &mesh->primitives[k];
+            if (p->topology != CUTIS_TOPOLOGY_TRIANGLES) continue;
             for (uint32_t v = 0; p->influences.first && v < p->vertex_count; v++)
                 if (take_vertex(job, p, v, foot, NULL) && found++ % stride == 0 && out)
                     (void)take_vertex(job, p, v, foot, out);

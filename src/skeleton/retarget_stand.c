@@ -3,6 +3,7 @@
 // Invariant: goals are reached: what a leg cannot reach, the hips give.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "geometry/order.h"
@@ -15,17 +16,21 @@ static const double GROUND_PART = 0.05;
 static const double STANCE_PART = 0.2;
 // What is higher above the ground than this many leg lengths is another ground: a stair.
 static const double LEVEL = 0.06;
-// Skin within this part of the height above the lowest touches the ground.
-static const double TOUCH = 0.001;
+// Skin within this part of the height above the lowest touches the ground; skin that never comes
+// as near as the second in a motion does not touch it when legs are bent a little otherwise.
+static const double TOUCH = 0.001, NEAR = 0.01;
 // A leg is stretched to this part of its length, the hips come down for more, within that long.
 static const double LEG_REACH = 0.9985, DROP_SPAN = 0.1;
 static const double SPAN_MOST =
     256; // frames: of motions beyond 2500 a second it is shorter, not endless
-// How far from the scaled path an ankle may be, in heights: as bones bring it, and with what
-// standing adds, so that it stays within the 2 % that are promised.
-static const double PATH_REACH = 0.004, PATH_MOST = 0.018;
-// Feet differ by less than this, in heights, among people.
-static const double OTHER_FOOT = 0.05;
+// How far from the scaled path an ankle may be, in heights: as bones bring it; and with what
+// standing adds, 2 % where a foot then slides by less than SLIDE_KEPT over a contact, as far as the
+// third where it does not. People's feet need up to 3.3 %: a foot that slides is seen, an ankle
+// beside its path is not.
+static const double PATH_REACH = 0.004, PATH_MOST[2] = { 0.018, 0.045 }, SLIDE_KEPT = 0.0015;
+// Feet differ by less than the first among people (0.025 to 0.042), in heights, by more than the
+// second in toys and robots (0.059 and on).
+static const double OTHER_FOOT[2] = { 0.045, 0.058 };
 // Floors of motion capture are not level (CMU's rise by 3 % of the height over a walk): a stance
 // may keep this much of its own height, in heights.
 static const double GROUND_SLACK = 0.003;
@@ -45,20 +50,21 @@ cutis_result cutis_retarget_stand_alloc(retarget_work *w, int side)
         all = all && *paths[i];
     }
     foot->low = cutis_arena_zero(arena, frames, sizeof(double));
+    foot->near = cutis_arena_zero(arena, w->job.sole[side].count + (size_t)1, sizeof *foot->near);
     foot->stances = cutis_arena_alloc(arena, frames / 2 + 1, sizeof(retarget_stance));
     for (int i = 0; i < 2; i++) {
         w->points[side][i] =
             cutis_arena_zero(arena, w->job.sole[side].count + (size_t)1, 3 * sizeof(double));
         all = all && w->points[side][i];
     }
-    return all && foot->low && foot->stances ? CUTIS_OK : cutis_alloc_result(w->job.context);
+    all = all && foot->low && foot->near && foot->stances;
+    return all ? CUTIS_OK : cutis_alloc_result(w->job.context);
 }
 
-// Nodes of the motion's foot that may touch the ground: ankle, ball and tip.
-static void foot_points(const retarget_work *w, int side, int32_t *out, uint32_t *count)
+void cutis_retarget_foot_points(const retarget_rig *rig, int32_t foot, int32_t *out,
+                                uint32_t *count)
 {
-    const retarget_rig *rig = &w->job.motion;
-    int32_t foot = w->job.leg[side].motion[2], tip = foot;
+    int32_t tip = foot;
     for (int32_t n = foot + 1; n < (int32_t)rig->count; n++)
         if (cutis_retarget_is_under(rig, n, foot) &&
             v3_length(cutis_retarget_between(rig->place, foot, n)) >
@@ -86,24 +92,95 @@ static vec3 set_aside(const retarget_work *w, int side)
     return v3_scale(v3_direction(out), share * wide * job->stature);
 }
 
+// The lowest of a foot, from its ankle, along its own up, at rest.
+static double flat_low(const retarget_job *job, int side)
+{
+    const vec3 ankle = cutis_retarget_at(job->target.place, job->leg[side].target[2]);
+    double low = INFINITY;
+    for (size_t i = 0; i < job->sole[side].count; i++)
+        low = fmin(low,
+                   v3_dot(v3_sub(v3_of(job->sole[side].place + 3 * i), ankle), job->sole_up[side]));
+    return isfinite(low) ? low : 0;
+}
+
+// How much higher an ankle goes because it is higher above its sole than the other foot's: joints
+// that were found, of a leg that was raised, say, are not the same on both sides. What both have is
+// the whole motion's lift; a motion's feet are taken to be alike.
+static double one_higher(const retarget_job *job, int side)
+{
+    return (flat_low(job, 1 - side) - flat_low(job, side)) / 2;
+}
+
+// How much farther from its path a foot may roll: what the feet differ by where they are of
+// different shapes (a robot's ankle on the ground and its long feet, a duck's): one that stands on
+// its toes has its ankle that much elsewhere.
+static double other_foot(const retarget_work *w, int side)
+{
+    const retarget_job *job = &w->job;
+    const retarget_limb *leg = &job->leg[side];
+    int32_t nodes[RETARGET_FOOT_POINTS];
+    uint32_t count;
+    double reach = 0, low = flat_low(job, side);
+    const vec3 up = v3_of(job->target.up),
+               ankle = cutis_retarget_at(job->target.place, leg->target[2]);
+    for (size_t i = 0; i < job->sole[side].count; i++)
+        reach = fmax(reach, v3_dot(v3_sub(v3_of(job->sole[side].place + 3 * i), ankle),
+                                   v3_direction(job->sole_front[side])));
+    cutis_retarget_foot_points(&job->motion, leg->motion[2], nodes, &count);
+    vec3 own = cutis_retarget_between(job->motion.place, nodes[0], nodes[count > 1]);
+    double rise = v3_dot(own, up), along = sqrt(fmax(0, v3_dot(own, own) - rise * rise));
+    double high = fabs(low - job->scale * rise), far = fabs(reach - job->scale * along);
+    double other = (high + far / 2) / job->stature;
+    double share = fmin(fmax((other - OTHER_FOOT[0]) / (OTHER_FOOT[1] - OTHER_FOOT[0]), 0), 1);
+    return share * (high + far);
+}
+
 void cutis_retarget_stand_take(retarget_work *w, int side, uint32_t f)
 {
     const retarget_job *job = &w->job;
     retarget_foot *foot = &w->foot[side];
     int32_t nodes[RETARGET_FOOT_POINTS];
-    double **points = w->points[side], *swap = points[0];
     const size_t at = 3 * (size_t)f;
-    foot_points(w, side, nodes, &foot->point_count);
+    cutis_retarget_foot_points(&job->motion, job->leg[side].motion[2], nodes, &foot->point_count);
     for (uint32_t i = 0; i < foot->point_count; i++)
         v3_put(v3_scale(cutis_retarget_at(w->frame.place, nodes[i]), job->scale),
                foot->points[i] + at);
-    v3_put(v3_add(v3_of(foot->points[0] + at), set_aside(w, side)), foot->path + at);
+    if (f == 0) foot->higher = one_higher(job, side), foot->other = other_foot(w, side);
+    vec3 aside = v3_mad(set_aside(w, side), foot->higher, v3_of(job->target.up));
+    v3_put(v3_add(v3_of(foot->points[0] + at), aside), foot->path + at);
     v3_put(cutis_retarget_at(w->frame.placed, job->leg[side].target[2]), foot->free + at);
     v3_put(cutis_retarget_at(w->frame.placed, job->leg[side].target[0]), foot->thigh + at);
+    cutis_retarget_stand_touch(w, side, f);
+    const double *now = w->points[side][1], *up = job->target.up;
+    for (size_t i = 0; i < job->sole[side].count; i++)
+        if (double3_dot(now + 3 * i, up) < foot->low[f] + NEAR * job->stature) foot->near[i] = true;
+}
+
+// The points of a sole that came near to the ground: the others need not be looked at again.
+static void thin_sole(retarget_work *w, int side)
+{
+    enum { N = RETARGET_SOLE_NODES };
+    retarget_sole *sole = &w->job.sole[side];
+    const uint32_t count = sole->count;
+    sole->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!w->foot[side].near[i]) continue;
+        const size_t to = sole->count++;
+        memmove(sole->place + 3 * to, sole->place + 3 * i, 3 * sizeof *sole->place);
+        memmove(sole->node + N * to, sole->node + N * i, N * sizeof *sole->node);
+        memmove(sole->weight + N * to, sole->weight + N * i, N * sizeof *sole->weight);
+    }
+}
+
+void cutis_retarget_stand_touch(retarget_work *w, int side, uint32_t f)
+{
+    const retarget_job *job = &w->job;
+    retarget_foot *foot = &w->foot[side];
+    double **points = w->points[side], *swap = points[0];
     points[0] = points[1], points[1] = swap;
     cutis_retarget_sole_at(job, side, &w->frame, points[1]);
     cutis_retarget_touch(f ? points[0] : NULL, points[1], job->sole[side].count, job->target.up,
-                         TOUCH * job->stature, foot->step + at, &foot->low[f]);
+                         TOUCH * job->stature, foot->step + 3 * (size_t)f, &foot->low[f]);
 }
 
 // Bones keep the motion's directions, so hips of another width and a knee of another height put an
@@ -161,20 +238,76 @@ static void find_lift(retarget_work *w)
     w->lift = w->level - low - (kept ? sum / kept : 0);
 }
 
-// Stances stand on the ground, or where they come to if that is clearly above it.
+// The lowest of the motion's foot in a stance, in the mean; scaled.
+static double motion_height(const retarget_work *w, const retarget_foot *foot,
+                            const retarget_stance *s)
+{
+    double mean = 0;
+    for (uint32_t f = s->first; f <= s->last; f++) {
+        double low = INFINITY;
+        for (uint32_t i = 0; i < foot->point_count; i++)
+            low = fmin(low, double3_dot(foot->points[i] + 3 * (size_t)f, w->job.target.up));
+        mean += low / (s->last - s->first + 1);
+    }
+    return mean;
+}
+
+// What the motion's own feet stand on: the height a part of its stances are below.
+static double motion_ground(retarget_work *w)
+{
+    uint32_t count = 0;
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < w->foot[side].stance_count; i++)
+            w->lows[count++] = motion_height(w, &w->foot[side], &w->foot[side].stances[i]);
+    qsort(w->lows, count, sizeof *w->lows, order_double);
+    return count ? w->lows[(size_t)(STANCE_PART * (count - 1))] : 0;
+}
+
+// Stances stand on the ground, or where they come to if the motion's own foot is clearly above it:
+// a foot of another shape, or an ankle that was found too high, is no stair.
 static void find_levels(retarget_work *w, int side)
 {
     retarget_foot *foot = &w->foot[side];
+    const double ground = motion_ground(w), slack = GROUND_SLACK * w->job.stature;
     for (uint32_t i = 0; i < foot->stance_count; i++) {
         retarget_stance *s = &foot->stances[i];
         double mean = 0;
         for (uint32_t f = s->first; f <= s->last; f++)
             mean += (sole_height(w, side, f) + w->lift) / (s->last - s->first + 1);
-        const double slack = GROUND_SLACK * w->job.stature;
-        s->level = mean > w->level + LEVEL * leg_length(w, side)
+        s->level = motion_height(w, foot, s) > ground + LEVEL * leg_length(w, side)
                        ? mean
                        : fmin(fmax(mean, w->level - slack), w->level + slack);
     }
+}
+
+// How far the motion's own foot slides in a stance: the slowest of its points from frame to frame.
+static double source_slide(const retarget_foot *foot, const retarget_stance *s)
+{
+    double sum = 0;
+    for (size_t f = s->first + (size_t)1; f <= s->last; f++) {
+        double least = INFINITY;
+        for (uint32_t i = 0; i < foot->point_count; i++)
+            least =
+                fmin(least, v3_distance_of(foot->points[i] + 3 * f, foot->points[i] + 3 * f - 3));
+        sum += least;
+    }
+    return sum;
+}
+
+// The largest slide over all stances as bones bring the feet, and of the motion's own, in % of the
+// height.
+static void measure_free(retarget_work *w)
+{
+    double free = NAN, source = NAN;
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < w->foot[side].stance_count; i++) {
+            const retarget_foot *foot = &w->foot[side];
+            const retarget_stance *s = &foot->stances[i];
+            free = fmax(free, cutis_retarget_slide(foot->free, foot->step, w->job.target.up, s));
+            source = fmax(source, source_slide(foot, s));
+        }
+    w->report.slide_free = 100 * free / w->report.height;
+    w->report.slide_source = 100 * source / w->report.height;
 }
 
 void cutis_retarget_stand_find(retarget_work *w)
@@ -194,38 +327,50 @@ void cutis_retarget_stand_find(retarget_work *w)
     }
     for (int side = 0; side < 2; side++) pull_ankle(w, &w->foot[side]);
     find_lift(w);
+    measure_free(w);
+    for (int side = 0; side < 2; side++) thin_sole(w, side);
 }
 
-// How far from its path a foot may roll: what is promised, and more where the feet are of different
-// shapes (a robot's ankle on the ground, a duck's feet).
-static double path_most(const retarget_work *w, int side)
-{
-    const retarget_job *job = &w->job;
-    const retarget_limb *leg = &job->leg[side];
-    int32_t nodes[RETARGET_FOOT_POINTS];
-    uint32_t count;
-    double reach = 0, low = INFINITY;
-    const vec3 up = v3_of(job->target.up),
-               ankle = cutis_retarget_at(job->target.place, leg->target[2]);
-    for (size_t i = 0; i < job->sole[side].count; i++)
-        reach = fmax(reach, v3_dot(v3_sub(v3_of(job->sole[side].place + 3 * i), ankle),
-                                   v3_direction(job->sole_front[side])));
-    for (size_t i = 0; i < job->sole[side].count; i++)
-        low = fmin(low,
-                   v3_dot(v3_sub(v3_of(job->sole[side].place + 3 * i), ankle), job->sole_up[side]));
-    foot_points(w, side, nodes, &count);
-    vec3 own = cutis_retarget_between(job->motion.place, nodes[0], nodes[count > 1]);
-    double rise = v3_dot(own, up), along = sqrt(fmax(0, v3_dot(own, own) - rise * rise));
-    double other = fabs(low - job->scale * rise) + fabs(reach - job->scale * along) / 2;
-    return PATH_MOST * job->stature + fmax(0, other - OTHER_FOOT * job->stature);
-}
-
-// A foot that would leave its path by more slides instead.
-static void keep_near(const retarget_work *w, retarget_foot *foot, double most, size_t f)
+// Where the ankle would go, but not farther from its path than `most`: a foot that would leave it
+// by more slides instead.
+static vec3 kept_near(const retarget_work *w, const retarget_foot *foot, double most, size_t f)
 {
     vec3 path = v3_mad(v3_of(foot->path + 3 * f), w->lift, v3_of(w->job.target.up));
-    vec3 off = v3_sub(v3_of(foot->goal + 3 * f), path);
-    if (v3_length(off) > most) v3_put(v3_mad(path, most / v3_length(off), off), foot->goal + 3 * f);
+    vec3 goal = v3_add(v3_of(foot->goal + 3 * f), v3_of(foot->offset + 3 * f));
+    vec3 off = v3_sub(goal, path);
+    return v3_length(off) > most ? v3_mad(path, most / v3_length(off), off) : goal;
+}
+
+// The largest slide over a stance if ankles are kept that near.
+static double kept_slide(const retarget_work *w, const retarget_foot *foot, double most)
+{
+    const vec3 up = v3_of(w->job.target.up);
+    double slide = 0;
+    for (uint32_t i = 0; i < foot->stance_count; i++) {
+        double sum = 0;
+        vec3 before = kept_near(w, foot, most, foot->stances[i].first);
+        for (size_t f = foot->stances[i].first + (size_t)1; f <= foot->stances[i].last; f++) {
+            vec3 now = kept_near(w, foot, most, f);
+            vec3 way = v3_add(v3_sub(now, before), v3_of(foot->step + 3 * f));
+            sum += v3_length(v3_mad(way, -v3_dot(way, up), up));
+            before = now;
+        }
+        slide = fmax(slide, sum);
+    }
+    return slide;
+}
+
+// The least of some steps between the two limits that keeps feet from sliding.
+static double path_most(const retarget_work *w, int side)
+{
+    enum { STEPS = 9 };
+    const double stature = w->job.stature, other = w->foot[side].other;
+    double most = 0;
+    for (int k = 0; k <= STEPS; k++) {
+        most = other + stature * (PATH_MOST[0] + (PATH_MOST[1] - PATH_MOST[0]) * k / STEPS);
+        if (kept_slide(w, &w->foot[side], most) <= SLIDE_KEPT * stature) break;
+    }
+    return most;
 }
 
 // Where each ankle shall be: near its path, standing in its stances, never below the ground.
@@ -233,15 +378,14 @@ static void find_goals(retarget_work *w, int side)
 {
     retarget_foot *foot = &w->foot[side];
     const double *up = w->job.target.up;
-    const double most = path_most(w, side);
     find_levels(w, side);
     for (size_t f = 0; f < w->report.frame_count; f++)
         v3_sum(foot->goal + 3 * f, v3_scale(v3_of(up), w->lift));
     cutis_retarget_hold(foot->goal, foot->step, foot->low, up, w->report.frame_count,
                         1 / w->report.fps, foot->stances, foot->stance_count, foot->offset);
+    const double most = path_most(w, side);
     for (size_t f = 0; f < w->report.frame_count; f++) {
-        v3_sum(foot->goal + 3 * f, v3_of(foot->offset + 3 * f));
-        keep_near(w, foot, most, f);
+        v3_put(kept_near(w, foot, most, f), foot->goal + 3 * f);
         double above = double3_dot(foot->goal + 3 * f, up) + foot->low[f] - w->level +
                        GROUND_SLACK * w->job.stature;
         if (above < 0) v3_sum(foot->goal + 3 * f, v3_scale(v3_of(up), -above));
@@ -294,39 +438,22 @@ static void find_drop(retarget_work *w)
 
 void cutis_retarget_stand_goals(retarget_work *w)
 {
-    for (int side = 0; side < 2; side++) find_goals(w, side);
-    find_drop(w);
-}
-
-// How far the motion's own foot slides in a stance: the slowest of its points from frame to frame.
-static double source_slide(const retarget_foot *foot, const retarget_stance *s)
-{
-    double sum = 0;
-    for (size_t f = s->first + (size_t)1; f <= s->last; f++) {
-        double least = INFINITY;
-        for (uint32_t i = 0; i < foot->point_count; i++)
-            least =
-                fmin(least, v3_distance_of(foot->points[i] + 3 * f, foot->points[i] + 3 * f - 3));
-        sum += least;
+    for (int side = 0; side < 2; side++) {
+        pull_ankle(w, &w->foot[side]);
+        find_goals(w, side);
     }
-    return sum;
+    find_drop(w);
 }
 
 // The largest over all stances, in % of the height.
 void cutis_retarget_stand_measure(retarget_work *w)
 {
-    double most[3] = { NAN, NAN, NAN };
+    double most = NAN;
     for (int side = 0; side < 2; side++)
         for (uint32_t i = 0; i < w->foot[side].stance_count; i++) {
             const retarget_foot *foot = &w->foot[side];
-            const retarget_stance *s = &foot->stances[i];
-            const double *up = w->job.target.up;
-            const double slides[3] = { cutis_retarget_slide(foot->goal, foot->step, up, s),
-                                       cutis_retarget_slide(foot->free, foot->step, up, s),
-                                       source_slide(foot, s) };
-            for (int k = 0; k < 3; k++) most[k] = fmax(most[k], slides[k]);
+            most = fmax(most, cutis_retarget_slide(foot->goal, foot->step, w->job.target.up,
+                                                   &foot->stances[i]));
         }
-    w->report.slide = 100 * most[0] / w->report.height;
-    w->report.slide_free = 100 * most[1] / w->report.height;
-    w->report.slide_source = 100 * most[2] / w->report.height;
+    w->report.slide = 100 * most / w->report.height;
 }

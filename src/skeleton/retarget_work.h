@@ -23,6 +23,7 @@ typedef struct retarget_work {
     int32_t *map;
     uint32_t first;     // frame of the motion that is the result's first
     double lift, level; // of the whole motion; of the ground
+    bool locked;        // feet stand where they do
     retarget_foot foot[2];
     double *points[2][2]; // of each foot's sole, in a frame and the one before
     double *lows, *drop;  // per frame: lowest of both soles; how far the hips are lowered
@@ -34,11 +35,14 @@ typedef struct retarget_work {
 cutis_result cutis_retarget_stand_alloc(retarget_work *w, int side);
 /// What a foot does in the frame that was just made.
 void cutis_retarget_stand_take(retarget_work *w, int side, uint32_t frame);
-/// Stances, and how far the motion is lifted, from all frames.
+/// What its sole alone does in it: where a heel blends with the shin, that depends on how the leg
+/// is bent.
+void cutis_retarget_stand_touch(retarget_work *w, int side, uint32_t frame);
+/// Stances, how far the motion is lifted, and how feet would slide, from all frames.
 void cutis_retarget_stand_find(retarget_work *w);
-/// Where ankles shall be, and how far the hips come down for it.
+/// Where ankles shall be, and how far the hips come down for it. May be called again.
 void cutis_retarget_stand_goals(retarget_work *w);
-/// Slides of the report, from where ankles went.
+/// The report's slide, from where ankles went.
 void cutis_retarget_stand_measure(retarget_work *w);
 
 #endif

@@ -11,10 +11,13 @@
 #include "skeleton/humanoid.h"
 #include "skeleton/parts.h"
 #include "skeleton/plan.h"
+#include "skeleton/rig_twist.h"
 
 static const uint32_t CELLS = 80000;   // enough for fingers and toes of a whole body
 static const double LEAST_END = 0.015; // of the diagonal: what an end stands out by
-static const double DOUBTFUL = 1.5;    // deviation from a kind beyond which it is not trusted
+static const uint32_t COARSE = 2000;   // faces: so few may have none for a small part
+static const double APART = 0.2;       // of the cells: more is a second body
+static const double DOUBTFUL = 3;      // deviation from a kind beyond which it is not trusted
 
 typedef struct {
     const cutis_model *model;
@@ -30,7 +33,9 @@ typedef struct {
     double (*frames)[9]; // per joint: columns x y z
     cutis_notes problems;
     cutis_skin *skins;
+    const float **transforms; // per skin: of its meshes
     uint32_t skin_count;
+    uint32_t twist_count, influence_most; // joints at the plan's end; weights kept per vertex
 } rigger;
 
 const char *cutis_rig_kind_name(cutis_rig_kind kind)
@@ -78,6 +83,7 @@ static cutis_result find_parts(rigger *r)
     r->parts = cutis_arena_zero(&r->arena, r->body.triangle_count, sizeof *r->parts);
     if (!labels || !list || !middles || !r->parts) return cutis_alloc_result(r->context);
     TRY(cutis_plan_label(r->plan, r->lines, &r->mesh, labels));
+    TRY(cutis_plan_fingers(&r->mesh, labels, r->plan));
     for (uint32_t f = 0; f < faces; f++) {
         const uint32_t *v = r->mesh.faces[f];
         list[f] = f;
@@ -103,6 +109,34 @@ static cutis_result find_parts(rigger *r)
 static const char *article(cutis_kind kind)
 {
     return strchr("aeio", cutis_kind_name(kind)[0]) ? "an" : "a";
+}
+
+// Its own check of the plan.
+static void note_problems(rigger *r)
+{
+    const cutis_plan *plan = r->plan;
+    const cutis_cells *cells = &r->lines->cells;
+    uint32_t apart = 0;
+    for (uint32_t i = 0; i < cells->count; i++) apart += !isfinite(r->lines->reach[i]);
+    if (apart > APART * cells->count)
+        cutis_note(&r->problems, "%.0f %% of the model are apart from the body that was rigged",
+                   100. * apart / cells->count);
+    if (plan->kind == CUTIS_KIND_ANY && plan->part_count < 2)
+        cutis_note(&r->problems, "no limb stands out of the body");
+    for (uint32_t i = 0; i < plan->part_count && r->mesh.face_count > COARSE; i++) {
+        uint32_t t = 0;
+        while (t < r->body.triangle_count && r->parts[t] != i) t++;
+        if (t == r->body.triangle_count)
+            cutis_note(&r->problems, "nothing is left of its %s", plan->parts[i]);
+    }
+    if (plan->lacks != CUTIS_ROLE_NONE)
+        cutis_note(&r->problems, "the body of %s %s has %u %s%s; %u %s found", article(plan->kind),
+                   cutis_kind_name(plan->kind), plan->needs,
+                   cutis_role_name(plan->kind, plan->lacks), plan->needs == 1 ? "" : "s", plan->has,
+                   plan->has == 1 ? "was" : "were");
+    else if (plan->kind != CUTIS_KIND_ANY && plan->cost > DOUBTFUL)
+        cutis_note(&r->problems, "the limbs are not those of %s %s (deviation %.1f, beyond %.1f)",
+                   article(plan->kind), cutis_kind_name(plan->kind), plan->cost, DOUBTFUL);
 }
 
 static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
@@ -131,16 +165,7 @@ static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
                             &r->report->humanoid_count))
         return cutis_alloc_result(r->context);
     r->report->joint_count = r->plan->joint_count, r->report->part_count = r->plan->part_count;
-    if (r->plan->lacks != CUTIS_ROLE_NONE)
-        cutis_note(&r->problems, "the body of %s %s has %u %s%s; %u %s found",
-                   article(r->plan->kind), cutis_kind_name(r->plan->kind), r->plan->needs,
-                   cutis_role_name(r->plan->kind, r->plan->lacks), r->plan->needs == 1 ? "" : "s",
-                   r->plan->has, r->plan->has == 1 ? "was" : "were");
-    if (r->plan->kind != CUTIS_KIND_ANY && r->plan->cost > DOUBTFUL)
-        cutis_note(&r->problems,
-                   "the limbs are not those of %s %s (deviation %.1f, beyond %.1f): --kind says "
-                   "what it is",
-                   article(r->plan->kind), cutis_kind_name(r->plan->kind), r->plan->cost, DOUBTFUL);
+    note_problems(r);
     return CUTIS_OK;
 }
 
@@ -240,6 +265,25 @@ static bool add_skin(rigger *r, const float *transform, uint32_t first)
     return true;
 }
 
+// A skin serves all meshes that stand in the same place. CUTIS_NONE: out of memory.
+static int32_t skin_for(rigger *r, const float *transform, uint32_t first)
+{
+    for (uint32_t k = 0; k < r->skin_count; k++)
+        if (memcmp(r->transforms[k], transform, 12 * sizeof *transform) == 0) return (int32_t)k;
+    r->transforms[r->skin_count] = transform;
+    return add_skin(r, transform, first) ? (int32_t)r->skin_count - 1 : CUTIS_NONE;
+}
+
+static bool has_inverse(const float *m)
+{
+    double own[9], largest = 0;
+    for (int i = 0; i < 9; i++) {
+        own[i] = m[4 * (i / 3) + i % 3];
+        largest = fmax(largest, fabs(own[i]));
+    }
+    return fabs(double33_determinant(own)) > 1e-9 * largest * largest * largest;
+}
+
 // The model -------------------------------------------------------------------------------------
 
 // Every vertex on the root, until there are weights.
@@ -319,7 +363,7 @@ static cutis_result find_weights(rigger *r, cutis_device *device, const cutis_ri
 }
 
 // @param at next primitive of triangles of the body; moves on
-// @param weighted the mesh of this instance with its weights
+// @param weighted the mesh of this instance, in the world, with its weights
 static bool fill_mesh(rigger *r, cutis_mesh *mesh, const cutis_mesh *weighted,
                       const char *const *part_names, const uint32_t *triangles, uint32_t *at)
 {
@@ -329,6 +373,11 @@ static bool fill_mesh(rigger *r, cutis_mesh *mesh, const cutis_mesh *weighted,
     for (uint32_t p = 0; p < mesh->primitive_count; p++) {
         bool shown = primitives[p].topology == CUTIS_TOPOLOGY_TRIANGLES;
         primitives[p].influences = weighted->primitives[p].influences;
+        if (r->twist_count &&
+            cutis_twist_spread(&r->arena, r->plan, r->twist_count,
+                               weighted->primitives[p].positions, primitives[p].vertex_count,
+                               r->influence_most, &primitives[p].influences) != CUTIS_OK)
+            return false;
         primitives[p].parts = shown ? r->parts + triangles[(*at)++] : NULL;
     }
     mesh->primitives = primitives;
@@ -371,7 +420,13 @@ static cutis_result make_model(rigger *r, const cutis_model *weights, cutis_mode
     for (uint32_t i = 0; i < count; i++) {
         uint32_t own = instances[i].mesh;
         if (primitive == r->body.primitive_count || r->body.primitives[primitive].instance != i)
-            continue;     // nothing of it is a surface
+            continue;                                                // nothing of it is a surface
+        if (!has_inverse(r->body.primitives[primitive].transform)) { // hidden by a scale of 0
+            while (primitive < r->body.primitive_count &&
+                   r->body.primitives[primitive].instance == i)
+                primitive++;
+            continue;
+        }
         if (taken[own]) { // shown again, it has other weights there: two gloves of one mesh
             own = data.mesh_count++;
             meshes[own] = data.meshes[instances[i].mesh];
@@ -379,11 +434,11 @@ static cutis_result make_model(rigger *r, const cutis_model *weights, cutis_mode
         } else {
             taken[own] = true;
         }
-        if (!add_skin(r, r->body.primitives[primitive].transform, first) ||
-            !fill_mesh(r, &meshes[own], &cutis_model_get(weights)->meshes[i], names, triangles,
-                       &primitive))
+        const int32_t skin = skin_for(r, r->body.primitives[primitive].transform, first);
+        if (skin == CUTIS_NONE || !fill_mesh(r, &meshes[own], &cutis_model_get(weights)->meshes[i],
+                                             names, triangles, &primitive))
             return cutis_alloc_result(r->context);
-        nodes[instances[i].node].skin = (int32_t)r->skin_count - 1;
+        nodes[instances[i].node].skin = skin;
     }
     data.nodes = nodes, data.node_count = first + n;
     data.meshes = meshes;
@@ -443,8 +498,15 @@ static cutis_result rig(rigger *r, cutis_device *device, const cutis_rig_options
     TRY(find_plan(r, options));
     TRY(cutis_progress(r->context, "rigging", 0.5));
     r->skins = cutis_arena_alloc(&r->arena, count + 1u, sizeof *r->skins);
-    if (!r->skins) return cutis_alloc_result(r->context);
+    r->transforms = cutis_arena_alloc(&r->arena, count + 1u, sizeof *r->transforms);
+    if (!r->skins || !r->transforms) return cutis_alloc_result(r->context);
     cutis_result result = find_weights(r, device, options, &weights);
+    if (result == CUTIS_OK && options->twist) {
+        r->influence_most = options->influences ? options->influences : 4;
+        r->twist_count = cutis_twist_add(r->plan);
+        r->report->joint_count = r->plan->joint_count;
+        if (!find_frames(r)) result = cutis_alloc_result(r->context);
+    }
     if (result == CUTIS_OK) result = make_model(r, weights, out);
     cutis_model_destroy(weights);
     if (result == CUTIS_OK) check_clips(r), check_weights(r, *out);

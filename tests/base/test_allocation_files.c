@@ -27,6 +27,9 @@ static struct {
     cutis_device *device;
     uint32_t triangles[3 * 2 * AROUND * (RINGS + 1)];
     cutis_surface surface;
+    cutis_model *person, *moved, *rigged;
+    cutis_retarget_report how;
+    cutis_rig_report *found;
     char folder[32], path[64];
     char *glb;
     size_t glb_size;
@@ -78,6 +81,12 @@ static int set_up(void **state)
                                                                     .vertex_count = 2000,
                                                                     .unrigged = true },
                                             &w.bare));
+    assert_ok(w.context, cutis_synth_create(w.context,
+                                            &(cutis_synth_options){ .body = CUTIS_BODY_BIPED,
+                                                                    .vertex_count = 1500 },
+                                            &w.person));
+    assert_ok(w.context, cutis_retarget(w.person, w.person, NULL, &w.moved, &w.how));
+    assert_ok(w.context, cutis_rig(w.bare, NULL, NULL, &w.rigged, &w.found));
     cutis_model_triangles(w.limb, w.triangles);
     w.surface =
         (cutis_surface){ VERTICES, 2 * AROUND * (RINGS + 1),
@@ -114,6 +123,10 @@ static int tear_down(void **state)
     cutis_model_destroy(w.walk);
     cutis_model_destroy(w.arm);
     cutis_model_destroy(w.bare);
+    cutis_model_destroy(w.person);
+    cutis_model_destroy(w.moved);
+    cutis_model_destroy(w.rigged);
+    cutis_rig_report_destroy(w.found);
     bool clean = cutis_context_memory(w.context) == 0;
     cutis_context_destroy(w.context);
     return clean && atomic_load(&faults.live) == 0 ? 0 : -1;
@@ -427,6 +440,13 @@ static cutis_result rig(uint64_t *digest)
     return result;
 }
 
+static cutis_result check_motion(uint64_t *digest)
+{
+    cutis_result result = cutis_rig_check_motion(w.moved, w.person, 0, &w.how, w.found);
+    if (result == CUTIS_OK) fold(digest, &w.found->motion, sizeof w.found->motion);
+    return result;
+}
+
 // Pictures ---------------------------------------------------------------------------------------
 
 static void fold_image(uint64_t *digest, cutis_image *image)
@@ -620,6 +640,7 @@ static const scenario FILES[] = {
     { "cutis_retarget_map", "itself", retarget_map, 1, false },
     { "cutis_retarget", "itself", retarget, 1, false },
     { "cutis_rig", "a fish", rig, 64, false },
+    { "cutis_rig_check_motion", "a person", check_motion, 1, false },
 };
 
 static const scenario DRACO[] = {

@@ -165,12 +165,63 @@ print(np.abs(moved[0] - moved[30]).max() < 1e-5 * size, way[top].max() < .001, (
 PY
     equals "the gallery's octopus waves its arms, and ends where it began" "$(tail -1 "$T/verdict")" "True True True True"
 else skip "the gallery's octopus waves its arms, and ends where it began" "tools/pictures_gait is not built"; fi
+# A character as games have it: head and trousers in meshes of their own, the head first; a prop that a scale of 0 hides; and a
+# mesh that nothing shows, with a part of its own.
+"$CUTIS" convert "$T/bare.glb" -q -o "$T/whole.obj"
+/usr/bin/python3 - "$T" <<'PY'
+import json, struct, sys
+points, faces = [], []
+for line in open(sys.argv[1] + "/whole.obj"):
+    if line.startswith("v "): points.append([float(x) for x in line.split()[1:4]])
+    if line.startswith("f "): faces.append([int(c.split("/")[0]) - 1 for c in line.split()[1:4]])
+faces.sort(key=lambda f: -points[f[0]][1])
+out, data = {"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0, 1, 2]}], "nodes": [{"mesh": 1}, {"mesh": 2}, {"mesh": 3, "scale": [0, 0, 0]}],
+             "meshes": [], "accessors": [], "bufferViews": [], "extensionsUsed": ["CUTIS_parts"]}, b""
+def add(raw, **accessor):
+    global data
+    out["bufferViews"].append({"buffer": 0, "byteOffset": len(data), "byteLength": len(raw)})
+    out["accessors"].append({"bufferView": len(out["bufferViews"]) - 1, **accessor})
+    data += raw + b"\0" * (-len(raw) % 4)
+    return len(out["accessors"]) - 1
+def mesh(triangles, **more):
+    used = sorted({v for f in triangles for v in f})
+    at, own = {v: i for i, v in enumerate(used)}, [points[v] for v in used]
+    place = add(struct.pack("<%df" % (3 * len(own)), *sum(own, [])), componentType=5126, type="VEC3", count=len(own),
+                min=[min(p[k] for p in own) for k in range(3)], max=[max(p[k] for p in own) for k in range(3)])
+    index = add(struct.pack("<%dI" % (3 * len(triangles)), *[at[v] for f in triangles for v in f]), componentType=5125, type="SCALAR", count=3 * len(triangles))
+    out["meshes"].append({"primitives": [{"attributes": {"POSITION": place}, "indices": index}], **more})
+label = add(b"\0", componentType=5121, type="SCALAR", count=1)
+mesh(faces[:1], extensions={"CUTIS_parts": {"names": ["only"], "labels": [label]}})
+mesh(faces[:len(faces) // 2])
+mesh(faces[len(faces) // 2:])
+mesh(faces[:20])
+for a in out["accessors"]:  # min and max as floats have them
+    for k in ("min", "max"):
+        if k in a: a[k] = [struct.unpack("<f", struct.pack("<f", x))[0] for x in a[k]]
+out["buffers"] = [{"byteLength": len(data)}]
+text = json.dumps(out).encode()
+text += b" " * (-len(text) % 4)
+open(sys.argv[1] + "/dressed.glb", "wb").write(struct.pack("<III", 0x46546C67, 2, 28 + len(text) + len(data)) + struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(data), b"BIN\0") + data)
+PY
+"$CUTIS" rig "$T/whole.obj" --motion "$T/on.bvh" --json -o "$T/undressed.glb" >"$T/whole.json"
+"$CUTIS" rig "$T/dressed.glb" --motion "$T/on.bvh" --json --report "$T/dressed.html" -o "$T/walking.glb" >"$T/report" 2>"$T/stderr"
+equals "a body in two meshes, the head first, walks" "$? $(cat "$T/stderr")" "0 "
+holds "its feet as near to the ground as in one mesh" "$T/report" "abs(d['motions'][0]['off_ground'] - json.load(open('$T/whole.json'))['motions'][0]['off_ground']) < 0.1 and d['parts'] == 14"
+equals "its page has the body's parts, not those of a mesh that nothing shows" "$(grep -c '>torso<\|torso</td>' "$T/dressed.html") $(grep -c '>only' "$T/dressed.html")" "1 0"
 "$CUTIS" rig "$T/bare.glb" --kind octopus --json -o "$T/wrong.glb" >"$T/report" 2>"$T/stderr"
 equals "a person is no octopus: exit 1, one line, nothing written" "$? $(wc -l <"$T/stderr") $(ls "$T/wrong.glb" 2>/dev/null)" "1 1 "
 fails 1 "a rig that is there stays" "has a skin already" "$CUTIS" rig "$T/biped.glb" -o "$T/out/a.glb"
 fails 2 "formats without weights are refused" "\.glb" "$CUTIS" rig "$T/bare.glb" -o "$T/out/a.obj"
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n' >"$T/tetra.obj"
-fails 1 "four triangles are no body" "the body of a|limbs are not those" "$CUTIS" rig "$T/tetra.obj" -o "$T/out/a.glb"
+fails 1 "four triangles are no body" "no limb stands out" "$CUTIS" rig "$T/tetra.obj" -o "$T/out/a.glb"
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nv 0 0 1\nv 1 0 1\nv 0 1 1\nv 1 1 1\nf 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n' >"$T/box.obj"
+fails 1 "nor is a box" "no limb stands out" "$CUTIS" rig "$T/box.obj" -o "$T/out/a.glb"
+"$CUTIS" convert "$T/bare.glb" -q -o "$T/once.obj"
+awk '$1 == "v" { n++; print; twin = twin "v " $2 + 3 " " $3 " " $4 "\n" } $1 == "f" { gsub("/[0-9/]*", ""); print; faces = faces $0 "\n" }
+    END { printf "%s", twin; m = split(faces, rows, "\n"); for (i = 1; i < m; i++) { split(rows[i], c, " "); print "f", c[2] + n, c[3] + n, c[4] + n } }' "$T/once.obj" >"$T/two.obj"
+fails 1 "two bodies are not one" "apart from the body" "$CUTIS" rig "$T/two.obj" -o "$T/out/a.glb"
+"$CUTIS" rig "$T/octopus.obj" --kind any --json -o "$T/any.glb" >"$T/report"
+holds "of no kind: a part for each of its nine limbs" "$T/report" "d['kind'] == 'any' and d['parts'] in (9, 10) and d['problems'] == []"
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\n' >"$T/points.obj"
 "$CUTIS" rig "$T/points.obj" -o "$T/none.glb" >"$T/stdout" 2>"$T/stderr"
 equals "nor are points" "$? $(tail -1 "$T/stderr" | grep -c 'no triangles') $(ls "$T/none.glb" 2>/dev/null)" "1 1 "

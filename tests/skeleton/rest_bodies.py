@@ -224,8 +224,8 @@ class Rig:
         self.strongest = np.asarray(self.weights.argmax(1)).ravel()
         self.rest_at(world, self.positions)
 
-    def write(self, path, names=True):
-        """Skin, joints and mesh alone; parents before children."""
+    def write(self, path, names=True, bare=False):
+        """Skin, joints and mesh alone; parents before children. Bare: the mesh alone."""
         blob, views, accessors = bytearray(), [], []
 
         def put(values, kind, component, dtype):
@@ -237,7 +237,7 @@ class Rig:
             blob.extend(data.tobytes() + b'\0' * (-data.nbytes % 4))
             return len(accessors) - 1
 
-        kept = [n for n in self.order if 'mesh' not in self.json['nodes'][n]]
+        kept = [n for n in self.order if 'mesh' not in self.json['nodes'][n] and not bare]
         place = {n: i for i, n in enumerate(kept)}
         nodes = []
         for n in kept:
@@ -247,7 +247,7 @@ class Rig:
             if children:
                 nodes[-1]['children'] = children
         attributes = {'POSITION': put(self.positions, 'VEC3', 5126, '<f4')}
-        most = int(np.diff(self.weights.indptr).max())
+        most = 0 if bare else int(np.diff(self.weights.indptr).max())
         for k in range((most + 3) // 4):
             j, w = np.zeros((len(self.positions), 4)), np.zeros((len(self.positions), 4))
             for v in range(len(self.positions)):
@@ -256,11 +256,12 @@ class Rig:
                 j[v, :len(row)], w[v, :len(row)] = self.weights.indices[a:b][row], self.weights.data[a:b][row]
             attributes[f'JOINTS_{k}'], attributes[f'WEIGHTS_{k}'] = put(j, 'VEC4', 5123, '<u2'), put(w, 'VEC4', 5126, '<f4')
         indices = put(self.triangles.reshape(-1, 1), 'SCALAR', 5125, '<u4')
-        skin = {'joints': [place[n] for n in self.joints], 'inverseBindMatrices': put(self.inverse_binds.transpose(0, 2, 1).reshape(-1, 16), 'MAT4', 5126, '<f4')}
-        nodes.append({'name': 'skin', 'mesh': 0, 'skin': 0})
+        skins = [] if bare else [{'joints': [place[n] for n in self.joints],
+                                  'inverseBindMatrices': put(self.inverse_binds.transpose(0, 2, 1).reshape(-1, 16), 'MAT4', 5126, '<f4')}]
+        nodes.append({'name': 'body', 'mesh': 0} if bare else {'name': 'skin', 'mesh': 0, 'skin': 0})
         out = {'asset': {'version': '2.0'}, 'scene': 0, 'scenes': [{'nodes': [place[n] for n in kept if self.parents[n] < 0] + [len(nodes) - 1]}],
-               'nodes': nodes, 'meshes': [{'primitives': [{'attributes': attributes, 'indices': indices}]}], 'skins': [skin],
-               'accessors': accessors, 'bufferViews': views, 'buffers': [{'byteLength': len(blob)}]}
+               'nodes': nodes, 'meshes': [{'primitives': [{'attributes': attributes, 'indices': indices}]}],
+               **({'skins': skins} if skins else {}), 'accessors': accessors, 'bufferViews': views, 'buffers': [{'byteLength': len(blob)}]}
         text = json.dumps(out).encode()
         text += b' ' * (-len(text) % 4)
         with open(path, 'wb') as file:
@@ -274,6 +275,10 @@ FAMILY_POSES = {
     'raised': {'clavicle_r': turn(FRONT, -20), 'upperarm_r': turn(FRONT, -50), 'forearm_r': turn(FRONT, -20), 'upperarm_l': turn(FRONT, -40), 'forearm_l': turn(UP, -60)},
     'kneeling': {'thigh_l': turn(LEFT, -15), 'thigh_r': turn(LEFT, -25), 'shin_l': turn(LEFT, 100), 'shin_r': turn(LEFT, 110), 'foot_l': turn(LEFT, 45),
                  'foot_r': turn(LEFT, 40), 'spine': turn(LEFT, 8)},
+    'arms': {'forearm_l': turn(UP, -80), 'forearm_r': turn(FRONT, -70)},
+    'leg': {'thigh_l': turn(LEFT, -75), 'shin_l': turn(LEFT, 70)},
+    'crouched': {**{f'thigh_{s}': turn(LEFT, -80) for s in 'lr'}, **{f'shin_{s}': turn(LEFT, 100) for s in 'lr'}, **{f'foot_{s}': turn(LEFT, -20) for s in 'lr'},
+                 'spine': turn(LEFT, 20)},
 }
 BOTH = {'.L': 1, '.R': -1}
 MAKEHUMAN_POSES = {
@@ -284,4 +289,8 @@ MAKEHUMAN_POSES = {
              'lowerarm01.L': turn(UP, -50), 'upperleg01.R': turn(LEFT, -35), 'lowerleg01.R': turn(LEFT, 45)},
     'raised': {'clavicle.R': turn(FRONT, -15), 'upperarm01.R': turn(FRONT, -95), 'lowerarm01.R': turn(FRONT, -20)},
     'kneeling': {**{f'upperleg01{s}': turn(LEFT, -20) for s in BOTH}, **{f'lowerleg01{s}': turn(LEFT, 105) for s in BOTH}, **{f'foot{s}': turn(LEFT, 45) for s in BOTH}},
+    'arms': {'upperarm01.L': turn(FRONT, 20), 'lowerarm01.L': turn(UP, -80), 'upperarm01.R': turn(FRONT, -42), 'lowerarm01.R': turn(FRONT, -70)},
+    'leg': {'upperleg01.L': turn(LEFT, -75), 'lowerleg01.L': turn(LEFT, 70)},
+    'crouched': {**{f'upperleg01{s}': turn(LEFT, -80) for s in BOTH}, **{f'lowerleg01{s}': turn(LEFT, 100) for s in BOTH},
+                 **{f'foot{s}': turn(LEFT, -20) for s in BOTH}, 'spine05': turn(LEFT, 20)},
 }

@@ -181,14 +181,14 @@ def named_joints(target, words):
             for side, sides in (('_l', ('l', 'L', 'Left')), ('_r', ('r', 'R', 'Right')))}
 
 
-def other(name, model, words, motion):
-    """Ankles only: another motion of the same collection."""
+def other(name, model, words, motion, most=2):
+    """Ankles only: another motion of the same collection. Where a foot would slide by more than 0.15 % of the height for it, the path gives way."""
     path = os.path.join(shared, 'data/cmu-mocap/data', motion[:3], motion[1:] + '.bvh')
     out = os.path.join(folder, 'other.glb')
     run('retarget', model, '--motion', path, '-o', out)
     target, file = Glb(out), Bvh(path)
     gaps = ankle_gaps(target.places, named_joints(target, words), file.places[1:], source_joints(file), target.height())[1]
-    say(max(gaps) <= 0.02, f'{name}, {motion[1:]}: ankles within 2 % of the height of the scaled source path', f'{100 * max(gaps):.2f} %, mean {100 * np.mean(gaps):.2f} %')
+    say(max(gaps) <= most / 100, f'{name}, {motion[1:]}: ankles within {most} % of the height of the scaled source path', f'{100 * max(gaps):.2f} %, mean {100 * np.mean(gaps):.2f} %')
 
 
 def walk(name, model, words, **options):
@@ -246,5 +246,5 @@ except RuntimeError as why:
 else:
     walk('extracted skeleton', extracted, BIPED)
     nameless('nameless extracted skeleton', extracted, BIPED)
-    other('extracted skeleton', extracted, BIPED, '005_01')
+    other('extracted skeleton', extracted, BIPED, '005_01', 3)
 sys.exit(1 if failures else 0)

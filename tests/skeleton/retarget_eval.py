@@ -14,10 +14,15 @@ slide     from frame to frame of a contact, the skin that touches (within 0.1 % 
 edge      the longest edge of the skin: a body that is torn has edges across the gap
 jerk      the largest change of a limb joint's velocity from frame to frame, in those of the motion's own (scaled by the legs): what pops has more
 away      joints of the limbs from where the same body brings them from its T-pose, at their largest
+Of a body whose rig was found, by the skin that truly is the hand's or the head's (a rig that took something else for a hand has its joint in place):
+hand      the middle of a hand's skin from where it should be: the true shoulder (carried by what holds the rig's), from there the true lengths of upper arm
+          and forearm, with half a hand, along the motion's two bones; the largest over both hands and all frames
+head      the angle between the middle of the shoulders to the middle of the head's skin and the same of the motion, as for lean; the largest
 """
 import sys
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 sys.dont_write_bytecode = True
 from bvh import Bvh
@@ -27,6 +32,8 @@ ROLES = ('thigh', 'shin', 'foot', 'upperarm', 'forearm', 'hand')
 FAMILY = {r: {'l': f'{r}_l', 'r': f'{r}_r'} for r in ROLES}
 CMU = {r: {'l': 'Left' + w, 'r': 'Right' + w} for r, w in zip(ROLES, ('UpLeg', 'Leg', 'Foot', 'Arm', 'ForeArm', 'Hand'))}
 MAKEHUMAN = {r: {'l': w + '.L', 'r': w + '.R'} for r, w in zip(ROLES, ('upperleg01', 'lowerleg01', 'foot', 'upperarm01', 'lowerarm01', 'wrist'))}
+MAKEHUMAN_BVH = {r: {'l': w + '_L', 'r': w + '_R'} for r, w in zip(ROLES, ('UpLeg', 'LoLeg', 'Foot', 'UpArm', 'LoArm', 'Hand'))}
+HEADS = ('head', 'Head')
 
 
 def least(a, b):
@@ -44,11 +51,13 @@ def leg_of(places, j):
 class Motion:
     """Places of a motion's joints, y up: [frames, joints, 3]."""
 
-    def __init__(self, path, clip=None, skip=0):
+    def __init__(self, path, clip=None, skip=0, z_up=False):
         if path.endswith('.bvh'):
             file = Bvh(path)
-            self.places, self.step, self.names, parents, words = file.places[skip:], file.step, file.names, file.parents, CMU
+            self.places, self.step, self.names, parents, words = file.places[skip:], file.step, file.names, file.parents, MAKEHUMAN_BVH if z_up else CMU
             self.rest = file.places[0]
+            if z_up:
+                self.places, self.rest = (p[..., [0, 2, 1]] * [1, 1, -1] for p in (self.places, self.rest))
         else:
             rig = Rig(path)
             frames, times = rig.keyed(clip)
@@ -57,6 +66,7 @@ class Motion:
             self.step, self.names, parents, words = times[1] - times[0], rig.names, rig.parents, FAMILY
         self.parents = parents
         self.joint = {r: {s: self.names.index(w) for s, w in both.items()} for r, both in words.items()}
+        self.head = next(self.names.index(w) for w in HEADS if w in self.names)
         self.feet = {s: self.under(self.joint['foot'][s]) for s in 'lr'}
 
     def under(self, top):
@@ -88,17 +98,20 @@ class Motion:
         return found
 
 
-def trunk(places, joint):
-    d = (places[:, joint['upperarm']['l']] + places[:, joint['upperarm']['r']] - places[:, joint['thigh']['l']] - places[:, joint['thigh']['r']])
-    return d / np.linalg.norm(d, axis=1)[:, None]
+def unit(v):
+    return v / np.linalg.norm(v, axis=-1, keepdims=True)
 
 
-def seen_from_hips(places, joint):
-    """The trunk along left, up and front of the hips, frame by frame."""
+def middle(places, joint, role):
+    return (places[:, joint[role]['l']] + places[:, joint[role]['r']]) / 2
+
+
+def seen_from_hips(places, joint, way=None):
+    """The trunk, or other ways, along left, up and front of the hips, frame by frame."""
     left = places[:, joint['thigh']['l']] - places[:, joint['thigh']['r']]
     left[:, 1] = 0
-    left /= np.linalg.norm(left, axis=1)[:, None]
-    d = trunk(places, joint)
+    left = unit(left)
+    d = unit(middle(places, joint, 'upperarm') - middle(places, joint, 'thigh') if way is None else way)
     return np.stack([(d * left).sum(1), d[:, 1], (d * np.cross(left, [0, 1.0, 0])).sum(1)], 1)
 
 
@@ -111,9 +124,45 @@ def slide_of(skin, touch):
     return way
 
 
-def judge(path, motion, words, up, standing, like=None, change=None):
+def degrees_between(a, b):
+    return np.degrees(np.arccos(np.clip((a * b).sum(-1), -1, 1)))
+
+
+def skin_figures(rig, worlds, places, joint, back, motion, truth, standing, stands, true_words, height):
+    """hand and head of a found rig. `truth`: the body as it was rigged, true joints and weights, same skin; `standing`: the same in T-pose, y up"""
+    _, vertex = cKDTree(rig.positions).query(truth.positions)
+
+    def rows_of(body, name):
+        return np.flatnonzero(np.isin(np.array(body.joints)[body.strongest], body.under(body.names.index(name))))
+
+    def stood_at(name):
+        return standing.positions[rows_of(standing, name)].mean(0)
+
+    def centre(name):
+        return np.array([rig.posed(w, vertex[rows_of(truth, name)]).mean(0) for w in worlds]) @ back.T
+
+    binds, stood, out, shoulders = truth.bind_world()[:, :3, 3], standing.bind_world()[:, :3, 3], 0, {}
+    for s in 'lr':
+        holder = rig.parents[joint['upperarm'][s]]
+        own = rig.inverse_binds[rig.joints.index(holder)] @ np.append(binds[truth.names.index(true_words['upperarm'][s])], 1)
+        shoulders[s] = np.array([(w[holder] @ own)[:3] for w in worlds]) @ back.T
+        length = [np.linalg.norm(stood[stands[b][s]] - stood[stands[a][s]]) for a, b in (('upperarm', 'forearm'), ('forearm', 'hand'))]
+        length[1] += np.linalg.norm(stood_at(true_words['hand'][s]) - stood[stands['hand'][s]])
+        m = motion.places
+        ways = [unit(m[:, motion.joint[b][s]] - m[:, motion.joint[a][s]]) for a, b in (('upperarm', 'forearm'), ('forearm', 'hand'))]
+        wanted = shoulders[s] + length[0] * ways[0] + length[1] * ways[1]
+        out = max(out, 100 * np.linalg.norm(centre(true_words['hand'][s]) - wanted, axis=1).max() / height)
+    head = next(w for w in HEADS if w in truth.names)
+    ways = centre(head) - (shoulders['l'] + shoulders['r']) / 2
+    stood_way = stood_at(head) - middle(stood[None], stands, 'upperarm')
+    own = [seen_from_hips(p, motion.joint, p[:, motion.head] - middle(p, motion.joint, 'upperarm')) for p in (motion.rest[None], motion.places)]
+    between = least(own[0][0], seen_from_hips(stood[None], stands, stood_way)[0])
+    return {'hand': out, 'head': degrees_between(seen_from_hips(places, joint, ways), own[1] @ between.T).max()}
+
+
+def judge(path, motion, words, up, standing, like=None, change=None, truth=None, true_words=None):
     """Figures of the last clip of a file; all with y up. `standing`: the same body in T-pose, y up; `like`: places of another judged file (its
-    `places`); `change`: breaks local matrices [frames, nodes, 4, 4] in place."""
+    `places`); `change`: breaks local matrices [frames, nodes, 4, 4] in place; `truth`, `true_words`: of a body whose rig was found, as it was given."""
     rig, height = Rig(path), np.ptp(standing.positions[:, 1])
     axis = {'x': np.array([1.0, 0, 0]), 'y': np.array([0, 1.0, 0]), 'z': np.array([0, 0, 1.0])}[up]
     back = least(axis, np.array([0, 1.0, 0]))
@@ -125,9 +174,9 @@ def judge(path, motion, words, up, standing, like=None, change=None):
     worlds = [rig.world(f) for f in frames]
     places = np.array([w[:, :3, 3] for w in worlds]) @ back.T
     ground = (rig.positions @ back.T)[:, 1].min()
-    stands = {r: {s: standing.names.index(w) for s, w in both.items()} for r, both in words.items()}
+    stands = {r: {s: standing.names.index(w) for s, w in both.items()} for r, both in (true_words or words).items()}
     between = least(seen_from_hips(motion.rest[None], motion.joint)[0], seen_from_hips(standing.bind_world()[None, :, :3, 3], stands)[0])
-    lean = np.degrees(np.arccos(np.clip((seen_from_hips(places, joint) * (seen_from_hips(motion.places, motion.joint) @ between.T)).sum(1), -1, 1)))
+    lean = degrees_between(seen_from_hips(places, joint), seen_from_hips(motion.places, motion.joint) @ between.T)
     result = {'lean': lean.max(), 'ground': 0, 'sunk': 0, 'slide': 0, 'contacts': 0, 'duty': 0}
     for side in 'lr':
         under = rig.under(joint['foot'][side])
@@ -147,6 +196,8 @@ def judge(path, motion, words, up, standing, like=None, change=None):
     changes = [np.linalg.norm(np.diff(p, 2, axis=0), axis=2).max() for p in (places[:, limbs], own)]
     result['jerk'] = changes[0] / max(changes[1], 1e-4 * height)
     result['places'] = places[:, limbs]
+    if truth is not None:
+        result |= skin_figures(rig, worlds, places, joint, back, motion, truth, standing, stands, true_words, height)
     if like is not None:
         result['away'] = 100 * np.linalg.norm(places[:, limbs] - like, axis=2).max() / height
     return result
@@ -154,6 +205,8 @@ def judge(path, motion, words, up, standing, like=None, change=None):
 
 LIMITS = {'lean': 10, 'ground': 1, 'sunk': 1, 'slide': 0.3, 'edge': 7, 'jerk': 4, 'away': 8}
 
+FOUND = {'lean': 15, 'hand': 12, 'head': 25}
 
-def faults(result):
-    return [f'{k} {result[k]:.2f} > {most}' for k, most in LIMITS.items() if k in result and not result[k] <= most]
+
+def faults(result, limits=LIMITS):
+    return [f'{k} {result[k]:.2f} > {most}' for k, most in limits.items() if k in result and not result[k] <= most]

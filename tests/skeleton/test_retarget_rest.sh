@@ -10,6 +10,7 @@ grid() { /usr/bin/python3 "$here/retarget_grid.py" "$CUTIS" "$SHARED" "$folder" 
 grid --broken --motions forward --seeds 100
 grid --odd --motions forward --seeds 100
 grid --beasts --seeds 102
+grid --robot --motions walk,run
 if [ -n "${CUTIS_SOAK:-}" ]; then
     [ -d "$SHARED/data/makehuman" ] && human=--makehuman || echo "skip MakeHuman: shared data: $SHARED/data/makehuman is not there"
     grid --seeds "$(seq -s, 100 119)" ${human:-}
