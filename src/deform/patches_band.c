@@ -164,35 +164,48 @@ static void fill_slopes(const banding *b)
     }
 }
 
-// Does the band of a joint move a face? Bands of two joints may: where loops are too near.
-static bool moves_face(const banding *b, uint32_t f, int joint)
+// How many corners of a face the band of a joint moves. Bands of two joints may move one face:
+// where loops are too near.
+static int moved_corners(const banding *b, uint32_t f, int joint)
 {
     const uint32_t *v = b->parts->faces + 3 * (size_t)f;
-    return b->band[v[0]] == joint || b->band[v[1]] == joint || b->band[v[2]] == joint;
+    return (b->band[v[0]] == joint) + (b->band[v[1]] == joint) + (b->band[v[2]] == joint);
 }
 
-// Vertices and faces of every band, and the volume of these over the joint's centre at rest.
+// Six times the volume of a face at rest over a joint's centre.
+static double face_volume(const banding *b, uint32_t f, uint32_t joint)
+{
+    const pvec centre = body_joint_centre(b->w)[joint], *points = body_vertex_point(b->w);
+    const uint32_t *v = b->parts->faces + 3 * (size_t)f;
+    return pvec_det(pvec_minus(points[v[0]], centre), pvec_minus(points[v[1]], centre),
+                    pvec_minus(points[v[2]], centre));
+}
+
+// Vertices and faces of every band, faces whose corners all are in it first, and the volume of
+// these over the joint's centre at rest.
 static void list_bands(const banding *b, const packed_lists *out)
 {
     uint32_t vertices = 0, faces = 0;
     for (uint32_t j = 0; j < b->body->loop_count; j++) {
-        const pvec centre = body_joint_centre(b->w)[j], *points = body_vertex_point(b->w);
+        const patch_loop *loop = &b->body->loops[j];
+        patch_band *band = &b->joints[j];
         out->first[j] = (int)vertices;
         out->face_first[j] = (int)faces;
-        if (!b->joints[j].there) continue;
-        const patch_loop *loop = &b->body->loops[j];
-        for (int side = 0; side < 2; side++) {
+        for (int side = 0; side < 2 && band->there; side++) {
             const uint32_t part = side ? loop->child : loop->parent;
-            for (uint32_t v = b->parts->vertex_first[part]; v < b->parts->vertex_first[part + 1];
-                 v++)
+            const uint32_t *first = b->parts->vertex_first;
+            for (uint32_t v = first[part]; v < first[part + 1]; v++)
                 if (b->band[v] == (int)j) out->vertex[vertices++] = (int)v;
-            for (uint32_t f = b->parts->face_first[part]; f < b->parts->face_first[part + 1]; f++) {
-                if (!moves_face(b, f, (int)j)) continue;
-                const uint32_t *v = b->parts->faces + 3 * (size_t)f;
+        }
+        for (int pass = 0; pass < 4 && band->there; pass++) { // inner ones, then the others
+            const uint32_t part = pass % 2 ? loop->child : loop->parent;
+            const uint32_t *first = b->parts->face_first;
+            for (uint32_t f = first[part]; f < first[part + 1]; f++) {
+                const int corners = moved_corners(b, f, (int)j);
+                if (corners == 0 || (corners == 3) != (pass < 2)) continue;
                 out->face[faces++] = (int)f;
-                b->joints[j].volume +=
-                    pvec_det(pvec_minus(points[v[0]], centre), pvec_minus(points[v[1]], centre),
-                             pvec_minus(points[v[2]], centre));
+                band->inner += corners == 3;
+                band->volume += face_volume(b, f, j);
             }
         }
     }

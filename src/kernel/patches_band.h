@@ -34,32 +34,54 @@ FN int patch_in_band(patch_work w, int v)
     return band >= 0 && work_joint(w)[band].softly;
 }
 
-// What turns a vertex of a band, in its part's rest space.
-FN pquat patch_soft_quat(patch_work w, GLOBAL const patch_joint *j, int band, int v)
+/// How a vertex of a band turns in its part's rest space: size x + along (axis x x) + across (axis
+/// x (axis x x)) is x turned, `size` times as long; axis is the soft turn's own, of any length.
+STRUCT(patch_soft)
 {
-    pquat q = patch_share_of(j->soft, body_vertex_share(w)[v]);
-    return body_vertex_part(w)[v] == body_joint_part(w)[2 * band] ? q
-                                                                  : patch_share_back(j->soft, q);
+    pvec axis;
+    double size, along, across;
+};
+
+// By q(share), the child's by s^-1 q(share), which is (1 - share) of the turn back. Both have the
+// same length, and neither a root nor a division is needed.
+FN patch_soft patch_soft_of(patch_work w, GLOBAL const patch_joint *j, int band, int v)
+{
+    double share = body_vertex_share(w)[v], gap = j->soft.w - 1.0;
+    int parent = body_vertex_part(w)[v] == body_joint_part(w)[2 * band];
+    double part = parent ? share : share - 1.0, part_size = parent ? share : 1.0 - share;
+    patch_soft s;
+    s.axis = pvec_make(j->soft.x, j->soft.y, j->soft.z);
+    s.size = 1.0 + 2.0 * gap * share * (1.0 - share);
+    s.along = 2.0 * part * (1.0 + part_size * gap);
+    s.across = 2.0 * part * part;
+    return s;
+}
+FN pvec patch_soft_turned(patch_soft s, pvec x)
+{
+    pvec turned = pvec_cross(s.axis, x), again = pvec_cross(s.axis, turned);
+    return pvec_make(s.size * x.x + s.along * turned.x + s.across * again.x,
+                     s.size * x.y + s.along * turned.y + s.across * again.y,
+                     s.size * x.z + s.along * turned.z + s.across * again.z);
 }
 
 // By the inverse transpose of the band's derivative: turn (1 + u slope^T), u how y moves with the
-// share.
-PATCH_FN pvec patch_soft_normal(patch_work w, int v)
+// share. Everything is `size` times as long until the end, and the root is made meanwhile.
+FN pvec patch_soft_normal(patch_work w, int v)
 {
     int band = body_vertex_band(w)[v];
     GLOBAL const patch_joint *j = work_joint(w) + band;
-    double share = body_vertex_share(w)[v];
+    double share = body_vertex_share(w)[v], swell = 4.0 * j->swell;
     pvec n = body_vertex_normal(w)[v], slope = body_vertex_slope(w)[v];
     pvec y = pvec_plus(pvec_minus(body_vertex_point(w)[v], body_joint_centre(w)[band]),
-                       pvec_times(n, j->swell * patch_bump(share)));
-    pquat q = patch_share_of(j->soft, share);
-    double square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-    pvec rate = pvec_times(pvec_make(j->soft.x, j->soft.y, j->soft.z), 2.0 / square);
-    pvec u = pvec_cross(rate, y);
-    double swell = j->swell * 4.0 * (1.0 - 2.0 * share), length = 1.0 + pvec_dot(u, slope);
-    if (length < PATCH_UNFOLD) length = PATCH_UNFOLD;
-    n = pvec_minus(n, pvec_times(slope, (pvec_dot(u, n) + swell) / length));
-    return pvec_unit(pquat_turned(patch_soft_quat(w, j, band, v), n));
+                       pvec_times(n, swell * share * (1.0 - share)));
+    patch_soft s = patch_soft_of(w, j, band, v);
+    pvec u = pvec_cross(s.axis, y);
+    double length = s.size + 2.0 * pvec_dot(u, slope), least = PATCH_UNFOLD * s.size;
+    if (length < least) length = least;
+    double along = 2.0 * pvec_dot(u, n) + s.size * swell * (1.0 - 2.0 * share);
+    n = pvec_minus(pvec_times(n, length), pvec_times(slope, along));
+    double long_as = s.size * pvec_length(n);
+    return pvec_times(patch_soft_turned(s, n), long_as > 1e-150 ? 1.0 / long_as : 0.0);
 }
 
 // A vertex and its normal in its part's rest space.

@@ -48,6 +48,16 @@ FN int patch_fits(patch_work w, GLOBAL const int *counts)
            counts[2 * w.instance + 1] <= w.given->face_capacity;
 }
 
+// Are all faces of parts of which nothing is cut?
+FN int patch_faces_whole(patch_work w, int first, int end)
+{
+    GLOBAL const int *faces = body_face_vertex(w), *parts = body_vertex_part(w);
+    int last = parts[faces[3 * (end - 1)]], touched = 0;
+    for (int part = parts[faces[3 * first]]; part <= last; part++)
+        touched |= work_touched_count(w)[part];
+    return touched == 0;
+}
+
 // Blocks of vertices, then blocks of faces.
 TEAM_KERNEL(patch_count, PATCH_COUNT_BUFFERS)
 {
@@ -60,8 +70,9 @@ TEAM_KERNEL(patch_count, PATCH_COUNT_BUFFERS)
             sum += patch_is_out(w, v);
     } else {
         block -= vertex_blocks;
-        TEAM_EACH (f, block * PATCH_BLOCK, patch_block_end(block, given.face_count))
-            sum += patch_faces_left(w, f);
+        int first = block * PATCH_BLOCK, end = patch_block_end(block, given.face_count);
+        int whole = patch_faces_whole(w, first, end);
+        TEAM_EACH (f, first, end) sum += whole ? 1 : patch_faces_left(w, f);
     }
     sum = team_total(sum);
     GLOBAL int *out = item % blocks < vertex_blocks ? work_block_vertex(w) : work_block_face(w);
@@ -157,11 +168,16 @@ TEAM_KERNEL(patch_vertices, PATCH_VERTICES_BUFFERS)
         GLOBAL const double *m = work_matrix(w) + 12 * part;
         if (part != last) shrink = patch_inverse_scale(m);
         last = part;
-        pvec x = work_state(w)[v] == PATCH_ZERO ? work_slot_point(w)[slot] : patch_point(w, v);
+        int soft = patch_in_band(w, v);
+        pvec x = work_state(w)[v] == PATCH_ZERO ? work_slot_point(w)[slot]
+                 : soft                         ? work_soft_point(w)[v]
+                                                : body_vertex_point(w)[v];
         patch_store(positions, patch_element(w, given.positions, place), pvec_moved(m, x));
-        if (normals)
+        if (normals) {
+            pvec n = soft ? patch_soft_normal(w, v) : body_vertex_normal(w)[v];
             patch_store(normals, patch_element(w, given.normals, place),
-                        pvec_times(patch_rotated(m, patch_normal(w, v)), shrink));
+                        pvec_times(patch_rotated(m, n), shrink));
+        }
         work_vertex_out(w)[v] = place;
         if (slot < 0) continue;
         int guest = work_slot_guest(w)[slot];

@@ -62,7 +62,7 @@ STRUCT(patch_band)
     pvec low, high;    // box of what folds (docs/spec/patches.md B0)
     double volume;     // six times that of its faces at rest, over the centre
     double loop_share; // of the bend, on the loop
-    int there, unused;
+    int there, inner;  // inner: faces with all corners in it
 };
 
 /// A joint in this frame.
@@ -268,7 +268,7 @@ enum patch_count {
     /* parts */                                                                                    \
     F(tries, int, 1, PARTS, BORDER, REPORT)                                                        \
     F(removed, int, 1, PARTS, PINCH, FLOOD) /* what one lane tells the others */                   \
-    F(touched_count, int, 1, PARTS, BORDER, CUT_VOLUME)                                            \
+    F(touched_count, int, 1, PARTS, BORDER, COUNT)                                                 \
     F(touched, int, 1, FACES, BORDER, CUT_VOLUME) /* faces with removed or moved vertices */       \
     /* slots: points of a border */                                                                \
     F(slot_node, int, 1, SLOTS, BORDER, SOURCES) /* vertex, or -1 - edge */                        \

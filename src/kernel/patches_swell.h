@@ -18,42 +18,45 @@ STRUCT(patch_swollen)
     pvec at, grow;
 };
 
-FN patch_swollen patch_swollen_of(patch_work w, int band, pvec centre, int v)
+FN patch_swollen patch_swollen_of(patch_work w, int in, pvec centre, int v)
 {
     patch_swollen s;
-    int in = body_vertex_band(w)[v] == band;
     s.at = in ? work_soft_point(w)[v] : pvec_minus(body_vertex_point(w)[v], centre);
     s.grow = in ? work_soft_grow(w)[v] : pvec_make(0, 0, 0);
     return s;
 }
 
-// Six times the volume of the faces that a band moves, as a cubic in how much it swells; in
-// stretches, so that any number of lanes gives the same bits.
+// Six times the volume of a face, as a cubic in how much it swells, added to a stretch's sums.
+FN void patch_add_swollen(GLOBAL double *sums, patch_swollen a, patch_swollen b, patch_swollen c)
+{
+    pvec across = pvec_cross(b.at, c.at), grown = pvec_cross(b.grow, c.grow);
+    pvec mixed = pvec_plus(pvec_cross(b.grow, c.at), pvec_cross(b.at, c.grow));
+    sums[0] += pvec_dot(a.at, across);
+    sums[TEAM_PARTS] += pvec_dot(a.grow, across) + pvec_dot(a.at, mixed);
+    sums[2 * TEAM_PARTS] += pvec_dot(a.grow, mixed) + pvec_dot(a.at, grown);
+    sums[3 * TEAM_PARTS] += pvec_dot(a.grow, grown);
+}
+
+// The faces that a band moves, those whose corners all are in it first. A stretch is every 32nd
+// face, so that one lane walks them in order and any number of lanes gives the same bits.
 TEAM_FN void patch_sum_swell(patch_work w, int joint)
 {
-    GLOBAL const int *faces = body_band_face(w);
+    GLOBAL const int *faces = body_band_face(w), *bands = body_vertex_band(w);
     GLOBAL double *sums = work_swell_sum(w) + 4 * TEAM_PARTS * joint;
     pvec centre = body_joint_centre(w)[joint];
     int first = body_band_face_first(w)[joint], end = body_band_face_first(w)[joint + 1];
-    TEAM_EACH (k, 0, TEAM_PARTS) {
-        double c0 = 0.0, c1 = 0.0, c2 = 0.0, c3 = 0.0;
-        for (int i = first + k; i < end; i += TEAM_PARTS) {
-            GLOBAL const int *v = body_face_vertex(w) + 3 * faces[i];
-            patch_swollen a = patch_swollen_of(w, joint, centre, v[0]);
-            patch_swollen b = patch_swollen_of(w, joint, centre, v[1]);
-            patch_swollen c = patch_swollen_of(w, joint, centre, v[2]);
-            pvec across = pvec_cross(b.at, c.at), grown = pvec_cross(b.grow, c.grow);
-            pvec mixed = pvec_plus(pvec_cross(b.grow, c.at), pvec_cross(b.at, c.grow));
-            c0 += pvec_dot(a.at, across);
-            c1 += pvec_dot(a.grow, across) + pvec_dot(a.at, mixed);
-            c2 += pvec_dot(a.grow, mixed) + pvec_dot(a.at, grown);
-            c3 += pvec_dot(a.grow, grown);
+    int inner = first + body_joint_band(w)[joint].inner;
+    TEAM_EACH (k, 0, 4 * TEAM_PARTS) sums[k] = 0.0;
+    TEAM_SYNC;
+    for (int from = first; from < end; from += TEAM_PARTS)
+        TEAM_EACH (k, 0, end - from < TEAM_PARTS ? end - from : TEAM_PARTS) {
+            GLOBAL const int *v = body_face_vertex(w) + 3 * faces[from + k];
+            int in = from + k < inner;
+            patch_add_swollen(sums + k,
+                              patch_swollen_of(w, in || bands[v[0]] == joint, centre, v[0]),
+                              patch_swollen_of(w, in || bands[v[1]] == joint, centre, v[1]),
+                              patch_swollen_of(w, in || bands[v[2]] == joint, centre, v[2]));
         }
-        sums[k] = c0;
-        sums[TEAM_PARTS + k] = c1;
-        sums[2 * TEAM_PARTS + k] = c2;
-        sums[3 * TEAM_PARTS + k] = c3;
-    }
     TEAM_SYNC;
 }
 
@@ -92,10 +95,12 @@ TEAM_KERNEL(patch_bands, PATCH_BANDS_BUFFERS)
     pvec centre = body_joint_centre(w)[joint];
     TEAM_EACH (i, body_band_first(w)[joint], softly ? end : 0) {
         int v = list[i];
-        pquat q = patch_soft_quat(w, j, joint, v);
-        points[v] = pquat_turned(q, pvec_minus(body_vertex_point(w)[v], centre));
-        grows[v] = pvec_times(pquat_turned(q, body_vertex_normal(w)[v]),
-                              patch_bump(body_vertex_share(w)[v]));
+        patch_soft s = patch_soft_of(w, j, joint, v);
+        double down = 1.0 / s.size;
+        points[v] =
+            pvec_times(patch_soft_turned(s, pvec_minus(body_vertex_point(w)[v], centre)), down);
+        grows[v] = pvec_times(patch_soft_turned(s, body_vertex_normal(w)[v]),
+                              down * patch_bump(body_vertex_share(w)[v]));
     }
     TEAM_SYNC;
     if (softly) {
