@@ -3,6 +3,7 @@
 /// its volume and folds depend on. Invariant: bands do not overlap, the two copies of a loop vertex
 /// have the same share, and vertices outside of bands are rigid (docs/spec/patches.md B0).
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -12,7 +13,7 @@
 // Half the length of a band, in shorter half axes of the loop: wide enough that a limb bends by a
 // right angle without a fold, short enough that forearm and shin stay rigid over most of their
 // length.
-static const double BAND_GIRTH = 2.0;
+static const double BAND_GIRTH = 1.5;
 static const int SMOOTH_PASSES = 8; // geodesic distances over edges are jagged by a few percent
 
 typedef struct banding {
@@ -124,32 +125,36 @@ static double corner_share(const banding *b, uint32_t v, int joint)
     return is_child(b, v, joint) ? 1.0 : 0.0;
 }
 
+// The gradient of a joint's shares over a face, times twice its area.
+// @return twice the area
+static double face_slope(const banding *b, uint32_t f, int joint, pvec *slope)
+{
+    const uint32_t *v = b->parts->faces + 3 * (size_t)f;
+    const pvec *points = body_vertex_point(b->w), x = points[v[0]], y = points[v[1]];
+    const pvec z = points[v[2]], n = pvec_cross(pvec_minus(y, x), pvec_minus(z, x));
+    const double twice = pvec_length(n);
+    // n / |n| x (sum of shares times opposite edges)
+    pvec e = pvec_times(pvec_minus(z, y), corner_share(b, v[0], joint));
+    e = pvec_plus(e, pvec_times(pvec_minus(x, z), corner_share(b, v[1], joint)));
+    e = pvec_plus(e, pvec_times(pvec_minus(y, x), corner_share(b, v[2], joint)));
+    *slope = pvec_times(pvec_cross(n, e), twice > 0.0 ? 1.0 / twice : 0.0);
+    return twice;
+}
+
 // Gradients of the shares, from the faces around a vertex by their areas, in both parts.
 static void fill_slopes(const banding *b)
 {
     const patch_pieces *parts = b->parts;
     double *area = b->other;
     memset(area, 0, parts->vertex_count * sizeof *area);
-    for (uint32_t f = 0; f < b->body->face_count; f++) {
-        const uint32_t *v = parts->faces + 3 * (size_t)f;
-        const pvec *points = body_vertex_point(b->w);
-        const pvec x = points[v[0]], y = points[v[1]], z = points[v[2]];
-        const pvec n = pvec_cross(pvec_minus(y, x), pvec_minus(z, x));
-        const double square = pvec_dot(n, n), twice = sqrt(square);
-        if (!(square > 0.0)) continue;
+    for (uint32_t f = 0; f < b->body->face_count; f++)
         for (int k = 0; k < 3; k++) {
-            const int joint = b->band[v[k]];
-            if (joint < 0) continue;
-            const double p = corner_share(b, v[0], joint), q = corner_share(b, v[1], joint);
-            const double r = corner_share(b, v[2], joint);
-            // twice the area times the gradient: n / |n| x (sum of shares times opposite edges)
-            pvec e = pvec_times(pvec_minus(z, y), p);
-            e = pvec_plus(e, pvec_times(pvec_minus(x, z), q));
-            e = pvec_plus(e, pvec_times(pvec_minus(y, x), r));
-            b->slope[v[k]] = pvec_plus(b->slope[v[k]], pvec_times(pvec_cross(n, e), 1.0 / twice));
-            area[v[k]] += twice;
+            const uint32_t v = parts->faces[3 * (size_t)f + k];
+            pvec slope;
+            if (b->band[v] < 0) continue;
+            area[v] += face_slope(b, f, b->band[v], &slope);
+            b->slope[v] = pvec_plus(b->slope[v], slope);
         }
-    }
     for (uint32_t v = 0; v < parts->vertex_count; v++) {
         if (b->band[v] < 0) continue;
         pvec sum = b->slope[v];
@@ -213,17 +218,28 @@ static void list_bands(const banding *b, const packed_lists *out)
     out->face_first[b->body->loop_count] = (int)faces;
 }
 
-// A band folds where the bend per length times the depth is 1: the box of -(y x slope).
-static void fill_folds(const banding *b)
+// Directions in whole numbers: every machine keeps the same.
+static void fill_ways(pvec *ways)
 {
-    for (uint32_t v = 0; v < b->parts->vertex_count; v++) {
-        if (b->band[v] < 0) continue;
-        patch_band *j = &b->joints[b->band[v]];
-        const pvec y = pvec_minus(body_vertex_point(b->w)[v], body_joint_centre(b->w)[b->band[v]]);
+    int count = 0;
+    for (int x = -2; x <= 2; x++)
+        for (int y = -2; y <= 2; y++)
+            for (int z = -2; z <= 2; z++)
+                if (abs(x) == 2 || abs(y) == 2 || abs(z) == 2) ways[count++] = pvec_make(x, y, z);
+}
+
+// A band folds where the bend per length times the depth is 1. Of slope x y of its vertices those
+// are kept that lie outermost in one of the directions.
+static void fill_folds(const banding *b, uint32_t joint, const packed_lists *lists, pvec *folds)
+{
+    pvec ways[PATCH_FOLDS];
+    fill_ways(ways);
+    for (int i = lists->first[joint]; i < lists->first[joint + 1]; i++) {
+        const int v = lists->vertex[i];
+        const pvec y = pvec_minus(body_vertex_point(b->w)[v], body_joint_centre(b->w)[joint]);
         const pvec fold = pvec_cross(b->slope[v], y);
-        j->low = pvec_make(fmin(j->low.x, fold.x), fmin(j->low.y, fold.y), fmin(j->low.z, fold.z));
-        j->high =
-            pvec_make(fmax(j->high.x, fold.x), fmax(j->high.y, fold.y), fmax(j->high.z, fold.z));
+        for (int k = 0; k < PATCH_FOLDS; k++)
+            if (pvec_dot(ways[k], fold) > pvec_dot(ways[k], folds[k])) folds[k] = fold;
     }
 }
 
@@ -278,6 +294,8 @@ cutis_result cutis_patch_pack_bands(const patch_body *body, const patch_pieces *
     smooth(&b);
     fill_slopes(&b);
     list_bands(&b, &lists);
-    fill_folds(&b);
+    pvec *folds = (void *)(packed + PATCH_UNIT * (size_t)at->body_joint_fold);
+    for (uint32_t j = 0; j < body->loop_count; j++)
+        fill_folds(&b, j, &lists, folds + (size_t)PATCH_FOLDS * j);
     return CUTIS_OK;
 }

@@ -11,9 +11,8 @@
 
 #include "patches.h"
 
-#define PATCH_BAND_FOLD                                                                            \
-    1.3 // bands turn until the surface folds (1) by the box of B0, which says so too early
-#define PATCH_UNFOLD 0.2 // what is left of a length for normals, at least
+#define PATCH_BAND_FOLD 1.8 // bands turn until the surface nearly folds, which it does at 1
+#define PATCH_UNFOLD    0.2 // what is left of a length for normals, at least
 
 // A share of a turn, of any length: normalised linear, as front arcs have it.
 FN pquat patch_share_of(pquat turn, double share)
@@ -96,14 +95,16 @@ FN pvec patch_normal(patch_work w, int v)
 
 // What the bands of a joint turn of a whole turn q: all of it, or as much as does not fold. The
 // tangent of a quarter of the turn, times 4, is how fast the share turns where it does most.
-FN pquat patch_soft_turn(patch_band b, pquat q)
+FN pquat patch_soft_turn(patch_work w, int joint, pquat q)
 {
-    double sine = ROOT(q.x * q.x + q.y * q.y + q.z * q.z);
-    if (!b.there || !(sine > 0.0)) return pquat_make(1, 0, 0, 0);
+    GLOBAL const pvec *folds = body_joint_fold(w) + PATCH_FOLDS * joint;
+    double sine = ROOT(q.x * q.x + q.y * q.y + q.z * q.z), fold = 0.0;
+    if (!body_joint_band(w)[joint].there || !(sine > 0.0)) return pquat_make(1, 0, 0, 0);
     pvec e = pvec_make(q.x / sine, q.y / sine, q.z / sine);
-    double fold = (e.x > 0.0 ? e.x * b.high.x : e.x * b.low.x) +
-                  (e.y > 0.0 ? e.y * b.high.y : e.y * b.low.y) +
-                  (e.z > 0.0 ? e.z * b.high.z : e.z * b.low.z);
+    for (int k = 0; k < PATCH_FOLDS; k++) {
+        double x = pvec_dot(e, folds[k]);
+        fold = x > fold ? x : fold;
+    }
     double quarter = sine / (1.0 + q.w);
     if (!(4.0 * quarter * fold > PATCH_BAND_FOLD)) return q;
     quarter = 0.25 * PATCH_BAND_FOLD / fold;

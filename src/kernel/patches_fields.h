@@ -15,6 +15,7 @@
 #include "arguments.h"
 
 #define PATCH_UNIT        8   // bytes
+#define PATCH_FOLDS       98  // directions to the points of a cube's faces of 4 x 4 squares
 #define PATCH_BLOCK       256 // vertices or faces that are counted together
 #define PATCH_CONIC_STEPS 1024
 #define PATCH_TIMES       16
@@ -59,7 +60,6 @@ STRUCT(patch_cut_shape)
 /// The band in which a joint bends softly.
 STRUCT(patch_band)
 {
-    pvec low, high;    // box of what folds (docs/spec/patches.md B0)
     double volume;     // six times that of its faces at rest, over the centre
     double loop_share; // of the bend, on the loop
     int there, inner;  // inner: faces with all corners in it
@@ -207,7 +207,8 @@ enum patch_count {
     F(joint_width, double, 1, JOINTS) /* shorter half axis of the loop */                          \
     F(joint_step, double, 1, JOINTS)  /* sampling length */                                        \
     F(joint_band, patch_band, 1, JOINTS)                                                           \
-    F(band_first, int, 1, JOINTS_1) /* of a joint's band the first vertex in this list */          \
+    F(joint_fold, pvec, PATCH_FOLDS, JOINTS) /* what folds a band, the outermost of all */         \
+    F(band_first, int, 1, JOINTS_1)          /* of a joint's band the first vertex in this list */ \
     F(band_vertex, int, 1, VERTICES)                                                               \
     F(band_face_first, int, 1, JOINTS_1) /* and the first face that it moves */                    \
     F(band_face, int, 3, FACES)                                                                    \

@@ -204,7 +204,7 @@ FN double patch_turn_angle(pquat q)
 FN void patch_joint_soft(patch_work w, int joint, pquat q, int here, GLOBAL patch_joint *j)
 {
     patch_band b = body_joint_band(w)[joint];
-    pquat soft = here ? patch_soft_turn(b, q) : pquat_make(1, 0, 0, 0);
+    pquat soft = here ? patch_soft_turn(w, joint, q) : pquat_make(1, 0, 0, 0);
     pquat there = patch_share_of(soft, b.loop_share);
     pvec limb = body_joint_limb(w)[joint], plane = patch_joint_plane(w, joint);
     j->soft = soft;

@@ -9,8 +9,8 @@
 
 #include "patches_joint.h"
 
-#define PATCH_SWELL_MOST  0.5 // of the loop's half axis
-#define PATCH_SWELL_STEPS 4   // of Newton: 1e-9 of the volume where a fifth is enough swelling
+#define PATCH_SWELL_MOST  0.16 // of the loop's half axis, at a turn of a radian: more looks swollen
+#define PATCH_SWELL_STEPS 4    // of Newton: 1e-9 of the volume where a fifth is enough swelling
 
 /// A corner of a face: from the centre, and where swelling takes it.
 STRUCT(patch_swollen)
@@ -104,7 +104,9 @@ TEAM_KERNEL(patch_bands, PATCH_BANDS_BUFFERS)
     }
     TEAM_SYNC;
     if (softly) {
-        double swell, most = PATCH_SWELL_MOST * body_joint_width(w)[joint];
+        pquat q = j->soft;
+        double turned = 4.0 * ROOT(q.x * q.x + q.y * q.y + q.z * q.z) / (1.0 + q.w);
+        double swell, most = PATCH_SWELL_MOST * turned * body_joint_width(w)[joint];
         patch_sum_swell(w, joint);
         double gained = patch_find_swell(work_swell_sum(w) + 4 * TEAM_PARTS * joint,
                                          body_joint_band(w)[joint].volume, most, &swell);

@@ -91,10 +91,10 @@ static double change_of(patch_run *r, uint32_t joint, double turn, double bend)
 
 // Joints stand at the centroids of their loops, as cutis skeleton puts them. Flexion both ways (the
 // lateral axis, turn 90 degrees) and sideways both ways.
-static void elbows_and_knees_keep_their_volume(void **state)
+static void sweep_elbows_and_knees(cutis_patch_band band)
 {
-    (void)state;
     double worst[2] = { 0 }, stretched = 0.0;
+    patch_case_band = band;
     for (int b = 0; b < 2; b++) {
         cutis_model *model = rig_at_loops(context, device, make_body(BODIES[b], false));
         patch_run r =
@@ -117,14 +117,21 @@ static void elbows_and_knees_keep_their_volume(void **state)
         }
         patch_run_close(&r);
     }
-    print_message(
-        "elbows and knees: %.4f %% to 90 degrees, %.3f beyond; the hound's knee stretched "
-        "%.2f\n",
-        worst[0], worst[1], stretched);
+    patch_case_band = CUTIS_PATCH_BAND_NONE;
+    print_message("elbows and knees, %s: %.4f %% to 90 degrees, %.3f beyond; the hound's knee "
+                  "stretched %.2f\n",
+                  band == CUTIS_PATCH_BAND_NONE ? "rigid" : "bands", worst[0], worst[1], stretched);
     assert_true(worst[0] <= 0.2);
     assert_true(worst[1] <= 1.0);
     // The hound's knee is bent at rest: the other way, past straight, it loses most.
     assert_true(stretched <= 0.2);
+}
+
+static void elbows_and_knees_keep_their_volume(void **state)
+{
+    (void)state;
+    sweep_elbows_and_knees(CUTIS_PATCH_BAND_NONE);
+    sweep_elbows_and_knees(CUTIS_PATCH_BAND_GIRTH);
 }
 
 static void hips_and_shoulders_of_the_biped_keep_their_volume(void **state)
