@@ -1,20 +1,18 @@
 /// The bands in which joints bend softly (kernel/patches_band.h), made when a body is packed: which
 /// joint bends a vertex, by what share, how that share changes over the surface, and per joint what
-/// its volume and folds depend on. Invariant: bands do not overlap, the two copies of a loop vertex
+/// its volume depends on. Invariant: bands do not overlap, the two copies of a loop vertex
 /// have the same share, and vertices outside of bands are rigid (docs/spec/patches.md B0).
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "deform/patches_pack.h"
 #include "kernel/patches.h"
 
-// Half the length of a band, in shorter half axes of the loop: wide enough that a limb bends by a
-// right angle without a fold, short enough that forearm and shin stay rigid over most of their
-// length.
-static const double BAND_GIRTH = 1.5;
-static const int SMOOTH_PASSES = 8; // geodesic distances over edges are jagged by a few percent
+// Length of a band on one side, in shorter half axes of the loop. A round limb bends by a right
+// angle without a fold from 1.04 on; from 2 on thighs look like hoses.
+static const double BAND_GIRTH = 1.6;
+static const int SMOOTH_PASSES = 16; // geodesic distances over edges are jagged by a few percent
 
 typedef struct banding {
     const patch_body *body;
@@ -218,31 +216,6 @@ static void list_bands(const banding *b, const packed_lists *out)
     out->face_first[b->body->loop_count] = (int)faces;
 }
 
-// Directions in whole numbers: every machine keeps the same.
-static void fill_ways(pvec *ways)
-{
-    int count = 0;
-    for (int x = -2; x <= 2; x++)
-        for (int y = -2; y <= 2; y++)
-            for (int z = -2; z <= 2; z++)
-                if (abs(x) == 2 || abs(y) == 2 || abs(z) == 2) ways[count++] = pvec_make(x, y, z);
-}
-
-// A band folds where the bend per length times the depth is 1. Of slope x y of its vertices those
-// are kept that lie outermost in one of the directions.
-static void fill_folds(const banding *b, uint32_t joint, const packed_lists *lists, pvec *folds)
-{
-    pvec ways[PATCH_FOLDS];
-    fill_ways(ways);
-    for (int i = lists->first[joint]; i < lists->first[joint + 1]; i++) {
-        const int v = lists->vertex[i];
-        const pvec y = pvec_minus(body_vertex_point(b->w)[v], body_joint_centre(b->w)[joint]);
-        const pvec fold = pvec_cross(b->slope[v], y);
-        for (int k = 0; k < PATCH_FOLDS; k++)
-            if (pvec_dot(ways[k], fold) > pvec_dot(ways[k], folds[k])) folds[k] = fold;
-    }
-}
-
 static void pair_copies(banding *b)
 {
     for (uint32_t v = 0; v < b->parts->vertex_count; v++) b->copy[v] = -1;
@@ -258,10 +231,9 @@ static void fill_bands(banding *b)
 {
     for (uint32_t j = 0; j < b->body->loop_count; j++) {
         const double parent = mean_length(b, j, 0), child = mean_length(b, j, 1);
-        b->joints[j].loop_share = parent + child > 0.0 ? parent / (parent + child) : 0.5;
+        const double share = parent + child > 0.0 ? parent / (parent + child) : 0.5;
         b->joints[j].there = !b->body->loops[j].seam;
-        for (int side = 0; side < 2 && b->joints[j].there; side++)
-            fill_side(b, j, side, b->joints[j].loop_share);
+        for (int side = 0; side < 2 && b->joints[j].there; side++) fill_side(b, j, side, share);
     }
 }
 
@@ -294,8 +266,5 @@ cutis_result cutis_patch_pack_bands(const patch_body *body, const patch_pieces *
     smooth(&b);
     fill_slopes(&b);
     list_bands(&b, &lists);
-    pvec *folds = (void *)(packed + PATCH_UNIT * (size_t)at->body_joint_fold);
-    for (uint32_t j = 0; j < body->loop_count; j++)
-        fill_folds(&b, j, &lists, folds + (size_t)PATCH_FOLDS * j);
     return CUTIS_OK;
 }

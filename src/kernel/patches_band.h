@@ -1,30 +1,16 @@
 /// Kernel text: where a vertex is in its part's rest space once its joint has bent softly, and its
 /// normal.
 ///
-/// In the band of a joint each vertex takes a share f of what the joint's soft turn s turns: the
-/// parent's turn by q(f) about the centre, the child's by s^-1 q(f), f growing from 0 where the
-/// parent's band begins over the loop to 1 where the child's ends. All these turns have one axis,
-/// so what the bands leave of a bend is a bend of the same body with bent limbs. Both copies of a
-/// loop vertex come to the same place, and at rest nothing moves (docs/spec/patches.md B0).
+/// In the band of a joint each vertex takes a share f of the joint's turn s: the parent's turn by
+/// q(f) about the centre, the child's by s^-1 q(f), f growing from 0 where the parent's band begins
+/// over the loop to 1 where the child's ends. Both copies of a loop vertex come to the same place,
+/// and at rest nothing moves (docs/spec/patches.md B0).
 #ifndef CUTIS_KERNEL_PATCHES_BAND_H
 #define CUTIS_KERNEL_PATCHES_BAND_H
 
 #include "patches.h"
 
-#define PATCH_BAND_FOLD 1.8 // bands turn until the surface nearly folds, which it does at 1
-#define PATCH_UNFOLD    0.2 // what is left of a length for normals, at least
-
-// A share of a turn, of any length: normalised linear, as front arcs have it.
-FN pquat patch_share_of(pquat turn, double share)
-{
-    return pquat_make(1.0 + share * (turn.w - 1.0), share * turn.x, share * turn.y, share * turn.z);
-}
-
-// The same as the child's rest space has it.
-FN pquat patch_share_back(pquat turn, pquat q)
-{
-    return pquat_times(pquat_make(turn.w, -turn.x, -turn.y, -turn.z), q);
-}
+#define PATCH_UNFOLD 0.2 // what is left of a length for normals, at least
 
 // Is a vertex in a band that turns?
 FN int patch_in_band(patch_work w, int v)
@@ -91,25 +77,6 @@ FN pvec patch_point(patch_work w, int v)
 FN pvec patch_normal(patch_work w, int v)
 {
     return patch_in_band(w, v) ? patch_soft_normal(w, v) : body_vertex_normal(w)[v];
-}
-
-// What the bands of a joint turn of a whole turn q: all of it, or as much as does not fold. The
-// tangent of a quarter of the turn, times 4, is how fast the share turns where it does most.
-FN pquat patch_soft_turn(patch_work w, int joint, pquat q)
-{
-    GLOBAL const pvec *folds = body_joint_fold(w) + PATCH_FOLDS * joint;
-    double sine = ROOT(q.x * q.x + q.y * q.y + q.z * q.z), fold = 0.0;
-    if (!body_joint_band(w)[joint].there || !(sine > 0.0)) return pquat_make(1, 0, 0, 0);
-    pvec e = pvec_make(q.x / sine, q.y / sine, q.z / sine);
-    for (int k = 0; k < PATCH_FOLDS; k++) {
-        double x = pvec_dot(e, folds[k]);
-        fold = x > fold ? x : fold;
-    }
-    double quarter = sine / (1.0 + q.w);
-    if (!(4.0 * quarter * fold > PATCH_BAND_FOLD)) return q;
-    quarter = 0.25 * PATCH_BAND_FOLD / fold;
-    double down = 1.0 / (1.0 + quarter * quarter), s = 2.0 * quarter * down;
-    return pquat_make((1.0 - quarter * quarter) * down, s * e.x, s * e.y, s * e.z);
 }
 
 #endif

@@ -69,9 +69,10 @@ FN double patch_limb_slope(double along, double across, double tangent)
 // Where the two limbs' directions meet over a rung, seen along the bend axis. What the rung has of
 // that axis its two legs share by their lengths (in city blocks): by its foot on the chord the
 // corner would jump from one end to the other where neighbours are short or steep.
-FN pvec patch_corner_of(GLOBAL const patch_joint *j, pvec p, pvec c)
+FN pvec patch_corner_of(patch_work w, GLOBAL const patch_joint *j, int joint, pvec p, pvec c)
 {
-    pvec limb = j->limb[0], other = pvec_turned(j->turn, j->limb[1]), axis = j->axis;
+    pvec limb = body_joint_limb(w)[joint];
+    pvec other = pvec_turned(j->turn, limb), axis = j->axis;
     pvec chord = pvec_minus(c, p);
     double slant = pvec_dot(axis, chord);
     pvec flat = pvec_minus(chord, pvec_times(axis, slant));
@@ -94,7 +95,7 @@ PATCH_FN patch_curve patch_curve_of(patch_work w, patch_case c, int index)
     curve.w = j->weight;
     int fill = w.given->fill;
     if (fill == PATCH_FILL_KEEP) {
-        curve.k = patch_corner_of(j, curve.p, curve.c);
+        curve.k = patch_corner_of(w, j, c.joint, curve.p, curve.c);
         return curve;
     }
     GLOBAL const int *parts = body_joint_part(w) + 2 * c.joint;

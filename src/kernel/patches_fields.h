@@ -15,7 +15,6 @@
 #include "arguments.h"
 
 #define PATCH_UNIT        8   // bytes
-#define PATCH_FOLDS       98  // directions to the points of a cube's faces of 4 x 4 squares
 #define PATCH_BLOCK       256 // vertices or faces that are counted together
 #define PATCH_CONIC_STEPS 1024
 #define PATCH_TIMES       16
@@ -60,22 +59,19 @@ STRUCT(patch_cut_shape)
 /// The band in which a joint bends softly.
 STRUCT(patch_band)
 {
-    double volume;     // six times that of its faces at rest, over the centre
-    double loop_share; // of the bend, on the loop
-    int there, inner;  // inner: faces with all corners in it
+    double volume;    // six times that of its faces at rest, over the centre
+    int there, inner; // inner: faces with all corners in it
 };
 
 /// A joint in this frame.
 STRUCT(patch_joint)
 {
     double turn[9];  // R, child to parent
-    double twist[9]; // T; what the child's band turns first
-    pvec limb[2];    // along the limb where the bands meet: parent's, child's rest space
-    pvec plane[2];   // normal of the loop there
-    pquat soft;      // what the bands turn
+    double twist[9]; // T; of a joint with bands R
+    pquat soft;      // the turn of its bands, whole
     double swell;    // and by how much they swell
     double gained;   // volume that is too much all the same
-    double bend_all; // the bend, with what the bands take of it
+    double bend_all; // the bend, of bands too
     pvec offset;     // where the centre goes
     pvec axis;       // of the bend, unit
     pquat swing;
@@ -122,7 +118,6 @@ enum patch_step {
     PATCH_STEP_PARTS,
     PATCH_STEP_JOINTS,
     PATCH_STEP_BANDS,
-    PATCH_STEP_BENDS,
     PATCH_STEP_CUT,   // what is removed
     PATCH_STEP_PINCH, // removal by boxes: again and again, with FLOOD, until nothing changes
     PATCH_STEP_FLOOD,
@@ -207,8 +202,7 @@ enum patch_count {
     F(joint_width, double, 1, JOINTS) /* shorter half axis of the loop */                          \
     F(joint_step, double, 1, JOINTS)  /* sampling length */                                        \
     F(joint_band, patch_band, 1, JOINTS)                                                           \
-    F(joint_fold, pvec, PATCH_FOLDS, JOINTS) /* what folds a band, the outermost of all */         \
-    F(band_first, int, 1, JOINTS_1)          /* of a joint's band the first vertex in this list */ \
+    F(band_first, int, 1, JOINTS_1) /* of a joint's band the first vertex in this list */          \
     F(band_vertex, int, 1, VERTICES)                                                               \
     F(band_face_first, int, 1, JOINTS_1) /* and the first face that it moves */                    \
     F(band_face, int, 3, FACES)                                                                    \

@@ -104,7 +104,7 @@ STRUCT(patch_bend)
 FN pvec patch_loop_point(patch_work w, GLOBAL const double *twist, int joint, int side, int place)
 {
     int v = body_loop_vertex(w)[2 * place + side];
-    pvec y = pvec_minus(patch_point(w, v), body_joint_centre(w)[joint]);
+    pvec y = pvec_minus(body_vertex_point(w)[v], body_joint_centre(w)[joint]);
     return side ? pvec_turned(twist, y) : y;
 }
 
@@ -153,7 +153,8 @@ PATCH_FN void patch_cut_border(patch_work w, GLOBAL patch_joint *j, int joint, i
     GLOBAL patch_cut_shape *out = &j->shape[side];
     double width = body_joint_width(w)[joint];
     double slope = (1.0 + PATCH_KAPPA) * b.tangent;
-    pvec normal = side ? pvec_turned(twist, j->plane[1]) : j->plane[0];
+    pvec normal = patch_joint_plane(w, joint);
+    if (side) normal = pvec_turned(twist, normal);
     patch_find_ends(w, twist, joint, side, b, PATCH_END_MOST * width, out);
     double tilt = -pvec_dot(normal, b.inner) / pvec_dot(normal, b.limb), reach = out->reach;
     double low = MAGNITUDE(out->height + out->height_slope * out->low);
@@ -170,10 +171,9 @@ PATCH_FN void patch_cut_border(patch_work w, GLOBAL patch_joint *j, int joint, i
     j->need[side] += MAGNITUDE(slope) * (reach < 1.25 * width ? reach : 1.25 * width);
 }
 
-PATCH_FN void patch_joint_bend(patch_work w, int joint, GLOBAL patch_joint *j)
+PATCH_FN void patch_joint_bend(patch_work w, int joint, pquat swing, GLOBAL patch_joint *j)
 {
-    pquat swing = j->swing;
-    pvec limb = j->limb[0], axis = pvec_make(swing.x, swing.y, swing.z);
+    pvec limb = body_joint_limb(w)[joint], axis = pvec_make(swing.x, swing.y, swing.z);
     double sine = pvec_length(axis);
     double tangent = swing.w * PATCH_TAN_MAX > sine ? sine / swing.w : PATCH_TAN_MAX;
     double angle = swing.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / swing.w) : 3.141592653589793;
@@ -200,24 +200,9 @@ FN double patch_turn_angle(pquat q)
     return q.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / q.w) : 3.141592653589793;
 }
 
-// What the bands take of a turn, and the limb and the loop where they meet.
-FN void patch_joint_soft(patch_work w, int joint, pquat q, int here, GLOBAL patch_joint *j)
-{
-    patch_band b = body_joint_band(w)[joint];
-    pquat soft = here ? patch_soft_turn(w, joint, q) : pquat_make(1, 0, 0, 0);
-    pquat there = patch_share_of(soft, b.loop_share);
-    pvec limb = body_joint_limb(w)[joint], plane = patch_joint_plane(w, joint);
-    j->soft = soft;
-    j->softly = here && b.there;
-    j->swell = j->gained = 0.0;
-    j->limb[0] = j->softly ? pquat_turned(there, limb) : limb;
-    j->limb[1] = j->softly ? pquat_turned(patch_share_back(soft, there), limb) : limb;
-    j->plane[0] = j->softly ? pquat_turned(there, plane) : plane;
-    j->plane[1] = j->softly ? pquat_turned(patch_share_back(soft, there), plane) : plane;
-}
-
-// Swing, twist and shift of a joint from where its parent and child are: of what its bands leave.
-FN void patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
+// Swing, twist and shift of a joint from where its parent and child are: nothing of them is left
+// where bands turn it.
+FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
 {
     GLOBAL const int *parts = body_joint_part(w) + 2 * joint;
     GLOBAL const double *matrices = work_matrix(w);
@@ -233,21 +218,20 @@ FN void patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
     if (near) offset = pvec_make(0, 0, 0);
     int still = 2.0 * ROOT(q.x * q.x + q.y * q.y + q.z * q.z) <= PATCH_REST_ANGLE;
     if (still) q = pquat_make(1, 0, 0, 0);
-    patch_joint_soft(w, joint, q, near && !still, j);
-    pquat soft = j->soft, back = pquat_make(soft.w, -soft.x, -soft.y, -soft.z);
     patch_swing_twist(q, body_joint_limb(w)[joint], &swing, &twist);
     j->bend_all = patch_turn_angle(swing);
     j->twist_angle = patch_turn_angle(twist);
-    int whole = j->softly && soft.w == q.w && soft.x == q.x && soft.y == q.y && soft.z == q.z;
-    pquat left = whole ? pquat_make(1, 0, 0, 0) : j->softly ? pquat_times(q, back) : q;
-    if (j->softly) patch_swing_twist(left, j->limb[0], &swing, &twist);
+    j->softly = near && !still && body_joint_band(w)[joint].there;
+    if (j->softly) swing = pquat_make(1, 0, 0, 0), twist = q;
+    j->soft = q;
+    j->swell = j->gained = 0.0;
     pquat_put_matrix(q, j->turn);
     pquat_put_matrix(twist, j->twist);
     j->offset = offset;
     j->swing = swing;
     j->moves = !still || !near;
-    j->shift = still || whole ? 0 : patch_loop_shift(w, joint, j->twist);
-    if (j->softly) pquat_put_matrix(pquat_times(twist, soft), j->twist);
+    j->shift = still || j->softly ? 0 : patch_loop_shift(w, joint, j->twist);
+    return swing;
 }
 
 ITEM_KERNEL(patch_joints, PATCH_JOINTS_BUFFERS)
@@ -256,19 +240,10 @@ ITEM_KERNEL(patch_joints, PATCH_JOINTS_BUFFERS)
     int instance = TEAM_INSTANCE(given.joint_count), joint = TEAM_INDEX(given.joint_count);
     patch_work w = patch_work_of(body, work, &given, instance);
     GLOBAL patch_joint *j = work_joint(w) + joint;
-    patch_joint_turn(w, joint, j);
+    pquat swing = patch_joint_turn(w, joint, j);
     j->weight = j->flat = j->left = 0.0;
     j->depth = 1.0;
-    ITEM_END
-}
-
-// After the bands, which have moved the loops.
-ITEM_KERNEL(patch_bends, PATCH_BENDS_BUFFERS)
-{
-    ITEM_BEGIN
-    int instance = TEAM_INSTANCE(given.joint_count), joint = TEAM_INDEX(given.joint_count);
-    patch_work w = patch_work_of(body, work, &given, instance);
-    patch_joint_bend(w, joint, work_joint(w) + joint);
+    patch_joint_bend(w, joint, swing, j);
     ITEM_END
 }
 

@@ -206,7 +206,7 @@ TEAM_FN void patch_sum_rear(patch_work w, patch_case c, int rungs)
     GLOBAL double *sums = work_sums(w)[c.joint].part, *whole = work_sums(w)[c.joint].whole;
     TEAM_EACH (i, 0, rungs)
         if (kinds[i] == PATCH_RUNG_REAR)
-            corners[i] = patch_corner_of(j, patch_end(w, ps[i]), patch_end(w, qs[i]));
+            corners[i] = patch_corner_of(w, j, c.joint, patch_end(w, ps[i]), patch_end(w, qs[i]));
     TEAM_SYNC;
     // Half of them at a time: all would take so many registers that few teams run at once.
     for (int side = 0; side < 2; side++)

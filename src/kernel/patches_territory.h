@@ -56,7 +56,7 @@ FN double patch_beyond(patch_work w, int entry, pvec x)
     GLOBAL const patch_joint *j = work_joint(w) + joint;
     pvec y = pvec_minus(x, body_joint_centre(w)[joint]);
     if (w.given->box) return patch_box_value(w, j, joint, side, y);
-    double d = pvec_dot(j->limb[side], y);
+    double d = pvec_dot(body_joint_limb(w)[joint], y);
     d -= patch_cut_height(&j->shape[side], y);
     return side ? -d : d;
 }

@@ -1,4 +1,4 @@
-/// Bands: joints that bend softly before a patch has anything to do (docs/spec/patches.md B0).
+/// Bands: joints that bend softly, without a patch (docs/spec/patches.md B0).
 #include "patches_device.h"
 
 static const limb_options CYLINDER = { .length = 5, .around = 32, .rings = 40 };
@@ -145,12 +145,48 @@ static void normals_are_those_of_the_bent_surface(void **state)
     patch_run_close(&r);
 }
 
+// No vertex is ever faster than it would be if it turned with the child about the joint, whatever
+// the bend: nothing pops. With the swelling of a band (and the same triangles) in every pose.
+static void no_vertex_jumps_however_a_joint_bends(void **state)
+{
+    (void)state;
+    patch_case_band = CUTIS_PATCH_BAND_GIRTH;
+    patch_run r = patch_run_open(context, device, make_body(CUTIS_BODY_BIPED, true),
+                                 CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP);
+    const uint32_t count = r.counts[0];
+    float *last = malloc(12 * (size_t)count);
+    double fastest = 0.0;
+    for (uint32_t j = 0; j < r.info.joint_count; j++)
+        for (int pose = 0; pose <= 240; pose++) { // 0 to 120 degrees, half a degree each
+            const cutis_patches_joint joint = cutis_patches_joint_at(r.patches, j);
+            memcpy(last, r.positions, 12 * (size_t)count);
+            patch_pose_rest(&r);
+            patch_pose_joint(&r, j, j % 3, 0.5 * pose * DEGREES, 0.2 * pose * DEGREES);
+            patch_run_now(&r);
+            assert_int_equal(r.counts[0], count);
+            for (uint32_t v = 0; v < count && pose > 0; v++) {
+                double moved = 0.0, far = 0.0;
+                for (int k = 0; k < 3; k++) {
+                    moved += pow(r.positions[3 * v + k] - last[3 * v + k], 2);
+                    far += pow(r.positions[3 * v + k] - joint.centre[k], 2);
+                }
+                // Bend and twist together turn by no more than their sum; 1 cm is swelling.
+                fastest = fmax(fastest, sqrt(moved) / (0.7 * DEGREES * (sqrt(far) + 0.01)));
+            }
+        }
+    print_message("the fastest vertex has %.2f of a turning child's speed\n", fastest);
+    assert_true(fastest > 0.5 && fastest < 1.0);
+    free(last);
+    patch_run_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cylinders_loop_takes_half_of_the_bend),
         cmocka_unit_test(limbs_stay_closed_and_keep_their_volume),
         cmocka_unit_test(normals_are_those_of_the_bent_surface),
+        cmocka_unit_test(no_vertex_jumps_however_a_joint_bends),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -31,7 +31,6 @@ static void team_host_sync(void)
 #define cutis_compute_patch_parts          team_patch_parts
 #define cutis_compute_patch_joints         team_patch_joints
 #define cutis_compute_patch_bands          team_patch_bands
-#define cutis_compute_patch_bends          team_patch_bends
 #define cutis_compute_patch_cut            team_patch_cut
 #define cutis_compute_patch_rungs          team_patch_rungs
 #define cutis_compute_patch_cut_volume     team_patch_cut_volume
