@@ -2,6 +2,7 @@
 #ifndef CUTIS_CLI_RIG_H
 #define CUTIS_CLI_RIG_H
 
+#include <cutis/io.h>
 #include <cutis/retarget.h>
 #include <cutis/rig.h>
 
@@ -24,6 +25,9 @@ typedef struct rig_job {
     cutis_device *device;
     cutis_rig_options options;
     cutis_rig_report *report;
+    cutis_handle_file *strokes;
+    uint32_t *labels;
+    uint64_t label_count;
     rig_motion *motions;
     uint32_t motion_count;
     double read_seconds, write_seconds;

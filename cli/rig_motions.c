@@ -95,7 +95,7 @@ int rig_motions_add(cli_app *app, rig_job *job)
             app, motion->path,
             cutis_rig_check_motion(next, motion->model, 0, &motion->moved, job->report)));
         motion->seen = job->report->motion;
-        if (motion->seen.contact_count == 0) // four legs, or none that stand: nothing was measured
+        if (motion->seen.contact_count == 0) // no legs that stand: nothing was measured
             motion->seen.lean = motion->seen.off_ground = motion->seen.sunk = motion->seen.slide =
                 NAN;
         motion->seconds = app_seconds() - begun;

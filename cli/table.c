@@ -361,26 +361,30 @@ const verb_row cli_verbs[] = {
       "do, in any pose. The model stays as it\n"
       "is: materials, coordinates and nodes; joints come below a node \"rig\", y along every bone; of people and bears its\n"
       "extras map the bones of VRM and Mixamo to them. --motion puts the first clip of a file on it, under its own name or\n"
-      "its file's, and may be given again. A result that fails its own check is an error, and nothing is written without\n"
+      "its file's, and may be given again. Where a limb is taken for another, --strokes says what it is; --parts file:LABELS\n"
+      "gives the parts (one number per triangle), each with a joint where it meets its parent. A result that fails its own check is an error, and nothing is written without\n"
       "--keep. --report writes a page: the verdict, parts, skeleton, frames of the motions, figures of parts and joints.\n"
       "\n"
       "JSON keys: file, output, kind, deviation (of the limbs from the kind's: below 0.5 is usual, beyond 1.5 it is none), second,\n"
       "second_deviation (the kind that fits next best; null: the kind was given), joints, parts, moved_inside, seconds,\n"
       "problems [text], motions [{file, clip (its name), frames, fps, joints (that it moves), slide, seconds,\n"
       "torn (% of the surface in triangles stretched 4 times), lean (degrees), off_ground, sunk, slide_seen (% of the height; null: not checked,\n"
-      "no two legs stand)}].\n",
-      { COMMON, READING, WRITING, RUNNING, BIT(KIND), BIT(MOTIONS), BIT(REPORT), BIT(INFLUENCES), BIT(LARGEST), BIT(TWIST), BIT(KEEP),
+      "neither two legs stand nor four; slide_seen also where the motion walks in place)}].\n",
+      { COMMON, READING, WRITING, RUNNING, BIT(KIND), BIT(PARTS), BIT(PART_COUNT), BIT(STROKES), BIT(MOTIONS), BIT(REPORT),
+          BIT(INFLUENCES), BIT(LARGEST), BIT(TWIST), BIT(KEEP),
           BIT(WEIGHTS) },
       "cutis rig scan.obj -o body.glb\tfind out what it is, and rig it\n"
       "cutis rig scan.ply --kind human --motion 02_01.bvh -o walk.glb\ta person, walking\n"
       "cutis rig chair.obj --kind any -o chair.glb\twhatever stands out becomes a limb\n"
       "cutis rig scan.ply --motion walk.bvh --motion run.bvh -o moves.glb\ta clip for each motion\n"
+      "cutis rig scan.ply --strokes limbs.json -o body.glb\tlimbs as they are told\n"
+      "cutis rig scan.off --parts file:scan.seg -o body.glb\tparts as they are told\n"
       "cutis rig scan.ply --keep --report rig.html -o body.glb\ta page to judge it by, whatever came out\n",
       verb_rig },
     { "skeleton", "MODEL", NULL, 1, 1, "a skeleton, rig and parts for a body cut in parts",
       "SOURCE: file:LABELS (one number per triangle, a line each: .seg), parts (that the file carries: CUTIS_parts,\n"
-      "OBJ groups), materials, meshes, shells, joints (the heaviest joint of a skin), auto (found by shape; --count,\n"
-      "--seed). Pieces are welded where borders coincide, holes capped, labels healed; all of it is reported. The result has\n"
+      "OBJ groups), materials, meshes, shells, joints (the heaviest joint of a skin), auto (found by shape, as `rig`\n"
+      "does; --count). Pieces are welded where borders coincide, holes capped, labels healed; all of it is reported. The result has\n"
       "one joint per part at the loop where it meets its parent, an end node per leaf, rigid weights, and boxes, loops\n"
       "and graph in CUTIS_parts (docs/formats/parts.md), which `deform --method patches` needs. Pieces that only touch\n"
       "get a joint but no patch. Materials, textures, coordinates, colours and morph targets come along; clips only where\n"
@@ -390,7 +394,7 @@ const verb_row cli_verbs[] = {
       "axes, axes_before, box {min, max}, parent, joint, end, loop_vertices, groups, link_points}], repairs\n"
       "{dropped_faces, welded_edges, flipped_faces, split_edges, capped_holes, healing_rounds, relabelled_faces,\n"
       "touching_parts, seams, curved_splits, straightened, not_straightened}, notes, seconds {kernel, axes, total}.\n",
-      { COMMON, READING, WRITING, BIT(PARTS), BIT(PART_COUNT), BIT(SEED), BIT(ROOT),
+      { COMMON, READING, WRITING, BIT(PARTS), BIT(PART_COUNT), BIT(ROOT),
           BIT(SKELETON_METHOD), BIT(REFINE), BIT(ANGLE), BIT(ROOT_AT), BIT(JOINT_FRAMES),
           BIT(NO_SPLIT_CURVED), BIT(HEAL_ROUNDS), BIT(STRAIGHTEN), BIT(EXTRA), BIT(SKELETON_PICTURE),
           BIT(WEIGHTS) },

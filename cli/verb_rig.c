@@ -2,6 +2,8 @@
 /// What fails its own check is written only with --keep.
 #include "rig.h"
 
+#include <string.h>
+
 static int make(cli_app *app, rig_job *job)
 {
     TRY(app_result(app, job->path,
@@ -26,7 +28,8 @@ static void say(const cli_app *app, const rig_job *job)
         app_say(app, "%-16s %s, %u frames, %u of %u joints moved\n", i ? "" : "motion",
                 rig_clip_name(job, i), moved->frame_count, moved->mapped_count, moved->joint_count);
         if (job->motions[i].seen.contact_count == 0)
-            app_say(app, "%-16s were not checked: the check knows two legs that stand\n", "feet");
+            app_say(app, "%-16s were not checked: the check knows two legs that stand, or four\n",
+                    "feet");
     }
 }
 
@@ -73,6 +76,31 @@ static int judge(cli_app *app, const rig_job *job)
                          option_given(app, OPTION_KEEP) ? "" : " (--keep writes it all the same)");
 }
 
+// What a person says of it: parts, or what limbs are.
+static int read_hints(cli_app *app, rig_job *job)
+{
+    const char *parts = option_text(app, OPTION_PARTS), *strokes = option_text(app, OPTION_STROKES);
+    job->options.part_count = option_count(app, OPTION_PART_COUNT, 0);
+    if (job->options.part_count && job->options.kind != CUTIS_RIG_ANY)
+        return app_usage(app, "--count goes with --kind any: other kinds have the parts they have");
+    if (parts && strncmp(parts, "file:", 5) != 0)
+        return app_usage(app, "--parts %s: want file:LABELS; without it parts are found", parts);
+    if (parts && (strokes || job->options.twist || option_given(app, OPTION_PART_COUNT) ||
+                  option_given(app, OPTION_KIND)))
+        return app_usage(app,
+                         "--kind, --count, --strokes and --twist are for parts that are found");
+    if (parts)
+        TRY(app_result(
+            app, parts + 5,
+            cutis_part_labels_read(app->context, parts + 5, &job->labels, &job->label_count)));
+    job->options.labels = job->labels, job->options.label_count = job->label_count;
+    if (!strokes) return EXIT_GOOD;
+    TRY(app_result(app, strokes, cutis_handles_read(app->context, strokes, &job->strokes)));
+    const cutis_handle_set *set = cutis_handle_file_get(job->strokes);
+    job->options.strokes = set->handles, job->options.stroke_count = set->handle_count;
+    return EXIT_GOOD;
+}
+
 static int read_job(cli_app *app, rig_job *job)
 {
     const double begun = app_seconds();
@@ -83,6 +111,7 @@ static int read_job(cli_app *app, rig_job *job)
     job->options.influences = option_count(app, OPTION_INFLUENCES, 0);
     job->options.largest = option_given(app, OPTION_LARGEST);
     job->options.twist = option_given(app, OPTION_TWIST);
+    TRY(read_hints(app, job));
     TRY(app_read_model(app, job->path, &job->model));
     TRY(rig_motions_read(app, job));
     job->read_seconds = app_seconds() - begun;
@@ -120,6 +149,8 @@ int verb_rig(cli_app *app)
     const int status = run(app, &job);
     app_progress_done(app);
     cutis_rig_report_destroy(job.report);
+    cutis_handle_file_destroy(job.strokes);
+    cutis_memory_free(app->context, job.labels, job.label_count * sizeof *job.labels);
     cutis_device_destroy(job.device);
     cutis_model_destroy(job.rigged);
     cutis_model_destroy(job.model);

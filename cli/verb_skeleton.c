@@ -49,11 +49,10 @@ static int read_options(cli_app *app, skeleton_job *job)
     o->straighten = option_given(app, OPTION_STRAIGHTEN);
     o->extra = option_given(app, OPTION_EXTRA);
     o->part_count = option_count(app, OPTION_PART_COUNT, 0);
-    o->seed = (uint64_t)option_number(app, OPTION_SEED, 0);
     const char *source = option_text(app, OPTION_PARTS);
     if (source && strcmp(source, "auto") != 0 &&
-        (option_given(app, OPTION_PART_COUNT) || option_given(app, OPTION_SEED)))
-        return app_usage(app, "--count and --seed go with --parts auto");
+        option_given(app, OPTION_PART_COUNT))
+        return app_usage(app, "--count goes with --parts auto");
     return EXIT_GOOD;
 }
 

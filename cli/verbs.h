@@ -237,7 +237,10 @@ typedef enum option_kind {
       "write the result though it failed its own check; the exit status is 1 all the same")        \
     X(PARTS, "parts", 0, TEXT, "SOURCE", 0, 0, 0,                                                  \
       "file:LABELS, parts, materials, meshes, shells, joints or auto")                             \
-    X(PART_COUNT, "count", 0, COUNT, "N", 0, 2, 10000, "auto: at most N parts")                    \
+    X(PART_COUNT, "count", 0, COUNT, "N", 0, 2, 10000,                                             \
+      "at most N parts (skeleton: --parts auto; rig: --kind any)")                                 \
+    X(STROKES, "strokes", 0, PATH, "FILE.json", 0, 0, 0,                                           \
+      "points and bars (a file of handles) on limbs, named by what they are: leg_1, tail, body")   \
     X(ROOT, "root", 0, TEXT, "PART", 0, 0, 0, "the root part (default: chosen by volume)")         \
     X(SKELETON_METHOD, "method", 0, CHOICE, "METHOD", "axis centroid boundary", 0, 0,              \
       "how the skeleton graph is drawn (default axis)")                                            \

@@ -5,6 +5,7 @@
 #define CUTIS_RIG_H
 
 #include <cutis/device.h>
+#include <cutis/handles.h>
 #include <cutis/model.h>
 #include <cutis/retarget.h>
 
@@ -35,16 +36,27 @@ typedef struct cutis_rig_options {
     bool largest;        ///< keep the largest weights, in place of those that deform alike
     bool twist; ///< joints halfway along upper arms, forearms and thighs that take half of what
                 ///< these are twisted by; cutis_retarget moves them
+    uint32_t part_count; ///< of CUTIS_RIG_ANY: at most so many parts; 0: all that stand out
+    /// What limbs are, where it is not seen: points and bars on them, in the world, whose names
+    /// begin with head, arm, leg, tail, ear, antenna, wing, abdomen, finger, wrist, dorsal, anal,
+    /// pectoral, caudal, or body (no limb): "leg_2".
+    const cutis_handle *strokes;
+    uint32_t stroke_count;
+    /// Parts as they are told, as of cutis_skeleton_options: one label per triangle. Every part
+    /// gets a joint where it meets its parent, and the kind is CUTIS_RIG_ANY; NULL: found.
+    const uint32_t *labels;
+    uint64_t label_count;
 } cutis_rig_options;
 
-/// How a motion looks on a rigged body, measured on its skin; 0 where it has no legs. Lengths in %
-/// of the height.
+/// How a motion looks on a rigged body, measured on its skin, on two legs or four; 0 where it has
+/// none. Lengths in % of the height.
 typedef struct cutis_rig_motion {
     double torn;       ///< % of the surface in triangles stretched more than 4 times
-    double lean;       ///< degrees: feet to head against the motion's, median over the frames
+    double lean;       ///< degrees: feet to head against the motion's, median over the frames; on
+                       ///< four legs 0
     double off_ground; ///< of the lowest of a foot where the motion's stands, the largest
     double sunk;       ///< of any foot into the ground, the largest
-    double slide;      ///< of what touches the ground over a contact, the largest
+    double slide;      ///< of what touches the ground over a contact, the largest; NAN: in place
     uint32_t contact_count;
 } cutis_rig_motion;
 
@@ -78,8 +90,10 @@ CUTIS_API void cutis_rig_report_destroy(cutis_rig_report *report); ///< NULL is 
 /// @param device whose threads find the weights; NULL: the calling one
 /// @param report what was found (destroy it), or NULL
 /// @return CUTIS_OK (also when the report lists problems), CUTIS_INVALID_ARGUMENT (no triangles,
-///         unknown kind), CUTIS_UNSUPPORTED (a skin is there already, or no closed surface comes of
-///         it), CUTIS_CANCELLED, CUTIS_LIMIT_EXCEEDED, CUTIS_OUT_OF_MEMORY
+///         unknown kind, labels that do not match, two strokes on one limb), CUTIS_NOT_FOUND (a
+///         stroke on no limb, or of no known name), CUTIS_UNSUPPORTED (a skin is there already, or
+///         no closed surface comes of it), CUTIS_CANCELLED, CUTIS_LIMIT_EXCEEDED,
+///         CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_rig(const cutis_model *model, cutis_device *device,
                                  const cutis_rig_options *options, cutis_model **out,
                                  cutis_rig_report **report);

@@ -14,7 +14,7 @@ extern "C" {
 
 /// Where the part of every triangle comes from.
 typedef enum cutis_part_source {
-    CUTIS_PART_SOURCE_AUTO = 0,      ///< found: limbs by distance, cut where they are narrow
+    CUTIS_PART_SOURCE_AUTO = 0,      ///< found, as cutis_rig names them; waist, neck, fingers
     CUTIS_PART_SOURCE_LABELS = 1,    ///< `labels` of the options
     CUTIS_PART_SOURCE_PARTS = 2,     ///< the parts the model carries (CUTIS_parts, OBJ groups)
     CUTIS_PART_SOURCE_MATERIALS = 3, ///< one part per material
@@ -56,7 +56,6 @@ typedef struct cutis_skeleton_options {
     bool straighten;       ///< cut triangles so that joint loops lie in planes
     bool extra;            ///< nodes for link points and axis ends
     uint32_t part_count;   ///< AUTO: parts wanted; 0 = chosen
-    uint64_t seed;         ///< AUTO: of the rays; 0 = 1
 } cutis_skeleton_options;
 
 /// What is known of one part. Axes are rows, principal first.

@@ -9,8 +9,8 @@ bool cutis_edge_table_create(cutis_arena *arena, const uint32_t *triangles, size
 {
     const size_t corners = 3 * triangle_count;
     size_t capacity = 16;
-    while (capacity < corners) capacity *= 2; // an edge has two corners: half full, mostly
-    if (capacity == corners) capacity *= 2;   // a soup's have one: never quite full
+    // An edge has two corners: a third full, mostly. A soup's have one: two thirds at most.
+    while (capacity < corners + corners / 2) capacity *= 2;
     uint64_t *edges = cutis_arena_alloc(arena, capacity, sizeof *edges);
     out->capacity = capacity;
     out->corner = cutis_arena_alloc(arena, capacity, sizeof *out->corner);

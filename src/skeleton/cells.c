@@ -18,6 +18,9 @@ static const double SAMPLING = 0.6; // of a cell: distance of samples on triangl
 // A surface cell reaches beyond the surface by a quarter of its edge in the mean, and the nearest
 // centre outside lies half an edge beyond that.
 static const double OUTSIDE = 0.75;
+// Skins that look at each other: cosine of their ways, the widest gap and how far beside each other
+// they are, in cells; skin of a cell that is less even than the last is of two sheets.
+static const double FACING = -0.5, GAP = 1.6, BESIDE = 1, MIXED = 0.3;
 
 static double volume_of(const cutis_closed *mesh)
 {
@@ -122,7 +125,7 @@ static void touch_cells(const cutis_cells *c, uint8_t *inside, vec3 p, vec3 q, v
             double u = n ? (double)i / n : 0, v = n ? (double)j / n : 0;
             vec3 s = v3_mad(v3_mad(p, u, v3_sub(q, p)), v, v3_sub(r, p));
             inside[place_of(c, (uint32_t)(s.x + 0.5), (uint32_t)(s.y + 0.5),
-                            (uint32_t)(s.z + 0.5))] = 1;
+                            (uint32_t)(s.z + 0.5))] |= 2;
         }
 }
 
@@ -178,6 +181,94 @@ static bool find_depth(cutis_cells *c, const uint8_t *inside, cutis_arena *scrat
     return true;
 }
 
+// Skin that faces other skin
+// -----------------------------------------------------------------------
+
+// The skin in one cell: where it is and which way it looks, in the mean.
+typedef struct {
+    vec3 point, normal;
+    double n;
+} patch;
+
+typedef struct {
+    const cutis_cells *c;
+    uint32_t *index; // per place: its patch, or CUTIS_NOTHING
+    patch *list;
+    uint32_t count;
+} skins;
+
+static void add_skin(skins *s, vec3 p, vec3 q, vec3 r)
+{
+    const vec3 normal = v3_cross(v3_sub(q, p), v3_sub(r, p));
+    const double area = v3_length(normal);
+    const double longest =
+        fmax(v3_length(v3_sub(q, p)), fmax(v3_length(v3_sub(r, q)), v3_length(v3_sub(p, r))));
+    const int n = (int)ceil(longest / SAMPLING);
+    const double share = 2. / ((n + 1.) * (n + 2.));
+    if (!(area > 0)) return;
+    for (int i = 0; i <= n; i++)
+        for (int j = 0; i + j <= n; j++) {
+            double u = n ? (double)i / n : 0, v = n ? (double)j / n : 0;
+            vec3 at = v3_mad(v3_mad(p, u, v3_sub(q, p)), v, v3_sub(r, p));
+            uint32_t k = s->index[place_of(s->c, (uint32_t)(at.x + 0.5), (uint32_t)(at.y + 0.5),
+                                           (uint32_t)(at.z + 0.5))];
+            if (k == CUTIS_NOTHING) continue;
+            patch *to = &s->list[k];
+            to->point = v3_mad(to->point, share * area, at);
+            to->normal = v3_mad(to->normal, share, normal);
+            to->n += share * area;
+        }
+}
+
+// Do two patches look at each other, with a narrow gap between them?
+static bool face_each_other(const patch *a, const patch *b)
+{
+    const vec3 na = v3_unit(a->normal), nb = v3_unit(b->normal);
+    const vec3 way = v3_sub(v3_divide(b->point, b->n), v3_divide(a->point, a->n));
+    const double ahead = v3_dot(way, na);
+    return v3_dot(na, nb) < FACING && ahead > 0 && ahead < GAP &&
+           v3_length(v3_mad(way, -ahead, na)) < BESIDE;
+}
+
+// A cell of skin that faces other skin next to it is taken away where the body goes on behind it:
+// so hands come off thighs, arms off sides, fingers off each other. A cell that holds both skins
+// has no way to look, and goes as well.
+static bool part_skins(const cutis_cells *c, const cutis_closed *mesh, uint8_t *inside,
+                       cutis_arena *scratch)
+{
+    const size_t total = (size_t)c->n[0] * c->n[1] * c->n[2];
+    skins s = { .c = c, .index = cutis_arena_alloc(scratch, total, sizeof *s.index) };
+    if (!s.index) return false;
+    for (size_t i = 0; i < total; i++) s.index[i] = inside[i] & 2 ? s.count++ : CUTIS_NOTHING;
+    s.list = cutis_arena_zero(scratch, s.count + (size_t)1, sizeof *s.list);
+    if (!s.list) return false;
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        const uint32_t *v = mesh->faces[f];
+        add_skin(&s, in_cells(c, mesh->points[v[0]]), in_cells(c, mesh->points[v[1]]),
+                 in_cells(c, mesh->points[v[2]]));
+    }
+    for (size_t i = 0; i < total; i++) {
+        if (s.index[i] == CUTIS_NOTHING) continue;
+        const patch *own = &s.list[s.index[i]];
+        const double even = own->n > 0 ? v3_length(own->normal) / own->n : 1;
+        bool faces = even < MIXED;
+        for (int k = 0; k < CUTIS_CELL_NEIGHBOURS && !faces && even >= MIXED; k++) {
+            const uint32_t other = s.index[(size_t)((ptrdiff_t)i + c->steps[k])];
+            faces = other != CUTIS_NOTHING && face_each_other(own, &s.list[other]);
+        }
+        if (faces) inside[i] |= 4;
+    }
+    for (size_t i = 0; i < total; i++) {
+        if (!(inside[i] & 4)) continue;
+        int deep = 0; // beside what is not skin
+        for (int k = 0; k < CUTIS_CELL_NEIGHBOURS; k++)
+            deep += (inside[(size_t)((ptrdiff_t)i + c->steps[k])] & 7) == 1;
+        if (deep > 0) inside[i] |= 8;
+    }
+    for (size_t i = 0; i < total; i++) inside[i] = inside[i] && !(inside[i] & 8);
+    return true;
+}
+
 static void fill(const cutis_cells *c, const cutis_closed *mesh, uint8_t *inside, int16_t *turns)
 {
     for (uint32_t f = 0; f < mesh->face_count; f++) {
@@ -192,13 +283,13 @@ static void fill(const cutis_cells *c, const cutis_closed *mesh, uint8_t *inside
         int sum = 0;
         for (uint32_t z = 0; z < c->n[2]; z++) {
             sum += turns[column + z * layer];
-            if (sum > 0 && z >= BORDER && z + BORDER < c->n[2]) inside[column + z * layer] = 1;
+            if (sum > 0 && z >= BORDER && z + BORDER < c->n[2]) inside[column + z * layer] |= 1;
         }
     }
 }
 
 cutis_result cutis_cells_make(cutis_arena *arena, const cutis_closed *mesh, uint32_t wanted,
-                              cutis_cells *out)
+                              bool part, cutis_cells *out)
 {
     *out = (cutis_cells){ .arena = arena, .context = mesh->context };
     choose_grid(out, mesh, wanted);
@@ -209,6 +300,7 @@ cutis_result cutis_cells_make(cutis_arena *arena, const cutis_closed *mesh, uint
     out->at = cutis_arena_alloc(arena, total, sizeof *out->at);
     bool good = inside && turns && out->at;
     if (good) fill(out, mesh, inside, turns);
+    if (part) good = good && part_skins(out, mesh, inside, &scratch);
     for (size_t i = 0; i < total && good; i++)
         out->at[i] = inside[i] ? out->count++ : CUTIS_NOTHING;
     out->places = good ? cutis_arena_alloc(arena, out->count, sizeof *out->places) : NULL;

@@ -23,8 +23,10 @@ typedef struct cutis_cells {
 
 /// Cells of a mesh, about `wanted` of them; those that the surface passes through belong to it, so
 /// that thin sheets hold together. Of several pieces all are there.
+/// @param part take skin away that faces other skin next to it: limbs that touch come apart, and
+///             folds of a coarse mesh do, too
 cutis_result cutis_cells_make(cutis_arena *arena, const cutis_closed *mesh, uint32_t wanted,
-                              cutis_cells *out);
+                              bool part, cutis_cells *out);
 
 vec3 cutis_cell_centre(const cutis_cells *cells, uint32_t cell);
 

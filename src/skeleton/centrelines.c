@@ -395,7 +395,8 @@ static bool find_lines(finder *f, double least)
 
 // The centre is looked for in cells of twice the size: that takes an eighth of the time, and many
 // marches.
-static cutis_result find_centre_point(const cutis_closed *mesh, uint32_t wanted, vec3 *out)
+static cutis_result find_centre_point(const cutis_closed *mesh, uint32_t wanted, bool part,
+                                      vec3 *out)
 {
     cutis_centrelines *coarse = cutis_alloc_zero(mesh->context, 1, sizeof *coarse);
     if (!coarse) return cutis_alloc_result(mesh->context);
@@ -403,7 +404,7 @@ static cutis_result find_centre_point(const cutis_closed *mesh, uint32_t wanted,
     finder f = { .lines = coarse,
                  .scratch = { .context = mesh->context },
                  .heap = { .context = mesh->context } };
-    cutis_result result = cutis_cells_make(&arena, mesh, wanted / 8, &coarse->cells);
+    cutis_result result = cutis_cells_make(&arena, mesh, wanted / 8, part, &coarse->cells);
     if (result == CUTIS_OK) {
         double least = fmax(2 * coarse->cells.size, STANDS_OUT * mesh->diagonal);
         if (coarse->cells.count == 0)
@@ -420,13 +421,13 @@ static cutis_result find_centre_point(const cutis_closed *mesh, uint32_t wanted,
 }
 
 cutis_result cutis_centrelines_find(cutis_arena *arena, const cutis_closed *mesh, uint32_t wanted,
-                                    double least, cutis_centrelines *out)
+                                    bool part, double least, cutis_centrelines *out)
 {
     vec3 centre;
     memset(out, 0, sizeof *out);
-    TRY(find_centre_point(mesh, wanted, &centre));
+    TRY(find_centre_point(mesh, wanted, part, &centre));
     TRY(cutis_progress(mesh->context, "looking for limbs", 0.2));
-    TRY(cutis_cells_make(arena, mesh, wanted, &out->cells));
+    TRY(cutis_cells_make(arena, mesh, wanted, part, &out->cells));
     finder f = { .lines = out,
                  .scratch = { .context = mesh->context },
                  .heap = { .context = mesh->context } };

@@ -37,9 +37,10 @@ typedef struct cutis_centrelines {
 } cutis_centrelines;
 
 /// @param wanted cells, about
+/// @param part   of cutis_cells_make
 /// @param least  what an end must stand out by
 cutis_result cutis_centrelines_find(cutis_arena *arena, const cutis_closed *mesh, uint32_t wanted,
-                                    double least, cutis_centrelines *out);
+                                    bool part, double least, cutis_centrelines *out);
 
 /// The node that every cell belongs to: the one whose ball is nearest, through the body.
 /// @param owners per cell; CUTIS_NOTHING where no way leads

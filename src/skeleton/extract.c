@@ -70,8 +70,7 @@ static cutis_result close_surface(extraction *x)
     TRY(cutis_source_labels(x->model, &x->options, &x->names, &labels));
     TRY(cutis_closed_make(x->model, labels, &x->names, &x->repairs, &x->mesh));
     if (x->options.source == CUTIS_PART_SOURCE_AUTO)
-        TRY(cutis_segment(&x->mesh, x->options.part_count, x->options.seed ? x->options.seed : 1,
-                          &x->names));
+        TRY(cutis_segment(&x->mesh, x->options.part_count, &x->names));
     if (x->names.parents) TRY(cutis_nest(&x->mesh, &x->names, &nested));
     x->repairs.relabelled_faces += nested;
     note_repairs(&x->repairs, nested, &x->notes);

@@ -105,7 +105,7 @@ char *cutis_humanoid_extras(cutis_arena *arena, cutis_kind kind, const cutis_rig
     const size_t room = 128 + (size_t)count * 160;
     char *text = cutis_arena_alloc(arena, room, 1);
     if (!text) return NULL;
-    size_t at = (size_t)snprintf(text, room, "{\"cutis\":{\"kind\":\"%s\"", cutis_kind_name(kind));
+    size_t at = (size_t)snprintf(text, room, "{" CUTIS_KIND_KEY "%s\"", cutis_kind_name(kind));
     if (count > 0) at += (size_t)snprintf(text + at, room - at, ",\"humanoid\":{\"vrm\":{");
     for (uint32_t i = 0; i < count; i++)
         at += (size_t)snprintf(text + at, room - at, "%s\"%s\":\"%s\"", i ? "," : "", bones[i].vrm,

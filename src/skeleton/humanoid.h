@@ -11,6 +11,9 @@
 bool cutis_humanoid_map(cutis_arena *arena, const cutis_plan *plan, const cutis_rig_bone **out,
                         uint32_t *count);
 
+/// What those extras say the kind after.
+#define CUTIS_KIND_KEY "\"cutis\":{\"kind\":\""
+
 /// The "extras" of the node above the joints: the kind, and the map (docs/spec/rig.md). NULL: out
 /// of memory.
 char *cutis_humanoid_extras(cutis_arena *arena, cutis_kind kind, const cutis_rig_bone *bones,

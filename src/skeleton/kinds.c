@@ -70,6 +70,7 @@ static const double PLACES = 2.5;
 
 static const double NEVER = 1e6;
 static const double FAR = 6;         // the most that a single limb costs
+static const double CONTRARY = 40;   // to what a person says
 static const double MISSING = 9;     // a limb that the kind must have
 static const double HEADLESS = 2;    // horns or ears, and no neck between them and the trunk
 static const double ALONE = 3;       // one of a pair without the other
@@ -84,6 +85,7 @@ typedef struct {
     const cutis_limb *limbs;
     uint32_t count;
     double diagonal;
+    const cutis_role *told;
     cutis_kind kind;
     double missing;
     double features[CUTIS_LIMB_MOST][FEATURES];
@@ -114,6 +116,7 @@ static double deviation(const fitting *f, uint32_t limb, const role_row *row)
 {
     const cutis_limb *l = &f->limbs[limb];
     double sum = 0;
+    if (f->told[limb] != CUTIS_ROLE_UNTOLD) return f->told[limb] == row->role ? 0 : CONTRARY;
     if (l->carrier != CUTIS_NOTHING && !l->parted &&
         l->length < SMALL * f->limbs[l->carrier].length && row->role != CUTIS_ROLE_EAR &&
         row->role != CUTIS_ROLE_FINGER)
@@ -132,6 +135,7 @@ static double deviation(const fitting *f, uint32_t limb, const role_row *row)
 static double without_role(const fitting *f, uint32_t limb)
 {
     uint32_t carries = 0;
+    if (f->told[limb] != CUTIS_ROLE_UNTOLD) return f->told[limb] == CUTIS_ROLE_NONE ? 0 : CONTRARY;
     if (f->limbs[limb].carrier != CUTIS_NOTHING) return CARRIED;
     for (uint32_t i = 0; i < f->count; i++)
         if (f->limbs[i].carrier == limb && f->given[i])
@@ -286,10 +290,12 @@ static void random_roles(fitting *f, uint32_t *seed)
 }
 
 // From many beginnings: what each limb looks like, and any.
-void cutis_kind_fit(const cutis_limb *limbs, uint32_t count, double diagonal, cutis_kind kind,
-                    cutis_kind_match *out)
+void cutis_kind_fit(const cutis_limb *limbs, uint32_t count, double diagonal,
+                    const cutis_role *told, cutis_kind kind, cutis_kind_match *out)
 {
-    fitting f = { .limbs = limbs, .count = count, .diagonal = diagonal, .kind = kind };
+    fitting f = {
+        .limbs = limbs, .count = count, .diagonal = diagonal, .told = told, .kind = kind
+    };
     uint32_t on_trunk = 0;
     *out = (cutis_kind_match){ .kind = kind, .cost = INFINITY };
     for (uint32_t i = 0; i < count; i++) {
@@ -318,12 +324,13 @@ void cutis_kind_fit(const cutis_limb *limbs, uint32_t count, double diagonal, cu
 }
 
 void cutis_kind_find(const cutis_limb *limbs, uint32_t count, double diagonal,
-                     cutis_kind_match *out, cutis_kind *next, double *second)
+                     const cutis_role *told, cutis_kind_match *out, cutis_kind *next,
+                     double *second)
 {
     *second = INFINITY, *next = CUTIS_KIND_COUNT;
     for (int k = 0; k < CUTIS_KIND_ANY; k++) {
         cutis_kind_match match;
-        cutis_kind_fit(limbs, count, diagonal, (cutis_kind)k, &match);
+        cutis_kind_fit(limbs, count, diagonal, told, (cutis_kind)k, &match);
         bool better = k == 0 || match.cost < out->cost;
         if (better && k > 0) *second = out->cost, *next = out->kind;
         if (!better && match.cost < *second) *second = match.cost, *next = match.kind;

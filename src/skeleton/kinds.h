@@ -33,6 +33,7 @@ typedef enum cutis_role {
     CUTIS_ROLE_DORSAL,
     CUTIS_ROLE_ANAL,
     CUTIS_ROLE_PECTORAL,
+    CUTIS_ROLE_UNTOLD, ///< of what a person may say (hints.h)
 } cutis_role;
 
 typedef struct cutis_kind_match {
@@ -42,12 +43,14 @@ typedef struct cutis_kind_match {
 } cutis_kind_match;
 
 /// How well limbs fit a kind, with the roles that fit best.
-void cutis_kind_fit(const cutis_limb *limbs, uint32_t count, double diagonal, cutis_kind kind,
-                    cutis_kind_match *out);
+/// @param told per limb what a person says of it, which is hardly ever gone against
+void cutis_kind_fit(const cutis_limb *limbs, uint32_t count, double diagonal,
+                    const cutis_role *told, cutis_kind kind, cutis_kind_match *out);
 
 /// The kind that fits best. @param next, second the next one and its cost
 void cutis_kind_find(const cutis_limb *limbs, uint32_t count, double diagonal,
-                     cutis_kind_match *out, cutis_kind *next, double *second);
+                     const cutis_role *told, cutis_kind_match *out, cutis_kind *next,
+                     double *second);
 
 /// The first role that a kind must have more limbs of than these; NONE: all are there.
 cutis_role cutis_kind_lacks(cutis_kind kind, const cutis_role *roles, uint32_t count, uint32_t *has,

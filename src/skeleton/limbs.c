@@ -223,6 +223,15 @@ static double tolerance(const cutis_limb *limb, double diagonal)
     return fmax(0.5 * cutis_limb_section(limb, limb->length), SAME_ROOT * diagonal);
 }
 
+// Mean section of the stretch from a limb's tip to a place, without its ends.
+static double thickness_to(const cutis_limb *limb, double along)
+{
+    double sum = 0, n = 0;
+    for (uint32_t i = 0; i < limb->count && limb->along[i] <= 0.9 * along; i++)
+        if (limb->along[i] >= 0.25 * along) sum += limb->section[i], n++;
+    return n > 0 ? sum / n : limb->section[0];
+}
+
 // Long branches on one stem, as legs below a waist no thicker than a thigh, end where they part.
 static void part_stems(const cutis_centrelines *lines, cutis_limb *limbs, uint32_t count,
                        double diagonal)
@@ -234,12 +243,15 @@ static void part_stems(const cutis_centrelines *lines, cutis_limb *limbs, uint32
         for (uint32_t k = 0; k < count; k++) {
             const cutis_limb *b = &limbs[k];
             double own = crotch_of(lines, a, b), other = crotch_of(lines, b, a);
+            double thick = thickness_to(a, own), thin = thickness_to(b, other);
             bool alike = fmax(own, other) < 1.25 * fmin(own, other) &&
-                         fmax(a->thickness, b->thickness) < 1.6 * fmin(a->thickness, b->thickness);
+                         fmax(thick, thin) < 1.6 * fmin(thick, thin);
             double apart = v3_distance(a->root, b->root) / fmax(a->thickness, b->thickness);
             bool vague = a->opening < CLEAR && b->opening < CLEAR;
-            bool overlong =
-                (a->length > 1.2 * b->length && a->opening < CLEAR) || apart < (vague ? 1.6 : 1);
+            // Clear: it found the shoulders' opening, where the other found none of its own.
+            bool overlong = (a->opening < CLEAR && a->length > 1.2 * b->length) ||
+                            (b->opening < CLEAR && a->length > 1.4 * b->length) ||
+                            apart < (vague ? 1.6 : 1);
             if (k == i || !alike || !overlong || a->opening > OPEN || own >= ON_STEM * a->length ||
                 own < BRANCH * diagonal || other >= 1.2 * b->length)
                 continue;

@@ -42,7 +42,8 @@ typedef struct cutis_limb {
 typedef struct cutis_limbs {
     cutis_limb list[CUTIS_LIMB_MOST];
     uint32_t count;
-    uint32_t of_end[CUTIS_END_MOST]; ///< per end of the centrelines: its limb; CUTIS_NOTHING: a bump
+    uint32_t
+        of_end[CUTIS_END_MOST]; ///< per end of the centrelines: its limb; CUTIS_NOTHING: a bump
 } cutis_limbs;
 
 cutis_result cutis_limbs_find(cutis_arena *arena, const cutis_centrelines *lines, double diagonal,

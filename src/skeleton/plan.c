@@ -11,6 +11,10 @@
 #include "geometry/order.h"
 #include "skeleton/plan_rows.h"
 
+static const uint32_t CELLS = 80000;   // enough for fingers and toes of a whole body
+static const double LEAST_END = 0.015; // of the diagonal: what an end stands out by
+static const double USUAL = 0.5,
+                    BETTER = 0.6;   // deviations: what needs no second look; what one must gain
 static const double STRAIGHT = 0.9; // of a limb's length: up to there joints lie on its line
 static const double AIMED = 0.25;   // of it: the stretch that shows where the bone goes on
 static const double BRANCH =
@@ -349,6 +353,23 @@ int32_t cutis_plan_lay_single(cutis_planner *p, cutis_role role, const char *bas
 
 // Kinds -----------------------------------------------------------------------------------------
 
+static vec3 flipped(vec3 v, vec3 across)
+{
+    return v3_mad(v, -2 * v3_dot(v, across), across);
+}
+
+// Hip joints are each other's mirror images across the middle of the body; the
+// lines that lead to them are not where one leg is raised. Both get the mean of both.
+static void mirror_hips(const cutis_planner *p, vec3 middle)
+{
+    const int32_t l = cutis_plan_find(p->plan, "thigh", "_l"),
+                  r = cutis_plan_find(p->plan, "thigh", "_r");
+    if (l == CUTIS_NONE || r == CUTIS_NONE) return;
+    vec3 *left = &p->plan->joints[l].point, *right = &p->plan->joints[r].point;
+    const vec3 mean = v3_mix(v3_sub(*left, middle), flipped(v3_sub(*right, middle), p->left), 0.5);
+    *left = v3_add(middle, mean), *right = v3_add(middle, flipped(mean, p->left));
+}
+
 static void plan_human(cutis_planner *p)
 {
     uint32_t arms[CUTIS_LIMB_MOST], heads[CUTIS_LIMB_MOST],
@@ -376,6 +397,7 @@ static void plan_human(cutis_planner *p)
         lay_limb(p, arms[i], 0, "", side_name(i), clavicle);
     }
     cutis_plan_lay_pair(p, CUTIS_ROLE_LEG, 0, "", root);
+    mirror_hips(p, hips);
 }
 
 // A head that is no limb: from its neck, the narrowest place between the ears and the trunk.
@@ -656,6 +678,19 @@ static void plan_hand(cutis_planner *p)
     }
 }
 
+// Two arms or legs are as long as each other: what a raised knee or a fold in the groin moves is
+// where the line meets the trunk, one way on one side and the other way on the other.
+static void even_pairs(const cutis_planner *p, cutis_limb *limbs)
+{
+    static const cutis_role PAIRED[2] = { CUTIS_ROLE_ARM, CUTIS_ROLE_LEG };
+    for (int r = 0; r < 2; r++) {
+        uint32_t list[CUTIS_LIMB_MOST];
+        if (cutis_plan_limbs(p, PAIRED[r], list) != 2) continue;
+        cutis_limb *a = &limbs[list[0]], *b = &limbs[list[1]];
+        a->length = b->length = (a->length + b->length) / 2;
+    }
+}
+
 int32_t cutis_plan_find(const cutis_plan *plan, const char *name, const char *side)
 {
     char full[CUTIS_PLAN_NAME];
@@ -666,7 +701,7 @@ int32_t cutis_plan_find(const cutis_plan *plan, const char *name, const char *si
 }
 
 cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines, double diagonal,
-                             cutis_kind kind, cutis_plan *out)
+                             cutis_kind kind, const cutis_hints *hints, cutis_plan *out)
 {
     static void (*const KINDS[CUTIS_KIND_COUNT])(cutis_planner *) = {
         plan_human, plan_quadruped, plan_bird,       plan_octopus,   plan_insect,
@@ -678,12 +713,15 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
     out->node_parts = cutis_nothings(arena, lines->count);
     if (!limbs || !out->node_parts) return cutis_alloc_result(lines->cells.context);
     TRY(cutis_limbs_find(arena, lines, diagonal, limbs));
+    cutis_role told[CUTIS_LIMB_MOST];
+    TRY(cutis_hints_find(lines->cells.context, hints, lines, limbs, diagonal, told));
     if (kind == CUTIS_KIND_ANY)
         match.cost = 0;
     else if (kind == CUTIS_KIND_COUNT)
-        cutis_kind_find(limbs->list, limbs->count, diagonal, &match, &out->next, &out->second);
+        cutis_kind_find(limbs->list, limbs->count, diagonal, told, &match, &out->next,
+                        &out->second);
     else
-        cutis_kind_fit(limbs->list, limbs->count, diagonal, kind, &match);
+        cutis_kind_fit(limbs->list, limbs->count, diagonal, told, kind, &match);
     if (kind == CUTIS_KIND_COUNT && match.cost > NO_KIND) {
         out->next = match.kind, out->second = match.cost;
         match = (cutis_kind_match){ .kind = CUTIS_KIND_ANY, .cost = match.cost };
@@ -695,9 +733,12 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
                         .limbs = limbs->list,
                         .roles = match.roles,
                         .count = limbs->count,
-                        .diagonal = diagonal };
+                        .diagonal = diagonal,
+                        .told = told,
+                        .part_most = hints ? hints->part_count : 0 };
     p.side_parts = cutis_nothings(arena, lines->count);
     if (!p.side_parts) return cutis_alloc_result(lines->cells.context);
+    even_pairs(&p, limbs->list);
     find_frame(&p);
     KINDS[match.kind](&p);
     if (match.kind != CUTIS_KIND_ANY) cutis_plan_extras(&p);
@@ -708,5 +749,22 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
             out->node_parts[i] = p.side_parts[lines->nodes[i].parent] != CUTIS_NOTHING
                                      ? p.side_parts[lines->nodes[i].parent]
                                      : out->node_parts[lines->nodes[i].parent];
+    return CUTIS_OK;
+}
+
+cutis_result cutis_plan_body(cutis_arena *arena, const cutis_closed *mesh, cutis_kind kind,
+                             const cutis_hints *hints, cutis_centrelines *lines, cutis_plan *out)
+{
+    const double least = LEAST_END * mesh->diagonal;
+    TRY(cutis_centrelines_find(arena, mesh, CELLS, false, least, lines));
+    TRY(cutis_plan_make(arena, lines, mesh->diagonal, kind, hints, out));
+    if (out->cost < USUAL || kind == CUTIS_KIND_ANY) return CUTIS_OK;
+    cutis_centrelines *apart = cutis_arena_zero(arena, 1, sizeof *apart);
+    cutis_plan *other = cutis_arena_zero(arena, 1, sizeof *other);
+    if (!apart || !other) return cutis_alloc_result(mesh->context);
+    TRY(cutis_centrelines_find(arena, mesh, CELLS, true, least, apart));
+    TRY(cutis_plan_make(arena, apart, mesh->diagonal, kind, hints, other));
+    if (other->cost < BETTER * out->cost && other->kind != CUTIS_KIND_ANY)
+        *lines = *apart, *out = *other;
     return CUTIS_OK;
 }

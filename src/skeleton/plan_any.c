@@ -97,6 +97,23 @@ static bool is_clear(const cutis_planner *p, const cutis_limb *limb)
            limb->length > (limb->opening >= OPENS ? CONE : ROD) * limb->thickness;
 }
 
+// May a limb be a part, or are there so many that stand out more? Carriers go before what they
+// carry.
+static bool among_most(const cutis_planner *p, uint32_t index)
+{
+    const cutis_limb *limb = &p->limbs[index];
+    uint32_t before = 1; // the body
+    for (uint32_t i = 0; i < p->count; i++) {
+        const cutis_limb *other = &p->limbs[i];
+        if (i == index || p->told[i] == CUTIS_ROLE_NONE) continue;
+        before += cutis_limb_within(p->all, index, i) ||
+                  (!cutis_limb_within(p->all, i, index) &&
+                   (other->stands_out > limb->stands_out ||
+                    (other->stands_out == limb->stands_out && i < index)));
+    }
+    return p->part_most == 0 || before < p->part_most;
+}
+
 void cutis_plan_any(cutis_planner *p)
 {
     bool done[CUTIS_LIMB_MOST] = { false };
@@ -114,8 +131,12 @@ void cutis_plan_any(cutis_planner *p)
             char name[24];
             if (done[i] || (carrier != CUTIS_NOTHING && !done[carrier])) continue;
             done[i] = more = true;
-            if (p->limbs[i].stands_out < SEEN * p->diagonal) continue;
-            if (p->limbs[i].opening <= BLUNT && !is_clear(p, &p->limbs[i])) continue;
+            if (p->told[i] == CUTIS_ROLE_NONE || !among_most(p, i)) continue;
+            if (p->limbs[i].stands_out < SEEN * p->diagonal && p->told[i] == CUTIS_ROLE_UNTOLD)
+                continue;
+            if (p->told[i] == CUTIS_ROLE_UNTOLD && p->limbs[i].opening <= BLUNT &&
+                !is_clear(p, &p->limbs[i]))
+                continue;
             snprintf(name, sizeof name, "limb%u", ++n);
             lay(p, i, name);
         }

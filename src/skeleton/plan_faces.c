@@ -93,6 +93,18 @@ static bool join_islands(cutis_arena *scratch, const cutis_closed *mesh, uint32_
     return true;
 }
 
+cutis_result cutis_plan_tidy(const cutis_closed *mesh, uint32_t *labels, uint32_t part_count)
+{
+    cutis_arena scratch = { .context = mesh->context };
+    cutis_result result = CUTIS_OK;
+    if (!join_islands(&scratch, mesh, labels)) result = cutis_alloc_result(mesh->context);
+    if (result == CUTIS_OK) result = cutis_borders_smooth(mesh, labels, part_count);
+    if (result == CUTIS_OK && !join_islands(&scratch, mesh, labels))
+        result = cutis_alloc_result(mesh->context);
+    cutis_arena_release(&scratch);
+    return result;
+}
+
 cutis_result cutis_plan_label(const cutis_plan *plan, const cutis_centrelines *lines,
                               const cutis_closed *mesh, uint32_t *labels)
 {
@@ -105,11 +117,6 @@ cutis_result cutis_plan_label(const cutis_plan *plan, const cutis_centrelines *l
         uint32_t owner = cell == CUTIS_NOTHING ? CUTIS_NOTHING : owners[cell];
         labels[f] = owner == CUTIS_NOTHING ? plan->node_parts[0] : plan->node_parts[owner];
     }
-    if (result == CUTIS_OK && !join_islands(&scratch, mesh, labels))
-        result = cutis_alloc_result(mesh->context);
-    if (result == CUTIS_OK) result = cutis_borders_smooth(mesh, labels, plan->part_count);
-    if (result == CUTIS_OK && !join_islands(&scratch, mesh, labels))
-        result = cutis_alloc_result(mesh->context);
     cutis_arena_release(&scratch);
-    return result;
+    return result == CUTIS_OK ? cutis_plan_tidy(mesh, labels, plan->part_count) : result;
 }

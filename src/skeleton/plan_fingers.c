@@ -8,10 +8,12 @@
 #include "base/error.h"
 #include "skeleton/plan.h"
 
-static const uint32_t CELLS = 40000;
-static const double LEAST_END = 0.03; // of the hand: what an end stands out by
-static const double TRUSTED = 0.9;    // deviation from hands beyond which there are no fingers
-static const double STUMP = 0.25;     // of the hand's length
+static const uint32_t CELLS[2] = { 40000,
+                                   120000 }; // fingers that touch may come apart in the finer
+static const double LEAST_END = 0.03;        // of the hand: what an end stands out by
+static const double TRUSTED = 0.9;  // deviation from hands beyond which there are no fingers,
+static const double BELIEVED = 1.3; // unless those of the other hand are clear
+static const double STUMP = 0.25;   // of the hand's length
 static const uint32_t FACES_LEAST = 120;
 
 static uint32_t part_named(const cutis_plan *plan, const char *name, const char *side)
@@ -101,14 +103,12 @@ static void take_over(const cutis_plan *from, const char *side, int32_t hand, cu
 // @param out a plan of the hand alone; joint_count 0: it shows no five fingers
 static cutis_result find_fingers(cutis_arena *arena, const cutis_closed *mesh,
                                  const uint32_t *labels, const char *side, const cutis_plan *plan,
-                                 cutis_plan *out)
+                                 cutis_centrelines *lines, cutis_plan *out)
 {
     const int32_t hand = cutis_plan_find(plan, "hand", side);
     const uint32_t part = part_named(plan, "hand", side);
-    cutis_centrelines *lines = cutis_arena_zero(arena, 1, sizeof *lines);
     cutis_closed cut;
     uint32_t n;
-    if (!lines) return cutis_alloc_result(mesh->context);
     if (hand == CUTIS_NONE || plan->joints[hand].parent == CUTIS_NONE || part == CUTIS_NOTHING)
         return CUTIS_OK;
     vec3 wrist = plan->joints[hand].point;
@@ -117,24 +117,62 @@ static cutis_result find_fingers(cutis_arena *arena, const cutis_closed *mesh,
     if (n < FACES_LEAST) return CUTIS_OK;
     if (!cut_out(arena, mesh, labels, part, n, v3_scale(v3_unit(way), STUMP * length), &cut))
         return cutis_alloc_result(mesh->context);
-    TRY(cutis_centrelines_find(arena, &cut, CELLS, LEAST_END * cut.diagonal, lines));
-    TRY(cutis_plan_make(arena, lines, cut.diagonal, CUTIS_KIND_HAND, out));
-    if (out->cost > TRUSTED || out->lacks != CUTIS_ROLE_NONE) out->joint_count = 0;
+    for (int look = 0; look < 2 && out->joint_count == 0; look++) {
+        TRY(cutis_centrelines_find(arena, &cut, CELLS[look], look > 0, LEAST_END * cut.diagonal,
+                                   lines));
+        TRY(cutis_plan_make(arena, lines, cut.diagonal, CUTIS_KIND_HAND, NULL, out));
+        if (out->cost > BELIEVED || out->lacks != CUTIS_ROLE_NONE) out->joint_count = 0;
+    }
     return CUTIS_OK;
 }
 
-cutis_result cutis_plan_fingers(const cutis_closed *mesh, const uint32_t *labels, cutis_plan *plan)
+// Faces of a hand that are a finger's become a part of that name.
+static cutis_result part_fingers(cutis_arena *arena, const cutis_closed *mesh,
+                                 const cutis_centrelines *lines, const cutis_plan *hand,
+                                 const char *side, cutis_plan *plan, uint32_t *labels)
+{
+    const uint32_t whole = part_named(plan, "hand", side);
+    uint32_t number[CUTIS_PLAN_PARTS];
+    uint32_t *owners = cutis_arena_alloc(arena, lines->cells.count, sizeof *owners);
+    if (!owners) return cutis_alloc_result(mesh->context);
+    TRY(cutis_centrelines_owners(lines, owners));
+    for (uint32_t p = 0; p < hand->part_count; p++) {
+        number[p] = whole;
+        if (strcmp(hand->parts[p], "palm") == 0 || strcmp(hand->parts[p], "forearm") == 0 ||
+            plan->part_count == CUTIS_PLAN_PARTS)
+            continue;
+        number[p] = plan->part_count++;
+        snprintf(plan->parts[number[p]], CUTIS_PLAN_NAME, "%.20s%s", hand->parts[p], side);
+    }
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        if (labels[f] != whole) continue;
+        const uint32_t cell = cutis_cell_near(&lines->cells, cutis_face_middle(mesh, f));
+        if (cell != CUTIS_NOTHING && owners[cell] != CUTIS_NOTHING)
+            labels[f] = number[hand->node_parts[owners[cell]]];
+    }
+    return CUTIS_OK;
+}
+
+cutis_result cutis_plan_fingers(const cutis_closed *mesh, uint32_t *labels, bool parts,
+                                cutis_plan *plan)
 {
     static const char *const SIDES[2] = { "_l", "_r" };
     cutis_arena arena = { .context = mesh->context };
     cutis_plan *hands = cutis_arena_zero(&arena, 2, sizeof *hands);
-    cutis_result result = hands ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    cutis_centrelines *lines = cutis_arena_zero(&arena, 2, sizeof *lines);
+    cutis_result result = hands && lines ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
     if (plan->kind != CUTIS_KIND_HUMAN) result = CUTIS_UNSUPPORTED;
     cutis_errors_ignore(true); // a hand without an inside has no fingers
     for (int side = 0; side < 2 && result == CUTIS_OK; side++)
-        result = find_fingers(&arena, mesh, labels, SIDES[side], plan, &hands[side]);
+        result = find_fingers(&arena, mesh, labels, SIDES[side], plan, &lines[side], &hands[side]);
     cutis_errors_ignore(false);
-    if (result == CUTIS_OK && hands[0].joint_count > 0 && hands[1].joint_count > 0)
+    const bool found = result == CUTIS_OK && hands[0].joint_count > 0 && hands[1].joint_count > 0 &&
+                       fmin(hands[0].cost, hands[1].cost) <= TRUSTED;
+    for (int side = 0; side < 2 && found && parts && result == CUTIS_OK; side++)
+        result = part_fingers(&arena, mesh, &lines[side], &hands[side], SIDES[side], plan, labels);
+    if (result == CUTIS_OK && found && parts)
+        result = cutis_plan_tidy(mesh, labels, plan->part_count);
+    if (result == CUTIS_OK && found)
         for (int side = 0; side < 2; side++)
             take_over(&hands[side], SIDES[side], cutis_plan_find(plan, "hand", SIDES[side]), plan);
     cutis_arena_release(&arena);

@@ -12,8 +12,10 @@ typedef struct cutis_planner {
     cutis_role *roles;
     uint32_t count;
     double diagonal;
-    uint32_t *side_parts; ///< per node: of what branches off there; CUTIS_NOTHING: the node's own
-    vec3 up, front, left; ///< of the body
+    const cutis_role *told; ///< per limb; CUTIS_ROLE_UNTOLD: nobody says
+    uint32_t part_most;     ///< of a body of no kind; 0: any number
+    uint32_t *side_parts;   ///< per node: of what branches off there; CUTIS_NOTHING: the node's own
+    vec3 up, front, left;   ///< of the body
 } cutis_planner;
 
 /// @param list CUTIS_LIMB_MOST of them

@@ -218,8 +218,9 @@ static cutis_result alloc_keys(retarget_work *w)
 static cutis_result alloc_frames(retarget_work *w)
 {
     const size_t frames = w->report.frame_count;
-    for (int side = 0; side < 2; side++) TRY(cutis_retarget_stand_alloc(w, side));
-    w->lows = cutis_arena_alloc(&w->arena, frames, 2 * sizeof *w->lows);
+    for (int side = 0; side < (int)w->job.foot_count; side++)
+        TRY(cutis_retarget_stand_alloc(w, side));
+    w->lows = cutis_arena_alloc(&w->arena, frames, RETARGET_FEET * sizeof *w->lows);
     w->drop = cutis_arena_zero(&w->arena, frames, sizeof *w->drop);
     w->scratch = cutis_arena_alloc(&w->arena, frames, 3 * sizeof *w->scratch);
     if (!w->lows || !w->drop || !w->scratch) return cutis_alloc_result(w->job.context);
@@ -234,7 +235,8 @@ static cutis_result first_pass(retarget_work *w)
     for (uint32_t f = 0; f < frames; f++) {
         sample(w, f);
         cutis_retarget_frame_make(job, w->pose, 0, &w->frame);
-        for (int side = 0; side < 2 && job->feet; side++) cutis_retarget_stand_take(w, side, f);
+        for (int side = 0; side < (int)job->foot_count; side++)
+            cutis_retarget_stand_take(w, side, f);
         TRY(cutis_progress(job->context, "retargeting", 0.4 * f / frames));
     }
     if (!job->feet) return CUTIS_OK;
@@ -311,7 +313,7 @@ static void measure_ankle(retarget_work *w, int side, uint32_t f, errors *e)
 {
     const retarget_job *job = &w->job;
     retarget_foot *foot = &w->foot[side];
-    const double *at = w->frame.placed + 3 * (size_t)job->leg[side].target[2];
+    const double *at = w->frame.placed + 3 * (size_t)job->limb[side].target[2];
     vec3 want = v3_mad(v3_of(foot->path + 3 * (size_t)f), w->lift, v3_of(job->target.up));
     v3_put(v3_of(at), foot->goal + 3 * (size_t)f);
     add_error(e, v3_distance(v3_of(at), want));
@@ -331,9 +333,10 @@ static void stand_frame(retarget_work *w, uint32_t f)
 {
     sample(w, f);
     cutis_retarget_frame_make(&w->job, w->pose, w->lift - w->drop[f], &w->frame);
-    for (int side = 0; side < 2 && w->locked; side++)
+    const int feet = w->locked ? (int)w->job.foot_count : 0;
+    for (int side = 0; side < feet; side++)
         cutis_retarget_reach(&w->job, side, w->foot[side].goal + 3 * (size_t)f, &w->frame);
-    for (int side = 0; side < 2 && w->locked; side++) cutis_retarget_stand_touch(w, side, f);
+    for (int side = 0; side < feet; side++) cutis_retarget_stand_touch(w, side, f);
 }
 
 // Goals from soles under legs as bones bring them, then again from soles under legs that reach.
@@ -358,7 +361,7 @@ static cutis_result last_pass(retarget_work *w)
     if (w->locked) TRY(find_goals(w));
     for (uint32_t f = 0; f < frames; f++) {
         stand_frame(w, f);
-        for (int side = 0; side < 2 && job->feet; side++) measure_ankle(w, side, f, &ankles);
+        for (int side = 0; side < (int)job->foot_count; side++) measure_ankle(w, side, f, &ankles);
         for (int side = 0; side < 2; side++) measure_arm(w, side, &hands);
         write_frame(w, f);
         TRY(cutis_progress(job->context, "retargeting", 0.7 + 0.3 * f / frames));

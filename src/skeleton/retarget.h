@@ -105,7 +105,7 @@ typedef struct retarget_limb {
     int32_t target[3], motion[3]; ///< thigh, shin, foot; upper arm, forearm, hand; or CUTIS_NONE
 } retarget_limb;
 
-enum { RETARGET_SOLE_NODES = 8 };
+enum { RETARGET_SOLE_NODES = 8, RETARGET_FEET = 4 };
 
 /// Points of a foot's skin, blended from the nodes that move them; without skin its nodes.
 typedef struct retarget_sole {
@@ -130,21 +130,30 @@ typedef struct retarget_job {
     cutis_arena *arena;
     retarget_rig target, motion;
     const int32_t *map;
-    double turn[9];       ///< motion world to target world (their ups agree)
-    double *align;        ///< K, 9 per target node
-    double scale;         ///< motion to target lengths
-    int32_t root;         ///< the node that travels: common ancestor of all mapped
-    int32_t root_motion;  ///< what it follows when there are no legs
-    retarget_limb leg[2]; ///< left, right
-    retarget_limb arm[2];
-    bool legs, feet; ///< both thighs; both legs whole, to the feet
+    double turn[9];      ///< motion world to target world (their ups agree)
+    double *align;       ///< K, 9 per target node
+    double scale;        ///< motion to target lengths
+    int32_t root;        ///< the node that travels: common ancestor of all mapped
+    int32_t root_motion; ///< what it follows when there are no legs
+    union {
+        struct {
+            retarget_limb leg[2]; ///< left, right
+            retarget_limb arm[2];
+        };
+        retarget_limb limb[RETARGET_FEET]; ///< what feet end, in their order
+    };
+    bool legs, feet;     ///< both thighs; both legs whole, to the feet
+    uint32_t foot_count; ///< that stand: both feet; of bodies on four legs their paws, too
+    bool on_four;        ///< both bodies have four legs, and the motion's stands on them at rest
+    double back[9];      ///< then, K of the target's trunk
     /// Per target node what carries it in place of its parent, or CUTIS_NONE: shins their feet that
     /// hang elsewhere (goals of a rig's own inverse kinematics); the joint next to it a joint that
     /// moves skin and follows nothing; the hips whatever is above them and moves skin.
     int32_t *carrier;
-    retarget_sole sole[2];          ///< of the target
-    vec3 sole_front[2], sole_up[2]; ///< of the target's feet at rest: along the sole, away from it
-    double stature;                 ///< standing height of the target
+    retarget_sole sole[RETARGET_FEET]; ///< of the target
+    vec3 sole_front[RETARGET_FEET],    ///< of the target's feet at rest: along the sole,
+        sole_up[RETARGET_FEET];        ///< away from it
+    double stature;                    ///< standing height of the target
     retarget_twist *twists;
     uint32_t twist_count;
 } retarget_job;

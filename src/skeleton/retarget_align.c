@@ -22,6 +22,11 @@ static const double NO_BONE = 1e-3;
 // against up (motion capture puts shoulders behind: CMU's T-poses lean back by 7 to 13), of its
 // halves against each other, of the head against the chest.
 static const double LEAN[2] = { 5, 10 }, LEAN_MOTION[2] = { 14, 22 };
+// Of beasts: what the motion's feet may differ by in height, in heights; how much of a leg goes
+// down; degrees from which on a leg's direction, and a back's slope, is a pose; a leg so much less
+// stretched than the motion's is folded.
+static const double ONE_GROUND = 0.1, LEG_DOWN = 0.6, ASTRIDE[2] = { 8, 16 }, SITS[2] = { 10, 20 };
+static const double FOLDED = 0.85;
 static const double BENT[2] = { 14, 26 }, HEAD[2] = { 18, 30 };
 
 // Directions of both bodies.
@@ -84,6 +89,9 @@ static void find_limbs(retarget_job *job)
             !cutis_retarget_is_under(&job->target, leg->target[2], leg->target[1]))
             job->carrier[leg->target[2]] = leg->target[1];
     }
+    bool paws = job->feet && job->target.four_legged && job->motion.four_legged;
+    for (int i = 0; i < 6; i++) paws = paws && job->arm[i / 3].target[i % 3] != CUTIS_NONE;
+    job->foot_count = !job->feet ? 0 : paws ? RETARGET_FEET : 2;
 }
 
 // From right to left, by hips or by shoulders.
@@ -338,9 +346,130 @@ static void align_other(const retarget_job *job, int32_t c, double *align)
     cutis_retarget_rotate(least, align);
 }
 
+// Where a foot is at rest and where its leg begins, of both bodies.
+static void feet_at(const retarget_job *job, int foot, directions *at, directions *root)
+{
+    const retarget_limb *limb = &job->limb[foot];
+    const retarget_sole *sole = &job->sole[foot];
+    int32_t nodes[RETARGET_FOOT_POINTS];
+    uint32_t count;
+    at->target = v3(0, 0, 0);
+    for (uint32_t i = 0; i < sole->count; i++)
+        at->target = v3_mad(at->target, 1.0 / sole->count, v3_of(sole->place + 3 * (size_t)i));
+    cutis_retarget_foot_points(&job->motion, limb->motion[2], nodes, &count);
+    at->motion = cutis_retarget_at(job->motion.place, nodes[count > 1]);
+    root->target = cutis_retarget_at(job->target.place, limb->target[0]);
+    root->motion = cutis_retarget_at(job->motion.place, limb->motion[0]);
+}
+
+// Length of a leg along its bones, down to the sole, and how much of it lies between its ends.
+static double leg_along(const double *place, const int32_t *joint, vec3 foot, double *stretched)
+{
+    double sum = v3_distance(cutis_retarget_at(place, joint[2]), foot);
+    for (int k = 0; k < 2; k++)
+        sum += v3_length(cutis_retarget_between(place, joint[k], joint[k + 1]));
+    *stretched = sum > 0 ? v3_distance(cutis_retarget_at(place, joint[0]), foot) / sum : 0;
+    return sum;
+}
+
+// Do both bodies have four legs, and does the motion's stand on them at rest?
+static bool motion_stands(const retarget_job *job)
+{
+    const vec3 up = v3_of(job->target.up);
+    double low = INFINITY, high = -INFINITY;
+    bool stands = job->foot_count == RETARGET_FEET;
+    for (int i = 0; i < RETARGET_FEET && stands; i++) {
+        directions foot, root;
+        feet_at(job, i, &foot, &root);
+        const vec3 leg = v3_sub(root.motion, foot.motion);
+        low = fmin(low, v3_dot(foot.motion, up)), high = fmax(high, v3_dot(foot.motion, up));
+        stands = job->sole[i].count > 0 && v3_dot(leg, up) > LEG_DOWN * v3_length(leg);
+    }
+    return stands && high - low < ONE_GROUND * cutis_retarget_height(&job->motion);
+}
+
+// How high shoulders stand above hips if the target's legs stand as the motion's do.
+static double rise_of_shoulders(const retarget_job *job)
+{
+    const vec3 up = v3_of(job->target.up);
+    double rise = 0, stretched;
+    for (int i = 0; i < RETARGET_FEET; i++) {
+        directions foot, root;
+        feet_at(job, i, &foot, &root);
+        double own = leg_along(job->target.place, job->limb[i].target, foot.target, &stretched);
+        double other = leg_along(job->motion.place, job->limb[i].motion, foot.motion, &stretched);
+        double high = v3_dot(v3_sub(root.motion, foot.motion), up);
+        rise += (i < 2 ? -0.5 : 0.5) * (other > 0 ? own * high / other : 0);
+    }
+    return rise;
+}
+
+// The trunk of a beast: its own slope where that is how its legs let it stand; who sits, or rears,
+// gets the slope of standing.
+static void find_on_four(retarget_job *job)
+{
+    directions side, hips, chest;
+    const vec3 up = v3_of(job->target.up);
+    directions upright = { up, up };
+    job->on_four = motion_stands(job) && lateral(job, job->leg, &side) &&
+                   girdle(job, job->leg, &hips) && girdle(job, job->arm, &chest) &&
+                   align_frames(upright, side, job->back);
+    if (!job->on_four) return;
+    const vec3 own = cutis_retarget_rotated(job->back, v3_sub(chest.target, hips.target));
+    const double length = v3_length(own), rise = v3_dot(own, up);
+    vec3 flat = v3_mad(own, -rise, up);
+    if (!(length > 0)) return;
+    const double stands = fmin(fmax(rise_of_shoulders(job) / length, -0.9), 0.9);
+    const double share =
+        pose_share(fabs(asin(fmin(fmax(rise / length, -1), 1)) - asin(stands)), SITS[0], SITS[1]);
+    if (!(v3_length(flat) > 0.1 * length)) { // rears: the way the motion's trunk goes
+        flat = v3_sub(chest.motion, hips.motion);
+        flat = v3_mad(flat, -v3_dot(flat, up), up);
+    }
+    const vec3 want = v3_mad(v3_scale(v3_direction(flat), sqrt(1 - stands * stands)), stands, up);
+    double least[9];
+    cutis_retarget_least(own, v3_mix(v3_direction(own), want, share), least);
+    cutis_retarget_rotate(least, job->back);
+}
+
+// Two beasts: backs, necks and the bends of legs are each body's own, and the motion moves them
+// from how they stand. Legs that clearly stand astride are brought below the body as a whole, those
+// that are folded bone by bone.
+static void align_on_four(const retarget_job *job, int32_t c, double *align)
+{
+    const int role = job->target.role[c];
+    const bool limb = (role >= ROLE_UPPERARM && role <= ROLE_PINKY) || role >= ROLE_THIGH;
+    int leg = 0, k = 0;
+    for (int i = 0; i < 3 * RETARGET_FEET; i++)
+        if (job->limb[i / 3].target[i % 3] == c) leg = i / 3, k = i % 3 + 1;
+    if (limb && k == 0) return; // as what it hangs from
+    if (k < 2) memcpy(align, job->back, sizeof job->back);
+    if (k == 0) return;
+    directions foot, root;
+    double own, other;
+    feet_at(job, leg, &foot, &root);
+    leg_along(job->target.place, job->limb[leg].target, foot.target, &own);
+    leg_along(job->motion.place, job->limb[leg].motion, foot.motion, &other);
+    if (own < FOLDED * other) {
+        if (k < 3) align_limb(job, c, &job->limb[leg], k - 1, align);
+        return;
+    }
+    if (k > 1) return;
+    double least[9];
+    const directions way = from_to(root, foot);
+    const vec3 now = cutis_retarget_rotated(align, v3_direction(way.target));
+    const double share = pose_share(v3_angle(now, way.motion), ASTRIDE[0], ASTRIDE[1]);
+    cutis_retarget_least(now, v3_mix(now, v3_direction(way.motion), share), least);
+    cutis_retarget_rotate(least, align);
+}
+
 static void align_node(const retarget_job *job, int32_t c, int32_t chest, double *align)
 {
     const int role = job->target.role[c], side = job->target.side[c] - 1;
+    if (job->on_four) {
+        align_on_four(job, c, align);
+        return;
+    }
     switch (role) {
     case ROLE_HIPS:
         (void)align_hips(job, align);
@@ -438,9 +567,10 @@ static cutis_result find_soles(retarget_job *job)
 {
     directions left;
     if (!lateral(job, job->leg, &left)) left.target = v3(0, 0, 0);
-    for (int side = 0; side < 2; side++) {
-        const int32_t *leg = job->leg[side].target;
+    for (uint32_t side = 0; side < RETARGET_FEET; side++) {
+        const int32_t *leg = job->limb[side].target;
         job->sole_front[side] = v3(0, 0, 0), job->sole_up[side] = v3_of(job->target.up);
+        if (side >= job->foot_count && side >= 2) continue;
         if (leg[2] == CUTIS_NONE || leg[1] == CUTIS_NONE) continue;
         TRY(cutis_retarget_sole(job, leg[2], &job->sole[side]));
         TRY(cutis_retarget_foot_frame(job->arena, &job->target, &job->sole[side], leg,
@@ -547,6 +677,7 @@ cutis_result cutis_retarget_align(retarget_job *job)
     find_carriers(job);
     TRY(cutis_retarget_twists(job));
     TRY(find_soles(job));
+    find_on_four(job);
     for (uint32_t n = 0; n < count; n++) {
         int32_t parent = job->target.data->nodes[n].parent;
         double *align = job->align + 9 * (size_t)n;

@@ -146,7 +146,7 @@ double cutis_retarget_ground(const retarget_job *job)
 {
     const vec3 up = v3_of(job->target.up);
     double low = NAN, skin = 0;
-    for (int side = 0; side < 2; side++)
+    for (uint32_t side = 0; side < job->foot_count; side++)
         for (uint32_t i = 0; i < job->sole[side].count; i++)
             low = fmin(low, v3_dot(v3_of(job->sole[side].place + 3 * (size_t)i), up));
     if (job->target.skin == CUTIS_NONE || !isfinite(low)) return low;
@@ -187,7 +187,7 @@ static void turn_way(const retarget_job *job, int32_t top, int32_t end, const do
 void cutis_retarget_reach(const retarget_job *job, int side, const double *place,
                           retarget_frame *frame)
 {
-    const int32_t *leg = job->leg[side].target;
+    const int32_t *leg = job->limb[side].target;
     double by[9];
     vec3 thigh = cutis_retarget_between(frame->placed, leg[0], leg[1]);
     vec3 shin = cutis_retarget_between(frame->placed, leg[1], leg[2]);

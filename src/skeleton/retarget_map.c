@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "skeleton/humanoid.h"
 
 // Rigs that share this part of their joints' names are one rig, whatever the names say.
 static const double SAME_RIG = 0.8;
@@ -15,6 +16,8 @@ static const double TWO_LEGGED = 0.6, FOUR_LEGGED = 0.45;
 static const double UPRIGHT = 0.85; // cosine, trunk to legs
 static const double FOUR_WITH_COLLARS =
     0.38; // people have them; found by shape, their shoulders may be narrow
+// Part of an arm's reach that goes sideways, and how much more than of a leg's: see arms_spread.
+static const double SPREAD = 0.6, SPREAD_MORE = 0.25;
 
 int32_t cutis_retarget_ancestor(const retarget_rig *rig, int32_t a, int32_t b)
 {
@@ -167,14 +170,68 @@ static bool stands_upright(const retarget_rig *rig)
     return v3_dot(trunk, legs) > UPRIGHT * v3_length(trunk) * v3_length(legs);
 }
 
+// Part of the way from the first joint of limbs to their last that goes along `side`, the mean of
+// left and right.
+static double sideways(const retarget_rig *rig, retarget_role first, retarget_role last, vec3 side)
+{
+    double part = 0;
+    for (int s = SIDE_LEFT; s <= SIDE_RIGHT; s++) {
+        const vec3 way = v3_direction(cutis_retarget_between(
+            rig->place, cutis_retarget_joint(rig, first, s), cutis_retarget_joint(rig, last, s)));
+        part += 0.5 * fabs(v3_dot(way, side));
+    }
+    return part;
+}
+
+// Are arms held away from the body while legs are not? So stand people in T and in A, also when
+// they crouch; a beast that sprawls does so with all four legs.
+static bool arms_spread(const retarget_rig *rig)
+{
+    static const retarget_role NEEDED[4] = { ROLE_UPPERARM, ROLE_HAND, ROLE_THIGH, ROLE_FOOT };
+    double mean[3];
+    for (int i = 0; i < 4; i++)
+        if (!mean_place(rig, NEEDED[i], true, mean)) return false;
+    const vec3 side = v3_direction(
+        cutis_retarget_between(rig->place, cutis_retarget_joint(rig, ROLE_UPPERARM, SIDE_RIGHT),
+                               cutis_retarget_joint(rig, ROLE_UPPERARM, SIDE_LEFT)));
+    const double arms = sideways(rig, ROLE_UPPERARM, ROLE_HAND, side);
+    return arms > SPREAD && arms > sideways(rig, ROLE_THIGH, ROLE_FOOT, side) + SPREAD_MORE;
+}
+
+// Legs that a body walks on, where its maker (rig.c) says what it is; 0: nobody does.
+static uint32_t told_legs(const retarget_rig *rig)
+{
+    static const struct {
+        const char *kind;
+        uint32_t legs;
+    } KINDS[] = { { "human", 2 }, { "bear", 2 }, { "quadruped", 4 } };
+    for (uint32_t n = 0; n < rig->count; n++) {
+        const char *kind = rig->data->nodes[n].extras;
+        kind = kind ? strstr(kind, CUTIS_KIND_KEY) : NULL;
+        for (size_t i = 0; kind && i < sizeof KINDS / sizeof *KINDS; i++) {
+            const size_t size = strlen(KINDS[i].kind);
+            const char *name = kind + strlen(CUTIS_KIND_KEY);
+            if (strncmp(name, KINDS[i].kind, size) == 0 && name[size] == '"') return KINDS[i].legs;
+        }
+    }
+    return 0;
+}
+
 // Four legs by the tree, unless names say shoulders that no beast has (someone who bends to the
-// ground) or that it stands upright; names, with four legs where they say a beast's build (a dog
-// that sits); the tree.
+// ground) or that it stands upright or spreads its arms; names, with four legs where they say a
+// beast's build (a dog that sits); the tree.
 cutis_result cutis_retarget_roles(cutis_arena *arena, retarget_rig *rig)
 {
     bool whole = cutis_retarget_roles_by_name(rig);
+    const uint32_t told = whole ? told_legs(rig) : 0;
+    if (told) {
+        rig->four_legged = told == 4;
+        rig->found = CUTIS_RETARGET_BY_NAMES;
+        if (!rig->up_told) find_up(rig);
+        return CUTIS_OK;
+    }
     const double named = build(rig);
-    const bool upright = whole && stands_upright(rig);
+    const bool upright = whole && (stands_upright(rig) || arms_spread(rig));
     const int32_t thigh = whole ? cutis_retarget_joint(rig, ROLE_THIGH, SIDE_LEFT) : CUTIS_NONE;
     TRY(cutis_retarget_roles_of_four(arena, rig, &rig->four_legged));
     rig->found = CUTIS_RETARGET_BY_TOPOLOGY;

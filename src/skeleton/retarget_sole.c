@@ -117,7 +117,7 @@ void cutis_retarget_sole_at(const retarget_job *job, int side, const retarget_fr
                             double *out)
 {
     const retarget_sole *sole = &job->sole[side];
-    const vec3 ankle = cutis_retarget_at(frame->placed, job->leg[side].target[2]);
+    const vec3 ankle = cutis_retarget_at(frame->placed, job->limb[side].target[2]);
     for (uint32_t i = 0; i < sole->count; i++) {
         vec3 sum = v3_scale(ankle, -1);
         for (size_t k = (size_t)RETARGET_SOLE_NODES * i; k < RETARGET_SOLE_NODES * (i + (size_t)1);

@@ -82,7 +82,7 @@ void cutis_retarget_foot_points(const retarget_rig *rig, int32_t foot, int32_t *
 static vec3 set_aside(const retarget_work *w, int side)
 {
     const retarget_job *job = &w->job;
-    const retarget_limb *own = &job->leg[side], *other = &job->leg[1 - side];
+    const retarget_limb *own = &job->limb[side], *other = &job->limb[side ^ 1];
     vec3 t = cutis_retarget_between(job->target.place, other->target[0], own->target[0]);
     vec3 m = cutis_retarget_between(job->motion.place, other->motion[0], own->motion[0]);
     vec3 out = cutis_retarget_between(w->frame.place, other->motion[0], own->motion[0]);
@@ -95,7 +95,7 @@ static vec3 set_aside(const retarget_work *w, int side)
 // The lowest of a foot, from its ankle, along its own up, at rest.
 static double flat_low(const retarget_job *job, int side)
 {
-    const vec3 ankle = cutis_retarget_at(job->target.place, job->leg[side].target[2]);
+    const vec3 ankle = cutis_retarget_at(job->target.place, job->limb[side].target[2]);
     double low = INFINITY;
     for (size_t i = 0; i < job->sole[side].count; i++)
         low = fmin(low,
@@ -108,7 +108,7 @@ static double flat_low(const retarget_job *job, int side)
 // the whole motion's lift; a motion's feet are taken to be alike.
 static double one_higher(const retarget_job *job, int side)
 {
-    return (flat_low(job, 1 - side) - flat_low(job, side)) / 2;
+    return (flat_low(job, side ^ 1) - flat_low(job, side)) / 2;
 }
 
 // How much farther from its path a foot may roll: what the feet differ by where they are of
@@ -117,7 +117,7 @@ static double one_higher(const retarget_job *job, int side)
 static double other_foot(const retarget_work *w, int side)
 {
     const retarget_job *job = &w->job;
-    const retarget_limb *leg = &job->leg[side];
+    const retarget_limb *leg = &job->limb[side];
     int32_t nodes[RETARGET_FOOT_POINTS];
     uint32_t count;
     double reach = 0, low = flat_low(job, side);
@@ -141,15 +141,15 @@ void cutis_retarget_stand_take(retarget_work *w, int side, uint32_t f)
     retarget_foot *foot = &w->foot[side];
     int32_t nodes[RETARGET_FOOT_POINTS];
     const size_t at = 3 * (size_t)f;
-    cutis_retarget_foot_points(&job->motion, job->leg[side].motion[2], nodes, &foot->point_count);
+    cutis_retarget_foot_points(&job->motion, job->limb[side].motion[2], nodes, &foot->point_count);
     for (uint32_t i = 0; i < foot->point_count; i++)
         v3_put(v3_scale(cutis_retarget_at(w->frame.place, nodes[i]), job->scale),
                foot->points[i] + at);
     if (f == 0) foot->higher = one_higher(job, side), foot->other = other_foot(w, side);
     vec3 aside = v3_mad(set_aside(w, side), foot->higher, v3_of(job->target.up));
     v3_put(v3_add(v3_of(foot->points[0] + at), aside), foot->path + at);
-    v3_put(cutis_retarget_at(w->frame.placed, job->leg[side].target[2]), foot->free + at);
-    v3_put(cutis_retarget_at(w->frame.placed, job->leg[side].target[0]), foot->thigh + at);
+    v3_put(cutis_retarget_at(w->frame.placed, job->limb[side].target[2]), foot->free + at);
+    v3_put(cutis_retarget_at(w->frame.placed, job->limb[side].target[0]), foot->thigh + at);
     cutis_retarget_stand_touch(w, side, f);
     const double *now = w->points[side][1], *up = job->target.up;
     for (size_t i = 0; i < job->sole[side].count; i++)
@@ -205,7 +205,7 @@ static double sole_height(const retarget_work *w, int side, uint32_t f)
 
 static double leg_length(const retarget_work *w, int side)
 {
-    const int32_t *leg = w->job.leg[side].target;
+    const int32_t *leg = w->job.limb[side].target;
     double sum = 0;
     for (int k = 0; k < 2; k++)
         sum += v3_length(cutis_retarget_between(w->job.target.place, leg[k], leg[k + 1]));
@@ -220,14 +220,18 @@ static void find_lift(retarget_work *w)
     const double near = LEVEL * leg_length(w, 0);
     uint32_t count = 0, kept = 0;
     double sum = 0;
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < (int)w->job.foot_count; side++)
         for (uint32_t i = 0; i < w->foot[side].stance_count; i++)
             for (uint32_t f = w->foot[side].stances[i].first; f <= w->foot[side].stances[i].last;
                  f++)
                 w->lows[count++] = sole_height(w, side, f);
     bool stands = count > 0;
-    for (uint32_t f = 0; f < frames && !stands; f++)
-        w->lows[count++] = fmin(sole_height(w, 0, f), sole_height(w, 1, f));
+    for (uint32_t f = 0; f < frames && !stands; f++) {
+        w->lows[count] = INFINITY;
+        for (int side = 0; side < (int)w->job.foot_count; side++)
+            w->lows[count] = fmin(w->lows[count], sole_height(w, side, f));
+        count++;
+    }
     qsort(w->lows, count, sizeof *w->lows, order_double);
     double low = w->lows[(size_t)((stands ? STANCE_PART : GROUND_PART) * (count - 1))];
     for (uint32_t i = 0; i < count && stands; i++) {
@@ -238,16 +242,21 @@ static void find_lift(retarget_work *w)
     w->lift = w->level - low - (kept ? sum / kept : 0);
 }
 
+static double lowest_point(const retarget_work *w, const retarget_foot *foot, size_t f)
+{
+    double low = INFINITY;
+    for (uint32_t i = 0; i < foot->point_count; i++)
+        low = fmin(low, double3_dot(foot->points[i] + 3 * f, w->job.target.up));
+    return low;
+}
+
 // The lowest of the motion's foot in a stance, in the mean; scaled.
 static double motion_height(const retarget_work *w, const retarget_foot *foot,
                             const retarget_stance *s)
 {
     double mean = 0;
     for (uint32_t f = s->first; f <= s->last; f++) {
-        double low = INFINITY;
-        for (uint32_t i = 0; i < foot->point_count; i++)
-            low = fmin(low, double3_dot(foot->points[i] + 3 * (size_t)f, w->job.target.up));
-        mean += low / (s->last - s->first + 1);
+        mean += lowest_point(w, foot, f) / (s->last - s->first + 1);
     }
     return mean;
 }
@@ -256,7 +265,7 @@ static double motion_height(const retarget_work *w, const retarget_foot *foot,
 static double motion_ground(retarget_work *w)
 {
     uint32_t count = 0;
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < (int)w->job.foot_count; side++)
         for (uint32_t i = 0; i < w->foot[side].stance_count; i++)
             w->lows[count++] = motion_height(w, &w->foot[side], &w->foot[side].stances[i]);
     qsort(w->lows, count, sizeof *w->lows, order_double);
@@ -299,7 +308,7 @@ static double source_slide(const retarget_foot *foot, const retarget_stance *s)
 static void measure_free(retarget_work *w)
 {
     double free = NAN, source = NAN;
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < (int)w->job.foot_count; side++)
         for (uint32_t i = 0; i < w->foot[side].stance_count; i++) {
             const retarget_foot *foot = &w->foot[side];
             const retarget_stance *s = &foot->stances[i];
@@ -310,25 +319,60 @@ static void measure_free(retarget_work *w)
     w->report.slide_source = 100 * source / w->report.height;
 }
 
+// The height a part of the frames of a foot are below if its ankle follows its path.
+static double low_of(retarget_work *w, const retarget_foot *foot)
+{
+    const uint32_t frames = w->report.frame_count;
+    for (size_t f = 0; f < frames; f++)
+        w->lows[f] = double3_dot(foot->path + 3 * f, w->job.target.up) + foot->low[f];
+    qsort(w->lows, frames, sizeof *w->lows, order_double);
+    return w->lows[(size_t)(STANCE_PART * (frames - 1))];
+}
+
+// Paths of paws: along the ground where bones bring them, for trunks and legs of beasts differ more
+// than people's; along up as the motion's rise and fall, all of them on the ground of the hind
+// legs.
+static void level_paws(retarget_work *w)
+{
+    const vec3 up = v3_of(w->job.target.up);
+    const uint32_t frames = w->report.frame_count;
+    double low[RETARGET_FEET], above = 0; // of the hind legs, as bones bring them
+    for (int side = 0; side < RETARGET_FEET; side++) {
+        retarget_foot *foot = &w->foot[side];
+        for (size_t f = 0; f < frames; f++) {
+            const vec3 free = v3_of(foot->free + 3 * f);
+            const double rise = v3_dot(v3_sub(v3_of(foot->points[0] + 3 * f), free), up);
+            if (side < 2) above -= rise / (2.0 * frames);
+            v3_put(v3_mad(free, rise, up), foot->path + 3 * f);
+        }
+        low[side] = low_of(w, foot);
+    }
+    const double ground = (low[0] + low[1]) / 2 + above;
+    for (int side = 0; side < RETARGET_FEET; side++)
+        for (size_t f = 0; f < frames; f++)
+            v3_sum(w->foot[side].path + 3 * f, v3_scale(up, ground - low[side]));
+}
+
 void cutis_retarget_stand_find(retarget_work *w)
 {
     const retarget_job *job = &w->job;
     const uint32_t frames = w->report.frame_count;
     w->level = cutis_retarget_ground(job);
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < (int)w->job.foot_count; side++) {
         retarget_foot *foot = &w->foot[side];
         foot->stance_count = cutis_retarget_stances(foot->points, foot->point_count, job->target.up,
                                                     frames, 1 / w->report.fps, leg_length(w, side),
                                                     w->scratch, foot->stances);
-        w->report.stance_count[side] = foot->stance_count;
+        w->report.stance_count[side & 1] += foot->stance_count;
         for (uint32_t i = 0; i < foot->stance_count; i++)
-            w->report.stance_seconds[side] +=
+            w->report.stance_seconds[side & 1] +=
                 (foot->stances[i].last - foot->stances[i].first) / w->report.fps;
     }
-    for (int side = 0; side < 2; side++) pull_ankle(w, &w->foot[side]);
+    if (job->foot_count == RETARGET_FEET) level_paws(w);
+    for (int side = 0; side < (int)w->job.foot_count; side++) pull_ankle(w, &w->foot[side]);
     find_lift(w);
     measure_free(w);
-    for (int side = 0; side < 2; side++) thin_sole(w, side);
+    for (int side = 0; side < (int)w->job.foot_count; side++) thin_sole(w, side);
 }
 
 // Where the ankle would go, but not farther from its path than `most`: a foot that would leave it
@@ -373,6 +417,31 @@ static double path_most(const retarget_work *w, int side)
     return most;
 }
 
+// A motion in place has feet that touch and do not stand: near the ground a sole is as high above
+// it as the motion's foot is above where it is lowest.
+static void touch_ground(retarget_work *w, int side)
+{
+    retarget_foot *foot = &w->foot[side];
+    const vec3 up = v3_of(w->job.target.up);
+    const double near = LEVEL * leg_length(w, side);
+    double least = INFINITY;
+    for (size_t f = 0; f < w->report.frame_count; f++)
+        least = fmin(least, lowest_point(w, foot, f));
+    for (size_t f = 0; f < w->report.frame_count; f++) {
+        const double high = lowest_point(w, foot, f) - least;
+        const double x = fmin(fmax(1 - high / near, 0), 1), share = x * x * (3 - 2 * x);
+        const double sole = v3_dot(v3_of(foot->goal + 3 * f), up) + foot->low[f];
+        v3_sum(foot->goal + 3 * f, v3_scale(up, share * (w->level + high - sole)));
+    }
+}
+
+static bool walks_in_place(const retarget_work *w)
+{
+    uint32_t stances = 0;
+    for (uint32_t k = 0; k < w->job.foot_count; k++) stances += w->foot[k].stance_count;
+    return stances == 0;
+}
+
 // Where each ankle shall be: near its path, standing in its stances, never below the ground.
 static void find_goals(retarget_work *w, int side)
 {
@@ -381,6 +450,7 @@ static void find_goals(retarget_work *w, int side)
     find_levels(w, side);
     for (size_t f = 0; f < w->report.frame_count; f++)
         v3_sum(foot->goal + 3 * f, v3_scale(v3_of(up), w->lift));
+    if (walks_in_place(w)) touch_ground(w, side);
     cutis_retarget_hold(foot->goal, foot->step, foot->low, up, w->report.frame_count,
                         1 / w->report.fps, foot->stances, foot->stance_count, foot->offset);
     const double most = path_most(w, side);
@@ -411,16 +481,17 @@ static void find_drop(retarget_work *w)
     const int64_t frames = w->report.frame_count;
     const int64_t span = (int64_t)fmin(fmax(1, round(DROP_SPAN * w->report.fps)), SPAN_MOST);
     double *need = w->scratch, *most = w->scratch + frames;
+    // Paws of a walk in place never stand.
+    const double near = (w->job.foot_count > 2 ? NEAR : TOUCH) * w->job.stature;
     for (int64_t f = 0; f < frames; f++) need[f] = 0;
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < (int)w->job.foot_count; side++) {
         const retarget_foot *foot = &w->foot[side];
         for (uint32_t f = 0, i = 0; f < frames; f++) {
             while (i < foot->stance_count && foot->stances[i].last < f) i++;
             bool stands = i < foot->stance_count && foot->stances[i].first <= f;
             double above =
                 double3_dot(foot->goal + 3 * (size_t)f, w->job.target.up) + foot->low[f] - w->level;
-            if (stands || above < TOUCH * w->job.stature)
-                need[f] = fmax(need[f], needed_drop(w, side, f));
+            if (stands || above < near) need[f] = fmax(need[f], needed_drop(w, side, f));
         }
     }
     for (int64_t f = 0; f < frames; f++) {
@@ -438,7 +509,7 @@ static void find_drop(retarget_work *w)
 
 void cutis_retarget_stand_goals(retarget_work *w)
 {
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < (int)w->job.foot_count; side++) {
         pull_ankle(w, &w->foot[side]);
         find_goals(w, side);
     }
@@ -449,7 +520,7 @@ void cutis_retarget_stand_goals(retarget_work *w)
 void cutis_retarget_stand_measure(retarget_work *w)
 {
     double most = NAN;
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < (int)w->job.foot_count; side++)
         for (uint32_t i = 0; i < w->foot[side].stance_count; i++) {
             const retarget_foot *foot = &w->foot[side];
             most = fmax(most, cutis_retarget_slide(foot->goal, foot->step, w->job.target.up,

@@ -24,10 +24,10 @@ typedef struct retarget_work {
     uint32_t first;     // frame of the motion that is the result's first
     double lift, level; // of the whole motion; of the ground
     bool locked;        // feet stand where they do
-    retarget_foot foot[2];
-    double *points[2][2]; // of each foot's sole, in a frame and the one before
-    double *lows, *drop;  // per frame: lowest of both soles; how far the hips are lowered
-    double *scratch;      // 3 per frame
+    retarget_foot foot[RETARGET_FEET];
+    double *points[RETARGET_FEET][2]; // of each foot's sole, in a frame and the one before
+    double *lows, *drop; // per frame: lowest of both soles; how far the hips are lowered
+    double *scratch;     // 3 per frame
     retarget_keys keys;
 } retarget_work;
 

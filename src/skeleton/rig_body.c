@@ -11,13 +11,12 @@
 #include "skeleton/humanoid.h"
 #include "skeleton/parts.h"
 #include "skeleton/plan.h"
+#include "skeleton/rig_labels.h"
 #include "skeleton/rig_twist.h"
 
-static const uint32_t CELLS = 80000;   // enough for fingers and toes of a whole body
-static const double LEAST_END = 0.015; // of the diagonal: what an end stands out by
-static const uint32_t COARSE = 2000;   // faces: so few may have none for a small part
-static const double APART = 0.2;       // of the cells: more is a second body
-static const double DOUBTFUL = 3;      // deviation from a kind beyond which it is not trusted
+static const uint32_t COARSE = 2000; // faces: so few may have none for a small part
+static const double APART = 0.2;     // of the cells: more is a second body
+static const double DOUBTFUL = 3;    // deviation from a kind beyond which it is not trusted
 
 typedef struct {
     const cutis_model *model;
@@ -83,7 +82,7 @@ static cutis_result find_parts(rigger *r)
     r->parts = cutis_arena_zero(&r->arena, r->body.triangle_count, sizeof *r->parts);
     if (!labels || !list || !middles || !r->parts) return cutis_alloc_result(r->context);
     TRY(cutis_plan_label(r->plan, r->lines, &r->mesh, labels));
-    TRY(cutis_plan_fingers(&r->mesh, labels, r->plan));
+    TRY(cutis_plan_fingers(&r->mesh, labels, false, r->plan));
     for (uint32_t f = 0; f < faces; f++) {
         const uint32_t *v = r->mesh.faces[f];
         list[f] = f;
@@ -149,11 +148,11 @@ static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
     r->lines = cutis_arena_zero(&r->arena, 1, sizeof *r->lines);
     r->plan = cutis_arena_zero(&r->arena, 1, sizeof *r->plan);
     if (!r->lines || !r->plan) return cutis_alloc_result(r->context);
-    TRY(cutis_centrelines_find(&r->arena, &r->mesh, CELLS, LEAST_END * r->mesh.diagonal, r->lines));
-    TRY(cutis_progress(r->context, "rigging", 0.3));
     cutis_kind kind =
         options->kind == CUTIS_RIG_AUTO ? CUTIS_KIND_COUNT : (cutis_kind)(options->kind - 1);
-    TRY(cutis_plan_make(&r->arena, r->lines, r->mesh.diagonal, kind, r->plan));
+    const cutis_hints hints = { options->strokes, options->stroke_count, options->part_count };
+    TRY(cutis_plan_body(&r->arena, &r->mesh, kind, &hints, r->lines, r->plan));
+    TRY(cutis_progress(r->context, "rigging", 0.3));
     move_inside(r);
     TRY(find_parts(r));
     r->report->kind = (cutis_rig_kind)(r->plan->kind + 1);
@@ -533,7 +532,9 @@ cutis_result cutis_rig(const cutis_model *model, cutis_device *device,
     r.report = cutis_owner_create(context, sizeof *r.report);
     if (!r.report) return cutis_alloc_result(context);
     r.problems.arena = cutis_owner_arena(r.report);
-    cutis_result result = rig(&r, device, options, out);
+    cutis_result result =
+        options->labels ? cutis_rig_labelled(model, device, options, r.report, &r.problems, out)
+                        : rig(&r, device, options, out);
     if (result == CUTIS_OK && r.problems.failed) result = cutis_alloc_result(context);
     r.report->problem_count = r.problems.count, r.report->problems = r.problems.lines;
     r.report->seconds = cutis_os_seconds() - begun;

@@ -25,9 +25,10 @@ static const double STAIR = 0.06;     // leg lengths: what is higher is another 
 static const double HANGS =
     0.08; // of the height: what is below the feet by more is a tail or a gown
 static const double GROUND_PART = 0.2; // of all stances are lower than what counts as the ground
+static const double LOWEST = 0.003; // leg lengths: so near to its lowest a foot touches the ground
 enum { LOOKS = 16, POINTS_MOST = 1500 };
 
-enum { FOOT_LEFT, FOOT_RIGHT, HEAD, PATCHES };
+enum { HEAD = RETARGET_FEET, PATCHES }; // feet first: left and right, then paws
 
 // One mesh as it is shown once.
 typedef struct {
@@ -56,10 +57,11 @@ typedef struct {
     surface *surfaces;
     uint32_t surface_count, frame_count;
     patch patches[PATCHES];
-    double *low[2],
-        *step[2]; // per frame of each foot's skin: its lowest; how far what touches went
-    double *points[2][RETARGET_FOOT_POINTS]; // of the motion's feet
-    uint32_t point_count[2];
+    uint32_t feet; // 2, or 4; 0: they were not looked at
+    // Per frame of each foot's skin: its lowest; how far what touches went.
+    double *low[RETARGET_FEET], *step[RETARGET_FEET];
+    double *points[RETARGET_FEET][RETARGET_FOOT_POINTS]; // of the motion's feet
+    uint32_t point_count[RETARGET_FEET];
     double *lean; // per frame
     double ground;
 } checker;
@@ -272,7 +274,7 @@ static void find_ground(checker *c)
     c->ground = INFINITY;
     cutis_pose_rest(c->model, c->pose, NULL);
     find_palettes(c, c->pose);
-    for (int k = 0; k < 2; k++) {
+    for (uint32_t k = 0; k < c->feet; k++) {
         move_patch(c, &c->patches[k]);
         feet = fmin(feet, lowest(&c->patches[k], c->how->up));
     }
@@ -282,12 +284,19 @@ static void find_ground(checker *c)
     if (feet - c->ground > HANGS * c->how->height) c->ground = feet;
 }
 
-// How much more the way from the feet to the head leans than the motion's.
+// The joints of a leg, thigh to foot; of the third and fourth, upper arm to hand.
+static int32_t leg_joint(const retarget_rig *rig, uint32_t leg, int which)
+{
+    const int first = leg < 2 ? ROLE_THIGH : ROLE_UPPERARM;
+    return cutis_retarget_joint(rig, (retarget_role)(first + which), SIDE_LEFT + (int)(leg & 1));
+}
+
+// How much more the way from the feet to the head leans than the motion's; necks of beasts differ.
 static double lean_of(const checker *c)
 {
     vec3 own = { 0 }, feet = { 0 };
     const int32_t head = cutis_retarget_joint(&c->motion, ROLE_HEAD, SIDE_NONE);
-    if (head == CUTIS_NONE || c->patches[HEAD].count == 0) return 0;
+    if (head == CUTIS_NONE || c->patches[HEAD].count == 0 || c->feet > 2) return 0;
     for (int k = 0; k < 2; k++) {
         const int32_t foot = cutis_retarget_joint(&c->motion, ROLE_FOOT, SIDE_LEFT + k);
         own = v3_mad(own, 0.5, cutis_retarget_at(c->places, foot));
@@ -308,7 +317,7 @@ static void take_frame(checker *c, uint32_t f, bool first_left_out)
                          c->motion_pose, NULL);
     cutis_retarget_world(c->motion.data, c->motion_pose, c->matrices, c->places, NULL);
     for (int k = 0; k < PATCHES; k++) move_patch(c, &c->patches[k]);
-    for (int k = 0; k < 2; k++) {
+    for (uint32_t k = 0; k < c->feet; k++) {
         const patch *p = &c->patches[k];
         double step[3];
         cutis_retarget_touch(f ? p->before : NULL, p->now, p->count, up, TOUCH * c->how->height,
@@ -316,7 +325,7 @@ static void take_frame(checker *c, uint32_t f, bool first_left_out)
         vec3 way = v3_of(step);
         c->step[k][f] = v3_length(v3_mad(way, -v3_dot(way, v3_of(up)), v3_of(up)));
         int32_t nodes[RETARGET_FOOT_POINTS];
-        const int32_t foot = cutis_retarget_joint(&c->motion, ROLE_FOOT, SIDE_LEFT + k);
+        const int32_t foot = leg_joint(&c->motion, k, 2);
         cutis_retarget_foot_points(&c->motion, foot, nodes, &c->point_count[k]);
         for (uint32_t i = 0; i < c->point_count[k]; i++)
             v3_put(cutis_retarget_at(c->places, nodes[i]), c->points[k][i] + 3 * (size_t)f);
@@ -324,19 +333,17 @@ static void take_frame(checker *c, uint32_t f, bool first_left_out)
     c->lean[f] = lean_of(c);
 }
 
-static double motion_leg(const checker *c, int side)
+static double motion_leg(const checker *c, uint32_t leg)
 {
-    static const retarget_role LEG[3] = { ROLE_THIGH, ROLE_SHIN, ROLE_FOOT };
     double sum = 0;
     for (int k = 0; k < 2; k++)
-        sum += v3_length(cutis_retarget_between(
-            c->motion.place, cutis_retarget_joint(&c->motion, LEG[k], SIDE_LEFT + side),
-            cutis_retarget_joint(&c->motion, LEG[k + 1], SIDE_LEFT + side)));
+        sum += v3_length(cutis_retarget_between(c->motion.place, leg_joint(&c->motion, leg, k),
+                                                leg_joint(&c->motion, leg, k + 1)));
     return sum;
 }
 
 // The lowest of the motion's foot in a stance, in the mean.
-static double own_height(const checker *c, int side, const retarget_stance *s)
+static double own_height(const checker *c, uint32_t side, const retarget_stance *s)
 {
     double mean = 0;
     for (size_t f = s->first; f <= s->last; f++) {
@@ -348,7 +355,7 @@ static double own_height(const checker *c, int side, const retarget_stance *s)
     return mean;
 }
 
-static void take_stance(checker *c, int side, const retarget_stance *s, bool on_ground)
+static void take_stance(checker *c, uint32_t side, const retarget_stance *s, bool on_ground)
 {
     const double percent = 100 / c->how->height;
     double slide = 0;
@@ -362,14 +369,30 @@ static void take_stance(checker *c, int side, const retarget_stance *s, bool on_
     c->figures->contact_count++;
 }
 
+// A motion in place, whose feet go backwards with a ground that nobody sees: where one of them is
+// as low as it ever is, it touches. Slides cannot be told.
+static void take_heights(checker *c, double *heights)
+{
+    for (uint32_t k = 0; k < c->feet; k++) {
+        for (uint32_t f = 0; f < c->frame_count; f++)
+            heights[f] = own_height(c, k, &(retarget_stance){ .first = f, .last = f });
+        double low = heights[0];
+        for (uint32_t f = 1; f < c->frame_count; f++) low = fmin(low, heights[f]);
+        for (uint32_t f = 0; f < c->frame_count; f++)
+            if (heights[f] < low + LOWEST * motion_leg(c, k))
+                take_stance(c, k, &(retarget_stance){ .first = f, .last = f }, true);
+    }
+    c->figures->slide = NAN;
+}
+
 static cutis_result take_stances(checker *c)
 {
     const size_t frames = c->frame_count;
-    retarget_stance *stances[2];
-    uint32_t count[2], all = 0;
+    retarget_stance *stances[RETARGET_FEET];
+    uint32_t count[RETARGET_FEET], all = 0;
     double *scratch = cutis_arena_alloc(&c->arena, frames, 3 * sizeof *scratch);
-    double *heights = cutis_arena_alloc(&c->arena, frames + 2, sizeof *heights);
-    for (int k = 0; k < 2; k++) {
+    double *heights = cutis_arena_alloc(&c->arena, 2 * frames + RETARGET_FEET, sizeof *heights);
+    for (uint32_t k = 0; k < c->feet; k++) {
         stances[k] = cutis_arena_alloc(&c->arena, frames / 2 + 1, sizeof **stances);
         if (!scratch || !heights || !stances[k]) return cutis_alloc_result(c->context);
         count[k] =
@@ -379,37 +402,37 @@ static cutis_result take_stances(checker *c)
     }
     qsort(heights, all, sizeof *heights, order_double);
     const double ground = all ? heights[(size_t)(GROUND_PART * (all - 1))] : 0;
-    for (int k = 0; k < 2; k++)
+    for (uint32_t k = 0; k < c->feet; k++)
         for (uint32_t i = 0; i < count[k]; i++)
             take_stance(c, k, &stances[k][i],
                         own_height(c, k, &stances[k][i]) < ground + STAIR * motion_leg(c, k));
+    if (all == 0) take_heights(c, heights);
     qsort(c->lean, frames, sizeof *c->lean, order_double);
     c->figures->lean = c->lean[frames / 2];
-    for (int k = 0; k < 2; k++)
+    for (uint32_t k = 0; k < c->feet; k++)
         for (size_t f = 0; f < frames; f++)
             c->figures->sunk =
                 fmax(c->figures->sunk, 100 * (c->ground - c->low[k][f]) / c->how->height);
     return CUTIS_OK;
 }
 
-// Both bodies on two legs that are whole, or nothing can be said about standing.
-static bool has_legs(const retarget_rig *rig)
+// Both bodies on two legs that are whole, or both on four: else nothing can be said about standing.
+static uint32_t feet_of(const retarget_rig *rig)
 {
-    bool all = !rig->four_legged;
-    for (int side = SIDE_LEFT; side <= SIDE_RIGHT; side++)
-        for (int role = ROLE_THIGH; role <= ROLE_FOOT; role++)
-            all = all && cutis_retarget_joint(rig, (retarget_role)role, side) != CUTIS_NONE;
-    return all;
+    const uint32_t feet = rig->four_legged ? 4 : 2;
+    for (uint32_t i = 0; i < 3 * feet; i++)
+        if (leg_joint(rig, i / 3, (int)(i % 3)) == CUTIS_NONE) return 0;
+    return feet;
 }
 
 static cutis_result find_standing(checker *c)
 {
     const bool first_left_out = c->how->rest == CUTIS_RETARGET_TPOSE;
     const size_t frames = c->frame_count;
-    if (!has_legs(&c->body) || !has_legs(&c->motion)) return CUTIS_OK;
-    for (int k = 0; k < 2; k++) {
-        TRY(find_patch(c, cutis_retarget_joint(&c->body, ROLE_FOOT, SIDE_LEFT + k),
-                       &c->patches[k]));
+    c->feet = feet_of(&c->body);
+    if (c->feet == 0 || feet_of(&c->motion) != c->feet) return CUTIS_OK;
+    for (uint32_t k = 0; k < c->feet; k++) {
+        TRY(find_patch(c, leg_joint(&c->body, k, 2), &c->patches[k]));
         if (c->patches[k].count == 0) return CUTIS_OK;
         c->low[k] = cutis_arena_zero(&c->arena, frames, sizeof(double));
         c->step[k] = cutis_arena_zero(&c->arena, frames, sizeof(double));

@@ -10,7 +10,7 @@ cutis_result cutis_source_labels(const cutis_model *model, const cutis_skeleton_
                                  cutis_labels *names, const uint32_t **labels);
 
 /// Automatic parts of a closed mesh (segment.c).
-cutis_result cutis_segment(cutis_closed *mesh, uint32_t wanted, uint64_t seed, cutis_labels *names);
+cutis_result cutis_segment(cutis_closed *mesh, uint32_t wanted, cutis_labels *names);
 
 /// Make the labels of joints nest (names->parents): every border is between a joint and its parent.
 /// @param moved faces that took the label of a joint further up

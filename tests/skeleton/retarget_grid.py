@@ -202,9 +202,20 @@ def odd(seed):
             say(not bad, f'human {seed}, {pose}, {change.__name__}, {name}', '; '.join(bad) + ' | ' * bool(bad) + ' '.join(f'{k} {result[k]:.2f}' for k in ev.LIMITS))
 
 
+def back_slope(rig, places):
+    """Degrees, hips to shoulders."""
+    at = rig.names.index
+    way = (places[at('upperarm_l')] + places[at('upperarm_r')] - places[at('thigh_l')] - places[at('thigh_r')]) / 2
+    return np.degrees(np.arcsin(way[1] / np.linalg.norm(way)))
+
+
 def beasts(seed):
-    """The hound's walk, in place, on four-legged bodies: they face as it does, paws on the ground go backwards, nothing is torn."""
+    """The hound's walk, in place, on four-legged bodies: they face as it does, paws on the ground go backwards, nothing is torn; backs
+    slope as that of the same body when it stands, whatever its rest pose; in every frame a paw is on the ground, none deep in it."""
     run('synth', 'quadruped', '--vertices', '1500', '-q', '-o', path('hound.glb'))
+    run('synth', 'family', '--kind', 'quadruped', '--seed', seed, '--pose', 'a', '--vertices', '2500', '-q', '-o', path('stands.glb'))
+    stands = Rig(path('stands.glb'))
+    slope = back_slope(stands, stands.world(stands.locals)[:, :3, 3])
     for pose in ('a', 'sitting', 'bent'):
         run('synth', 'family', '--kind', 'quadruped', '--seed', seed, '--pose', pose, '--vertices', '2500', '-q', '-o', path('beast.glb'))
         run('retarget', path('beast.glb'), '--motion', path('hound.glb'), '--clip', 'walk', '-q', '-o', path('out.glb'))
@@ -222,8 +233,11 @@ def beasts(seed):
         size = np.ptp(rig.positions, axis=0).max()
         edges = np.vstack([rig.triangles[:, [0, 1]], rig.triangles[:, [1, 2]]])
         edge = max(np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1).max() for x in (rig.posed(w) for w in worlds[::4])) / size
-        say(front[2] > 0.95 and max(backwards) < -0.2 and edge < 0.1, f'beast {seed}, {pose}: walks forwards',
-            f'front {np.round(front, 2)}, paws on the ground {np.round(backwards, 2)} of their fastest, longest edge {edge:.3f}')
+        off = 100 * max(abs(rig.posed(w)[:, 1].min() - rig.positions[:, 1].min()) for w in worlds) / size
+        steep = max(abs(back_slope(rig, p) - slope) for p in places)
+        say(front[2] > 0.95 and max(backwards) < -0.2 and edge < 0.1 and off < 0.8 and steep < 15, f'beast {seed}, {pose}: walks forwards',
+            f'front {np.round(front, 2)}, paws on the ground {np.round(backwards, 2)} of their fastest, longest edge {edge:.3f}, off the ground {off:.2f} %, '
+            f'back {steep:.0f} degrees from standing')
 
 
 def robot(_):

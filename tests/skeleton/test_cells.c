@@ -84,9 +84,9 @@ static void analyse(const cutis_model *model, uint32_t wanted)
     all.arena.context = cutis_model_context(model);
     all.names.arena = &all.arena;
     assert_int_equal(cutis_closed_make(model, NULL, &all.names, &repairs, &all.mesh), CUTIS_OK);
-    assert_int_equal(
-        cutis_centrelines_find(&all.arena, &all.mesh, wanted, 0.02 * all.mesh.diagonal, &all.lines),
-        CUTIS_OK);
+    assert_int_equal(cutis_centrelines_find(&all.arena, &all.mesh, wanted, false,
+                                            0.02 * all.mesh.diagonal, &all.lines),
+                     CUTIS_OK);
 }
 
 static void release(void)

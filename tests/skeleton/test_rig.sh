@@ -2,7 +2,7 @@
 # Rigs for bare bodies of eight kinds, nothing told, against the truth (judge_rig.py): three seeds of each; 50 of each, in full size,
 # with CUTIS_SOAK, half of them seeds that nobody looked at while it was written (9000 and on). Bare people rigged and moved in one command, judged by
 # positions only (retarget_grid.py --rig): one in the gate; with CUTIS_SOAK twenty and MakeHuman, in seven and six rest poses, three axes up, walk, run, wave.
-# Then bodies that others made (rig_real.py).
+# Then what a person says of a body (rig_hints.py), and bodies that others made (rig_real.py).
 here=$(dirname "$0")
 [ -x "$CUTIS" ] || { echo "skip rig: there is no command at $CUTIS"; exit 0; }
 /usr/bin/python3 -c 'import numpy, scipy' 2>/dev/null || { echo "skip rig: numpy or scipy is not there"; exit 0; }
@@ -19,6 +19,7 @@ judge() { # NAME FIRST COUNT VERTICES
 }
 failed=0
 grid() { /usr/bin/python3 "$here/retarget_grid.py" "$CUTIS" "$SHARED" "$folder" --rig "$@" || failed=1; }
+/usr/bin/python3 "$here/rig_hints.py" "$CUTIS" "$folder" || failed=1
 if [ -d "$SHARED/data/makehuman" ] && [ -d "$SHARED/data/spot-cc0" ]; then
     /usr/bin/python3 "$here/rig_real.py" "$CUTIS" "$SHARED" "$folder" || failed=1
 else

@@ -79,10 +79,10 @@ static int teardown(void **state)
     return left != 0;
 }
 
-// The walk with its root's path changed: out = stretch * time along x + rise along y.
-static cutis_model *displaced(double drift, double rise)
+// A walk with its root's path changed: out = stretch * time along x + rise along y.
+static cutis_model *displaced(const cutis_model *walk, double drift, double rise)
 {
-    cutis_model_data data = *cutis_model_get(moved);
+    cutis_model_data data = *cutis_model_get(walk);
     cutis_clip clip = data.clips[data.clip_count - 1];
     cutis_channel *channels = malloc(clip.channel_count * sizeof *channels);
     float *values = NULL;
@@ -129,7 +129,7 @@ static void feet_that_are_lifted_are_off_the_ground_by_that_much(void **state)
 {
     (void)state;
     const uint32_t before = report->problem_count;
-    cutis_model *broken = displaced(0, 0.05 * how.height);
+    cutis_model *broken = displaced(moved, 0, 0.05 * how.height);
     assert_ok(context, look(broken));
     assert_near(report->motion.off_ground, 5, 0.6);
     assert_true(report->motion.sunk <= 0);
@@ -143,7 +143,7 @@ static void feet_slide_by_drift_times_the_longest_contact(void **state)
     double slides[2];
     const uint32_t before = report->problem_count;
     for (int k = 0; k < 2; k++) {
-        cutis_model *broken = displaced(0.1 * (k + 1) * how.height, 0);
+        cutis_model *broken = displaced(moved, 0.1 * (k + 1) * how.height, 0);
         assert_ok(context, look(broken));
         slides[k] = report->motion.slide;
         cutis_model_destroy(broken);
@@ -207,6 +207,37 @@ static void a_hand_that_a_foot_holds_too_is_torn(void **state)
     free(joints);
 }
 
+// The hound walks in place: no foot stands, but each touches where it is lowest.
+static void four_feet_are_looked_at_in_a_walk_in_place(void **state)
+{
+    (void)state;
+    cutis_synth_options beast = { .body = CUTIS_BODY_FAMILY,
+                                  .kind = CUTIS_FAMILY_QUADRUPED,
+                                  .vertex_count = 2000,
+                                  .seed = 102,
+                                  .pose = CUTIS_FAMILY_POSE_A };
+    cutis_model *hound = made(CUTIS_BODY_QUADRUPED, 1500), *made_one, *rigged, *walks;
+    cutis_rig_report *own;
+    cutis_retarget_report done;
+    const cutis_retarget_options options = { .clip = clip_named(hound, "walk") };
+    assert_ok(context, cutis_synth_create(context, &beast, &made_one));
+    cutis_model *bare = without_skin(made_one);
+    assert_ok(context, cutis_rig(bare, NULL, NULL, &rigged, &own));
+    assert_ok(context, cutis_retarget(rigged, hound, &options, &walks, &done));
+    assert_ok(context, cutis_rig_check_motion(walks, hound, options.clip, &done, own));
+    assert_int_equal(own->problem_count, 0);
+    assert_true(own->motion.contact_count >= 4);
+    assert_true(own->motion.off_ground < 1.5 && isnan(own->motion.slide));
+    const double before = own->motion.off_ground;
+    cutis_model *broken = displaced(walks, 0, 0.05 * done.height);
+    assert_ok(context, cutis_rig_check_motion(broken, hound, options.clip, &done, own));
+    assert_near(own->motion.off_ground, 5, before + 0.1);
+    assert_int_equal(own->problem_count, 1);
+    cutis_rig_report_destroy(own);
+    cutis_model *const all[] = { broken, walks, rigged, bare, made_one, hound };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) cutis_model_destroy(all[i]);
+}
+
 static void what_is_not_of_the_model_is_refused(void **state)
 {
     (void)state;
@@ -225,6 +256,7 @@ int main(void)
         cmocka_unit_test(feet_slide_by_drift_times_the_longest_contact),
         cmocka_unit_test(a_body_on_its_back_leans_by_a_right_angle),
         cmocka_unit_test(a_hand_that_a_foot_holds_too_is_torn),
+        cmocka_unit_test(four_feet_are_looked_at_in_a_walk_in_place),
         cmocka_unit_test(what_is_not_of_the_model_is_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -8,8 +8,8 @@ static void automatic_parts_find_the_joints_of_the_biped(void **state)
                                           "shin_r",     "thigh_l",    "thigh_r",
                                           "upperarm_l", "upperarm_r", "head" };
     cutis_model *model = body(CUTIS_BODY_BIPED, 0);
-    cutis_model *out = extract(model, (cutis_skeleton_options){ .seed = 1 }, NULL);
-    cutis_model *again = extract(model, (cutis_skeleton_options){ .seed = 1 }, NULL);
+    cutis_model *out = extract(model, (cutis_skeleton_options){ 0 }, NULL);
+    cutis_model *again = extract(model, (cutis_skeleton_options){ 0 }, NULL);
     const cutis_mesh *mesh = mesh_of(out);
     assert_sound(out);
     assert_in_range(mesh->part_count, 24, 40);
@@ -41,7 +41,7 @@ static void automatic_parts_find_every_finger_of_the_biped(void **state)
     (void)state;
     static const char *const FINGERS[] = { "thumb1", "index1", "middle1", "ring1", "pinky1" };
     cutis_model *model = body(CUTIS_BODY_BIPED, 0);
-    cutis_model *out = extract(model, (cutis_skeleton_options){ .seed = 1 }, NULL);
+    cutis_model *out = extract(model, (cutis_skeleton_options){ 0 }, NULL);
     const cutis_mesh *mesh = mesh_of(out);
     bool *taken = calloc(mesh->part_count, sizeof *taken);
     double worst = 0;
