@@ -15,6 +15,8 @@ static const double TRUSTED = 0.9;  // deviation from hands beyond which there a
 static const double BELIEVED = 1.3; // unless those of the other hand are clear
 static const double STUMP = 0.25;   // of the hand's length
 static const uint32_t FACES_LEAST = 120;
+static const uint32_t FINGERS_LEAST = 4; // that must be seen for a second look,
+static const double DOUBTED = 2;         // or all, and not far from a hand's
 
 static uint32_t part_named(const cutis_plan *plan, const char *name, const char *side)
 {
@@ -121,7 +123,11 @@ static cutis_result find_fingers(cutis_arena *arena, const cutis_closed *mesh,
         TRY(cutis_centrelines_find(arena, &cut, CELLS[look], look > 0, LEAST_END * cut.diagonal,
                                    lines));
         TRY(cutis_plan_make(arena, lines, cut.diagonal, CUTIS_KIND_HAND, NULL, out));
+        const bool some = out->lacks == CUTIS_ROLE_NONE
+                              ? out->cost < DOUBTED
+                              : out->lacks == CUTIS_ROLE_FINGER && out->has >= FINGERS_LEAST;
         if (out->cost > BELIEVED || out->lacks != CUTIS_ROLE_NONE) out->joint_count = 0;
+        if (!some) break; // a mitten
     }
     return CUTIS_OK;
 }

@@ -70,7 +70,6 @@ const plan_row CUTIS_PLAN_ROWS[] = {
     { CUTIS_KIND_HAND, CUTIS_ROLE_FINGER, 1, FROM_TIP, "3", .43, 0, 0 },
 
     { CUTIS_KIND_FISH, CUTIS_ROLE_PECTORAL, 0, FROM_TIP, "pectoral", .99, "pectoral", 1.03 },
-    { CUTIS_KIND_FISH, CUTIS_ROLE_DORSAL, 0, FROM_TIP, "dorsal", 1.4, "dorsal", 1.3 },
     { CUTIS_KIND_FISH, CUTIS_ROLE_ANAL, 0, FROM_TIP, "anal", 1.46, "anal", 1.43 },
 };
 const uint32_t CUTIS_PLAN_ROW_COUNT = sizeof CUTIS_PLAN_ROWS / sizeof *CUTIS_PLAN_ROWS;
