@@ -49,6 +49,12 @@ FN pvec patch_soft_turned(patch_soft s, pvec x)
                      s.size * x.z + s.along * turned.z + s.across * again.z);
 }
 
+// Bands swell where they are stretched, not where they are pressed together.
+FN double patch_outer(pvec inner, pvec normal)
+{
+    return 1.0 - pvec_dot(inner, normal);
+}
+
 // By the inverse transpose of the band's derivative: turn (1 + u slope^T), u how y moves with the
 // share. Everything is `size` times as long until the end, and the root is made meanwhile.
 FN pvec patch_soft_normal(patch_work w, int v)
@@ -57,6 +63,7 @@ FN pvec patch_soft_normal(patch_work w, int v)
     GLOBAL const patch_joint *j = work_joint(w) + band;
     double share = body_vertex_share(w)[v], swell = 4.0 * j->swell;
     pvec n = body_vertex_normal(w)[v], slope = body_vertex_slope(w)[v];
+    swell *= patch_outer(j->inner, n);
     pvec y = pvec_plus(pvec_minus(body_vertex_point(w)[v], body_joint_centre(w)[band]),
                        pvec_times(n, swell * share * (1.0 - share)));
     patch_soft s = patch_soft_of(w, j, band, v);

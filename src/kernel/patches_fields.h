@@ -69,6 +69,7 @@ STRUCT(patch_joint)
     double turn[9];  // R, child to parent
     double twist[9]; // T; of a joint with bands R
     pquat soft;      // the turn of its bands, whole
+    pvec inner;      // where it presses them together; shorter where it twists
     double swell;    // and by how much they swell
     double gained;   // volume that is too much all the same
     double bend_all; // the bend, of bands too

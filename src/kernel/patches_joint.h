@@ -224,6 +224,7 @@ FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
     j->softly = near && !still && body_joint_band(w)[joint].there;
     if (j->softly) swing = pquat_make(1, 0, 0, 0), twist = q;
     j->soft = q;
+    j->inner = pvec_cross(pvec_unit(pvec_make(q.x, q.y, q.z)), body_joint_limb(w)[joint]);
     j->swell = j->gained = 0.0;
     pquat_put_matrix(q, j->turn);
     pquat_put_matrix(twist, j->twist);

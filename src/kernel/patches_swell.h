@@ -100,7 +100,8 @@ TEAM_KERNEL(patch_bands, PATCH_BANDS_BUFFERS)
         points[v] =
             pvec_times(patch_soft_turned(s, pvec_minus(body_vertex_point(w)[v], centre)), down);
         grows[v] = pvec_times(patch_soft_turned(s, body_vertex_normal(w)[v]),
-                              down * patch_bump(body_vertex_share(w)[v]));
+                              down * patch_bump(body_vertex_share(w)[v]) *
+                                  patch_outer(j->inner, body_vertex_normal(w)[v]));
     }
     TEAM_SYNC;
     if (softly) {

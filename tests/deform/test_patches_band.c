@@ -47,8 +47,8 @@ static void a_cylinders_loop_takes_half_of_the_bend(void **state)
                 // A rotation about the centre, within what swelling does to a faceted cylinder.
                 double chord = 0.0;
                 for (int k = 0; k < 3; k++) chord += (x[k] - y[k]) * (x[k] - y[k]);
-                assert_true(fabs(sqrt(turned) - sqrt(radius)) < 2e-3);
-                assert_true(sqrt(chord) <= 2.0 * sin(0.25 * bend * DEGREES) + 2e-3);
+                assert_true(fabs(sqrt(turned) - sqrt(radius)) < 4e-3);
+                assert_true(sqrt(chord) <= 2.0 * sin(0.25 * bend * DEGREES) + 4e-3);
                 loop++;
             }
             if (along < -2.5) {
