@@ -40,6 +40,9 @@ bool measure_wants_pose(const cli_app *app);
 /// @param model may be replaced by one that has the clip's file too
 int measure_pose(cli_app *app, const char *path, cutis_model **model, float **positions);
 
+/// cutis measure --method patches.
+int measure_patches(cli_app *app);
+
 /// Plots of a model's joint under --plot's name: OUT_volume, OUT_curvature, OUT_patch.
 int measure_plot(cli_app *app);
 

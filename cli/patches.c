@@ -25,6 +25,8 @@ cutis_bind_options patch_options(const cli_app *app)
     cutis_bind_options options = { .method = CUTIS_METHOD_PATCHES, .normals = true };
     if (removal) cutis_patch_removal_from_name(removal, &options.patch_removal);
     if (fill) cutis_patch_fill_from_name(fill, &options.patch_fill);
+    if (option_given(app, OPTION_BAND))
+        options.patch_band = (cutis_patch_band)option_choice(app, OPTION_BAND);
     return options;
 }
 

@@ -1,5 +1,6 @@
 /// cutis deform --method patches: a mesh of its own for every frame, or (--fixed) the model's.
 #include "deform.h"
+#include "patches_facts.h"
 #include "patches_look.h"
 #include "play.h"
 #include "sink.h"
@@ -16,6 +17,8 @@ typedef struct patch_job {
     uint32_t first, end, written;
     double fps;
     bool fixed, baked, local;
+    bool shell; ///< one mesh for a printer: it is checked, and `facts` are told
+    patch_facts facts;
     uint64_t open_edges; ///< local: most in a frame
     patch_play play;
     patch_look *frames; ///< baked: all of them
@@ -111,6 +114,7 @@ static int prepare(cli_app *app, patch_job *job)
     if (job->baked && job->end - job->first > SINK_MORPH_FRAMES)
         return app_fail_text(app, "%s: %u frames are too many for glTF (at most %d); use --frames",
                              job->output, job->end - job->first, SINK_MORPH_FRAMES);
+    job->shell = !job->fixed && !job->baked && !job->local && job->end - job->first == 1;
     TRY(app_open_device(app, &job->device));
     const play_options options = { .clip = job->clip,
                                    .pose_file = option_text(app, OPTION_POSE),
@@ -261,6 +265,19 @@ static cutis_result triangulate_local(cli_app *app, patch_job *job)
     return result;
 }
 
+// A mesh that a printer can make: closed, and its faces look outwards.
+static int check_shell(cli_app *app, patch_job *job)
+{
+    patch_facts *f = &job->facts;
+    TRY(patch_facts_make(app, job->path, &job->play, f));
+    if (f->manifold.watertight && f->volume > 0.0) return EXIT_GOOD;
+    return app_fail_text(
+        app,
+        "%s: in this pose it is no closed shell (%ju edges with one face, %ju with "
+        "more than two, volume %g): nothing is written",
+        job->path, f->manifold.boundary_edges, f->manifold.crowded_edges, f->volume);
+}
+
 static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
 {
     patch_play *p = &job->play;
@@ -272,6 +289,7 @@ static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
     if (p->counts[0] > job->vertices_max) job->vertices_max = p->counts[0];
     if (p->counts[1] > job->triangles_max) job->triangles_max = p->counts[1];
     if (job->fixed) return add_fixed(app, job);
+    if (job->shell) TRY(check_shell(app, job));
     patch_look *kept = &job->frames[frame - job->first];
     if (!patch_look_make(p, kept)) return app_fail_text(app, "%s: not enough memory", job->path);
     if (job->baked) return EXIT_GOOD;
@@ -309,6 +327,13 @@ static void report(cli_app *app, const patch_job *job)
             "%s: %u frame%s of at most %u vertices and %u triangles, %s and %s, volume %+.4f %%\n",
             names, frames, frames == 1 ? "" : "s", job->vertices_max, job->triangles_max, removal,
             fill, job->variation);
+    if (job->shell)
+        app_say(app,
+                "%s: closed, %u piece%s, volume %.6g, %ju crossing triangles (%ju at joints, %ju "
+                "by the pose)\n",
+                names, job->facts.manifold.piece_count,
+                job->facts.manifold.piece_count == 1 ? "" : "s", job->facts.volume,
+                job->facts.crossings.triangle_count, job->facts.own, job->facts.posed);
     if (job->fixed)
         app_say(app, "%s: with the model's own triangles the volume varies by %+.4f %%\n", names,
                 job->fixed_variation);
@@ -322,6 +347,12 @@ static void report(cli_app *app, const patch_job *job)
          "triangles_max %u volume_variation %g",
          job->path, job->output, "patches", removal, fill, job->fixed, frames, job->vertices_max,
          job->triangles_max, job->variation);
+    if (job->shell)
+        emit(&json,
+             "watertight %d pieces %u volume %.17g self_intersections %ju own_crossings %ju "
+             "posed_crossings %ju",
+             job->facts.manifold.watertight, job->facts.manifold.piece_count, job->facts.volume,
+             job->facts.crossings.triangle_count, job->facts.own, job->facts.posed);
     if (job->fixed) emit_number(&json, "fixed_volume_variation", job->fixed_variation);
     if (job->local) emit_count(&json, "open_edges", job->open_edges);
     emit(&json, "seconds %g }", job->play.seconds);
@@ -340,6 +371,7 @@ static void close_job(patch_job *job, bool failed)
     free(job->normals);
     free(job->weld);
     sink_drop(job->sink);
+    patch_facts_release(&job->facts);
     patch_play_close(&job->play);
     cutis_device_destroy(job->device);
     cutis_model_destroy(job->model);

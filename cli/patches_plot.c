@@ -152,7 +152,8 @@ static int open_way(plot_job *job, uint32_t way)
                                    .bind = { .method = CUTIS_METHOD_PATCHES,
                                              .normals = true,
                                              .patch_removal = ways[way].removal,
-                                             .patch_fill = ways[way].fill } };
+                                             .patch_fill = ways[way].fill,
+                                             .patch_band = CUTIS_PATCH_BAND_NONE } };
     patch_play_close(&job->patched);
     int status =
         patch_play_open(job->app, job->path, job->model, job->device, &options, &job->patched);

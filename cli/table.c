@@ -106,18 +106,21 @@ const verb_row cli_verbs[] = {
       "JSON keys: file, output, method, device, isa, threads, vertices, frames, seconds, ns_per_vertex,\n"
       "bone_sets, large_bone_sets, bounds {min, max}.\n"
       "\n"
-      "--method patches moves every part rigidly and closes each joint by a patch made for the frame (models with\n"
-      "parts: cutis skeleton, synth; docs/guide/patches.md). Vertices and triangles differ from frame to frame: .obj and\n"
-      ".ply are numbered, a .glb has a mesh for every frame and a clip that shows them one by one. --fixed keeps the model's\n"
-      "vertices and triangles, for arrays and morph targets, and says what that costs.\n"
+      "--method patches needs no weights, only parts (cutis skeleton, synth; docs/guide/patches.md): joints bend in bands about\n"
+      "as long as the limb is thick; --band none moves every part rigidly and closes each joint by a patch made for the frame.\n"
+      "Vertices and triangles may differ from frame to frame: .obj, .ply and .stl are numbered, a .glb has a mesh for every\n"
+      "frame and a clip that shows them one by one. --fixed keeps the model's vertices and triangles, for arrays and morph\n"
+      "targets, and says what that costs. One frame as .stl, .obj or .ply is a shell for printing: closed, or nothing is written.\n"
       "JSON keys of patches: file, output, method, remove, fill, fixed, frames, vertices_max, triangles_max,\n"
-      "volume_variation, seconds; --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
+      "volume_variation, seconds; one .stl, .obj or .ply also watertight, pieces, volume, self_intersections, own_crossings,\n"
+      "posed_crossings (as measure counts them); --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
       { COMMON, READING, RUNNING, WRITING, BIT(CLIP), BIT(POSE), BIT(METHOD), BIT(CAGE_POSES),
-          BIT(REMOVE), BIT(FILL), BIT(TRIANGULATE), BIT(FIXED), BIT(WEIGHTED), BIT(BLEND), BIT(FRAMES), BIT(FPS), BIT(INSTANCES), BIT(NORMALS),
+          BIT(REMOVE), BIT(FILL), BIT(BAND), BIT(TRIANGULATE), BIT(FIXED), BIT(WEIGHTED), BIT(BLEND), BIT(FRAMES), BIT(FPS), BIT(INSTANCES), BIT(NORMALS),
           BIT(INFLUENCES), BIT(ASCII) },
       "cutis deform biped.glb --clip walk --method dqs -o walk.npy\tall frames at 30 a second\n"
       "cutis deform biped.glb --clip bend --frames 30 -o bent.obj\tone frame as a mesh\n"
-      "cutis deform biped.glb --clip bend --method patches -o bent.glb\tno weights: rigid parts and patches\n"
+      "cutis deform biped.glb --clip bend --method patches -o bent.glb\tno weights, only parts\n"
+      "cutis deform statue.glb --pose seated.json --method patches -o seated.stl\ta posed shell for printing\n"
       "cutis deform biped.glb --clip twist --method sbs --device opencl --normals n.npy -o p.npy\ton a GPU\n",
       verb_deform },
     { "measure", "[MODEL] RESULT [REFERENCE]", NULL, 1, 3,
@@ -137,6 +140,10 @@ const verb_row cli_verbs[] = {
       "curvature_median {part}, bounds {min, max}, diagonal, curvature {mean_rms, mean_max},\n"
       "edge_stretch_rms, per_frame [{frame, volume, volume_variation, position_rms, position_max, normal_rms}].\n"
       "What cannot be known (no triangles) is null.\n"
+      "--method patches has vertices of its own: JSON keys method, vertices, triangles, frames, rest_volume, volume,\n"
+      "volume_variation, watertight, euler, boundary_edges, self_intersections, intersecting_pairs, bounds, own_crossings\n"
+      "(triangles that cross another one around the same joint: its two parts and the patches of these), posed_crossings (the\n"
+      "others: a hand through a thigh), joints [{part, bend, twist, triangles, volume_left, crossings}], degrees.\n"
       "JSON keys of --plot: file, joint, plots [path], degrees, ways [{name, volume, curvature, patch}]: in % of rest,\n"
       "patch in degrees, an entry per bend.\n",
       { COMMON, READING, RUNNING, BIT(REST), BIT(CLIP), BIT(TIME), BIT(POSE), BIT(METHOD), BIT(WEIGHTED),
@@ -187,7 +194,7 @@ const verb_row cli_verbs[] = {
       "\n"
       "JSON keys: file, output, renderer, seconds (into the clip).\n",
       { COMMON, READING, RUNNING, WRITING, BIT(CLIP), BIT(POSE), BIT(TIME), BIT(METHOD),
-          BIT(METHODS), BIT(REMOVE), BIT(FILL), BIT(PICTURE_SIZE), BIT(CAMERA), BIT(FOCUS), BIT(SHOW), BIT(CAGE_POSES),
+          BIT(METHODS), BIT(REMOVE), BIT(FILL), BIT(BAND), BIT(PICTURE_SIZE), BIT(CAMERA), BIT(FOCUS), BIT(SHOW), BIT(CAGE_POSES),
           BIT(TURNTABLE), BIT(DARK) },
       "cutis render biped.glb --clip bend --methods lbs,sbs,dqs,cor -o sheet.png\tfour methods\n"
       "cutis render fox.glb --clip Run --time 0.3 --show skeleton -o fox.png\twith its bones\n"

@@ -249,8 +249,9 @@ int verb_deform(cli_app *app)
     const int method = option_choice(app, OPTION_METHOD);
     if (method == CUTIS_METHOD_PATCHES) return deform_patches(app);
     if (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL) ||
-        option_given(app, OPTION_TRIANGULATE) || option_given(app, OPTION_FIXED))
-        return app_usage(app, "--remove, --fill, --triangulate and --fixed are for "
+        option_given(app, OPTION_BAND) || option_given(app, OPTION_TRIANGULATE) ||
+        option_given(app, OPTION_FIXED))
+        return app_usage(app, "--remove, --fill, --band, --triangulate and --fixed are for "
                               "--method patches");
     deform_job job = { .path = app->operands[0] };
     int status = prepare(app, &job);

@@ -270,6 +270,9 @@ int verb_measure(cli_app *app)
     measurement m = { 0 };
     int status = check_options(app);
     if (status == EXIT_GOOD && option_given(app, OPTION_PLOT)) return measure_plot(app);
+    if (status == EXIT_GOOD && option_given(app, OPTION_METHOD) &&
+        option_choice(app, OPTION_METHOD) == CUTIS_METHOD_PATCHES)
+        return measure_patches(app);
     if (status == EXIT_GOOD) status = load(app, &m);
     if (status == EXIT_GOOD) status = settle(app, &m);
     if (status == EXIT_GOOD) status = measure_all(app, &m);

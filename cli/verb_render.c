@@ -213,7 +213,8 @@ int verb_render(cli_app *app)
         return app_usage(app, "--time goes with --clip or --cage-poses");
     bool patched = false;
     for (uint32_t i = 0; i < job.shot_count; i++) patched |= picture_is_patched(&job.shots[i]);
-    if (!patched && (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL)))
-        return app_usage(app, "--remove and --fill are for the method patches");
+    if (!patched && (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL) ||
+                     option_given(app, OPTION_BAND)))
+        return app_usage(app, "--remove, --fill and --band are for the method patches");
     return run_job(app, &job);
 }

@@ -44,6 +44,9 @@ typedef enum option_kind {
       "patches: take away what lies beyond a plane, or in the other part's box (default cut)")     \
     X(FILL, "fill", 0, CHOICE, "HOW", "keep mean intersection reduced between", 0, 0,              \
       "patches: keep the volume, or one of the paper's (default keep; box: reduced)")              \
+    X(BAND, "band", 0, CHOICE, "HOW", "girth none", 0, 0,                                          \
+      "patches: bend softly in a band of a limb's girth, or keep parts rigid to their borders "    \
+      "(default girth)")                                                                           \
     X(TRIANGULATE, "triangulate", 0, CHOICE, "HOW", "strips local", 0, 0,                          \
       "patches: strips, which are closed, or the paper's local Delaunay, which may have holes")    \
     X(FIXED, "fixed", 0, FLAG, 0, 0, 0, 0, "patches: the model's own vertices and triangles")      \

@@ -230,6 +230,7 @@ static cutis_result run_bench(void *data)
 typedef struct patch_row {
     const char *what;
     uint32_t vertices, parts, instances, degrees;
+    cutis_patch_band band;
     double seconds, goal; // goal 0: none
 } patch_row;
 
@@ -256,8 +257,9 @@ static int measure(cli_app *app, const cutis_model *model, cutis_device *device,
 {
     patch_bench b = { 0 };
     double budget = option_given(app, OPTION_QUICK) ? 0.2 : 1.0;
-    cutis_result result = time_bench(device, model, (cutis_bind_options){ 0 }, row->instances,
-                                     row->degrees, budget, &b, &row->seconds);
+    const cutis_bind_options options = { .patch_band = row->band };
+    cutis_result result =
+        time_bench(device, model, options, row->instances, row->degrees, budget, &b, &row->seconds);
     row->vertices = b.info.vertex_count;
     row->parts = b.info.part_count;
     close_bench(&b);
@@ -292,7 +294,9 @@ static void report(cli_app *app, const patch_row *rows, uint32_t count, const ch
 int bench_patches(cli_app *app)
 {
     static const uint32_t bends[4] = { 10, 30, 60, 90 };
-    patch_row rows[5] = { 0 };
+    static const char *const KNEES[2] = { "knee", "knee, rigid parts" };
+    static const char *const BODIES[2] = { "body, all joints", "body, rigid parts" };
+    patch_row rows[10] = { 0 }, *row = rows;
     OWN(cutis_device) *device = NULL;
     OWN(cutis_model) *knee = NULL, *body = NULL;
     uint32_t instances = option_count(app, OPTION_INSTANCES, 16);
@@ -302,15 +306,20 @@ int bench_patches(cli_app *app)
     TRY(app_result(
         app, "bench patches",
         make_body(app->context, device, option_count(app, OPTION_VERTICES, 10000), 31, &body)));
-    for (int i = 0; i < 4; i++) {
-        rows[i] =
-            (patch_row){ .what = "knee", .instances = 1, .degrees = bends[i], .goal = 0.25e-3 };
-        if (!(info.kind == CUTIS_DEVICE_CPU)) rows[i].goal = 0;
-        TRY(measure(app, knee, device, &rows[i]));
+    for (int band = 0; band < 2; band++) { // with bands, with patches
+        for (int i = 0; i < 4; i++, row++) {
+            *row = (patch_row){
+                .what = KNEES[band], .instances = 1, .degrees = bends[i], .goal = 0.25e-3
+            };
+            row->band = (cutis_patch_band)band;
+            if (!(info.kind == CUTIS_DEVICE_CPU)) row->goal = 0;
+            TRY(measure(app, knee, device, row));
+        }
+        *row = (patch_row){ .what = BODIES[band], .instances = instances, .degrees = 45 };
+        row->band = (cutis_patch_band)band;
+        if (info.kind == CUTIS_DEVICE_CUDA && instances == 1024) row->goal = 2e-3;
+        TRY(measure(app, body, device, row++));
     }
-    rows[4] = (patch_row){ .what = "body, all joints", .instances = instances, .degrees = 45 };
-    if (info.kind == CUTIS_DEVICE_CUDA && instances == 1024) rows[4].goal = 2e-3;
-    TRY(measure(app, body, device, &rows[4]));
-    report(app, rows, 5, cutis_device_kind_name(info.kind));
+    report(app, rows, 10, cutis_device_kind_name(info.kind));
     return EXIT_GOOD;
 }

@@ -60,7 +60,7 @@ enum { ANGLES = 6, FILLS = 5 };
 #define PATCHES(removal, fill)                                                                     \
     {                                                                                              \
         .method = CUTIS_METHOD_PATCHES, .normals = true, .patch_removal = removal,                 \
-        .patch_fill = fill                                                                         \
+        .patch_fill = fill, .patch_band = CUTIS_PATCH_BAND_NONE                                    \
     }
 static const double DEGREES[ANGLES] = { 10, 30, 50, 70, 90, 110 };
 static const struct {

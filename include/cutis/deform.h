@@ -61,7 +61,7 @@ enum {
       "a coarse mesh moves the body: weighted controls")                                           \
     X(PATCHES, 9, "patches", "blending patches", CUTIS_NEEDS_PARTS,                                \
       CUTIS_CAN_MATRICES | CUTIS_CHANGES_TOPOLOGY,                                                 \
-      "parts stay rigid, a patch made anew each frame closes each joint and keeps its volume")
+      "no weights: joints bend in bands, or rigid parts are closed by patches; volume is kept")
 
 typedef enum cutis_method {
 #define CUTIS_METHOD_ENUM(name, number, text, title, needs, abilities, help)                       \
@@ -102,6 +102,13 @@ typedef enum cutis_patch_fill {
     CUTIS_PATCH_FILL_BETWEEN = 5,
 } cutis_patch_fill;
 
+/// PATCHES (cut and keep): where a joint bends.
+typedef enum cutis_patch_band {
+    CUTIS_PATCH_BAND_GIRTH = 0, ///< in a band about as long as the limb is thick, with the model's
+                                ///< own triangles; patches only where a part leaves its joint
+    CUTIS_PATCH_BAND_NONE = 1,  ///< in the patch alone: parts stay rigid to their borders
+} cutis_patch_band;
+
 /// The zero value: linear blending, positions only, all influences.
 typedef struct cutis_bind_options {
     uint32_t struct_size; ///< sizeof of this struct where you compile; 0: as of version 0.1
@@ -126,6 +133,7 @@ typedef struct cutis_bind_options {
                                 ///< device (PATCHES: 1)
     cutis_patch_removal patch_removal; ///< PATCHES
     cutis_patch_fill patch_fill;       ///< PATCHES
+    cutis_patch_band patch_band;       ///< PATCHES
 } cutis_bind_options;
 
 /// Immutable result of binding; shareable between threads.

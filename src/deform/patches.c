@@ -135,7 +135,10 @@ static cutis_result bind_body(patches_binding *binding, cutis_arena *scratch, pa
     TRY(cutis_patch_body_read(binding->base.model, scratch, &body));
     TRY(cutis_patch_parts_make(&body, &parts));
     TRY(cutis_patch_shapes_make(&body, &parts));
-    TRY(cutis_patch_pack_make(&body, &parts, box, (int)fill - CUTIS_PATCH_FILL_KEEP, pack));
+    // The paper's ways are left as they are: rigid to the border.
+    const bool band =
+        options->patch_band == CUTIS_PATCH_BAND_GIRTH && !box && fill == CUTIS_PATCH_FILL_KEEP;
+    TRY(cutis_patch_pack_make(&body, &parts, box, (int)fill - CUTIS_PATCH_FILL_KEEP, band, pack));
     fill_info(binding, &body, &parts, pack);
     return keep_facts(binding, &body, &parts, pack);
 }

@@ -63,7 +63,6 @@ typedef struct patch_pieces {
     uint32_t *faces;       ///< 3 part vertices, part order
     uint32_t *face_edges;  ///< 3
     int32_t *face_joined;  ///< 3: face in part order, or -1
-    int32_t *edge_faces;   ///< 2 per edge
     double *edge_lengths;
     uint32_t *ring_first, *ring, *ring_edge;
     uint32_t *loop_copies; ///< 2 per place on a loop: part vertex in the parent, in the child

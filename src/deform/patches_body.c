@@ -16,6 +16,9 @@
 #define NOWHERE UINT32_MAX
 #define HEAL    "; cutis skeleton heals that"
 
+// Of a sum of unit normals: below it those of a vertex that was split cancel out.
+static const double NORMAL_LEAST = 1e-3;
+
 // The one mesh instance that has parts.
 static cutis_result find_instance(patch_body *body)
 {
@@ -153,12 +156,32 @@ static cutis_result pair_edges(patch_body *body)
     return CUTIS_OK;
 }
 
+// The file's normals, which a body at rest is to have; of vertices that were split the mean.
+// @return is there one for every welded vertex?
+static bool file_normals(const patch_body *body)
+{
+    uint32_t vertex = 0;
+    for (uint32_t p = 0; p < body->mesh->primitive_count; p++) {
+        const cutis_primitive *primitive = &body->mesh->primitives[p];
+        if (!primitive->normals) return false;
+        for (uint32_t v = 0; v < primitive->vertex_count; v++, vertex++) {
+            const float *n = primitive->normals + 3 * (size_t)v;
+            v3_sum(body->normals + 3 * (size_t)body->weld[vertex], v3(n[0], n[1], n[2]));
+        }
+    }
+    for (size_t v = 0; v < body->vertex_count; v++)
+        if (!(v3_length(v3_of(body->normals + 3 * v)) > NORMAL_LEAST)) return false;
+    return true;
+}
+
 static cutis_result vertex_normals(patch_body *body)
 {
     size_t count = 3 * (size_t)body->vertex_count;
     body->normals = cutis_arena_zero(body->arena, count, sizeof *body->normals);
     if (!body->normals) return cutis_alloc_result(body->context);
-    for (uint32_t f = 0; f < body->face_count; f++) {
+    bool given = file_normals(body);
+    if (!given) memset(body->normals, 0, count * sizeof *body->normals);
+    for (uint32_t f = 0; f < body->face_count && !given; f++) {
         const uint32_t *v = body->faces + 3 * (size_t)f;
         vec3 n = v3_normal_of(body->points + 3 * (size_t)v[0], body->points + 3 * (size_t)v[1],
                               body->points + 3 * (size_t)v[2]);

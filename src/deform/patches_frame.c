@@ -107,6 +107,7 @@ static cutis_result solve(const frame *f)
     const uint32_t joints = f->count * f->binding->info.joint_count;
     RUN(patch_parts, parts, .palette = f->w->palette);
     RUN(patch_joints, joints);
+    RUN(patch_bands, joints);
     RUN(patch_cut, parts);
     RUN(patch_rungs, joints);
     RUN(patch_cut_volume, parts);
@@ -205,7 +206,7 @@ static cutis_result read_reports(const frame *f, uint32_t instance, cutis_patche
         const cutis_patches_joint *joint = &f->binding->joints[k];
         const int32_t parent = w->host_tries[joint->parent], child = w->host_tries[joint->child];
         reports[k] =
-            (cutis_patches_report){ .bend = j->angle,
+            (cutis_patches_report){ .bend = j->bend_all,
                                     .twist = j->twist_angle,
                                     .weight = j->weight,
                                     .flatness = j->flat,
@@ -312,10 +313,10 @@ cutis_result cutis_patches_prepare(const cutis_binding *base, cutis_workspace *w
                                    const cutis_deform_call *call, cutis_stage_batch *batch)
 {
     static const cutis_compute_kernel *const always[] = {
-        &cutis_compute_patch_parts, &cutis_compute_patch_joints,     &cutis_compute_patch_cut,
-        &cutis_compute_patch_rungs, &cutis_compute_patch_cut_volume, &cutis_compute_patch_solve,
-        &cutis_compute_patch_count, &cutis_compute_patch_sum,        &cutis_compute_patch_vertices,
-        &cutis_compute_patch_faces, &cutis_compute_patch_strips,
+        &cutis_compute_patch_parts,    &cutis_compute_patch_joints, &cutis_compute_patch_bands,
+        &cutis_compute_patch_cut,      &cutis_compute_patch_rungs,  &cutis_compute_patch_cut_volume,
+        &cutis_compute_patch_solve,    &cutis_compute_patch_count,  &cutis_compute_patch_sum,
+        &cutis_compute_patch_vertices, &cutis_compute_patch_faces,  &cutis_compute_patch_strips,
     };
     const bool origins = cutis_output_wanted(call, CUTIS_OUTPUT_ORIGINS);
     const bool sources = cutis_output_wanted(call, CUTIS_OUTPUT_SOURCE_VERTICES);

@@ -136,27 +136,6 @@ static void fill_topology(packing *p)
     }
 }
 
-static pvec face_normal(const packing *p, int32_t face)
-{
-    const int32_t *v = (const int32_t *)FILL(p, face_vertex) + 3 * (size_t)face;
-    const pvec *points = FILL(p, vertex_point), x = points[v[0]];
-    return pvec_cross(pvec_minus(points[v[1]], x), pvec_minus(points[v[2]], x));
-}
-
-// Points on edges take their normals from the faces on both sides.
-static void fill_edges(packing *p)
-{
-    pvec *normal = FILL(p, edge_normal);
-    for (uint32_t e = 0; e < p->parts->edge_count; e++) {
-        pvec sum = pvec_make(0, 0, 0);
-        for (int k = 0; k < 2; k++) {
-            int32_t face = (int32_t)p->parts->edge_faces[2 * (size_t)e + k];
-            if (face >= 0) sum = pvec_plus(sum, face_normal(p, face));
-        }
-        normal[e] = sum;
-    }
-}
-
 // Which slots, shares and reaches belong to an entry.
 static void fill_entries(packing *p)
 {
@@ -437,7 +416,7 @@ static cutis_result place_all(packing *p)
 }
 
 cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *parts, int box,
-                                   int fill, patch_pack *out)
+                                   int fill, bool band, patch_pack *out)
 {
     packing p = { .body = body, .parts = parts, .out = out };
     *out = (patch_pack){ .arguments = { .box = box, .fill = fill } };
@@ -445,12 +424,12 @@ cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *p
     TRY(count_all(&p));
     TRY(place_all(&p));
     fill_topology(&p);
-    fill_edges(&p);
     fill_entries(&p);
     fill_joint_ranges(&p);
     fill_joints(&p);
     fill_parts(&p);
     fill_conics(&p);
     TRY(fill_distances(&p));
+    TRY(cutis_patch_pack_bands(body, parts, out, band));
     return cutis_patch_pack_rest(body, parts, out);
 }

@@ -13,14 +13,20 @@ typedef struct patch_pack {
     patch_arguments arguments; ///< without the capacities of outputs
 } patch_pack;
 
-/// @param box 1: the paper's removal; @param fill patch_fill_kind. The body lies in its arena.
+/// @param box 1: the paper's removal; @param fill patch_fill_kind; @param band joints bend softly.
+/// The body lies in its arena.
 cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *parts, int box,
-                                   int fill, patch_pack *out);
+                                   int fill, bool band, patch_pack *out);
 
 // patches_rest.c
 /// What the rest topology needs (body_place, body_rest_vertex), when all else is filled.
 cutis_result cutis_patch_pack_rest(const patch_body *body, const patch_pieces *parts,
                                    const patch_pack *pack);
+
+// patches_band.c
+/// The bands in which joints bend softly, when all else is filled; not `wanted`: none.
+cutis_result cutis_patch_pack_bands(const patch_body *body, const patch_pieces *parts,
+                                    const patch_pack *pack, bool wanted);
 
 // patches_places.c: where the arrays of kernel/patches_fields.h lie in the two buffers of a body
 /// A row of the tables, as numbers.

@@ -98,9 +98,8 @@ static cutis_result number_edges(const patch_body *body, patch_pieces *out)
     cutis_edge *edges;
     out->face_edges = cutis_arena_alloc(body->arena, count, sizeof(uint32_t));
     out->face_joined = cutis_arena_alloc(body->arena, count, sizeof(int32_t));
-    out->edge_faces = cutis_arena_alloc(body->arena, 2 * count, sizeof(int32_t));
     out->edge_lengths = cutis_arena_alloc(body->arena, count, sizeof(double));
-    if (!out->face_edges || !out->face_joined || !out->edge_faces || !out->edge_lengths)
+    if (!out->face_edges || !out->face_joined || !out->edge_lengths)
         return cutis_alloc_result(body->context);
     memset(out->face_joined, 0xff, count * sizeof *out->face_joined);
     TRY(cutis_edges_sort(body->arena, out->faces, NULL, body->face_count, &edges, &count));
@@ -110,14 +109,11 @@ static cutis_result number_edges(const patch_body *body, patch_pieces *out)
         const double *b = body->points + 3 * (size_t)out->welded[edges[i].high];
         out->edge_lengths[e] = v3_distance_of(a, b);
         out->face_edges[edges[i].half] = e;
-        out->edge_faces[2 * (size_t)e] = (int32_t)(edges[i].half / 3);
-        out->edge_faces[2 * (size_t)e + 1] = -1;
         n = cutis_edges_run(edges, count, i) > 1 ? 2 : 1;
         if (n == 2) {
             out->face_edges[edges[i + 1].half] = e;
             out->face_joined[edges[i].half] = (int32_t)(edges[i + 1].half / 3);
             out->face_joined[edges[i + 1].half] = (int32_t)(edges[i].half / 3);
-            out->edge_faces[2 * (size_t)e + 1] = (int32_t)(edges[i + 1].half / 3);
         }
     }
     return CUTIS_OK;

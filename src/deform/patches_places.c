@@ -36,8 +36,9 @@ static uint64_t units_of(const patch_field *field, const uint64_t *counts)
 // The last step of the launch that a step is part of.
 static uint32_t launch_of(uint32_t step)
 {
-    static const uint8_t ends[] = { PATCH_STEP_PARTS, PATCH_STEP_JOINTS,     PATCH_STEP_BORDER,
-                                    PATCH_STEP_WELD,  PATCH_STEP_CUT_VOLUME, PATCH_STEP_NUMBER };
+    static const uint8_t ends[] = { PATCH_STEP_PARTS,  PATCH_STEP_JOINTS, PATCH_STEP_BANDS,
+                                    PATCH_STEP_BORDER, PATCH_STEP_WELD,   PATCH_STEP_CUT_VOLUME,
+                                    PATCH_STEP_NUMBER };
     for (size_t k = 0; k < sizeof ends; k++)
         if (step <= ends[k]) return ends[k];
     return step; // from here on every step is a launch

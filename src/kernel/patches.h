@@ -192,4 +192,16 @@ FN pvec patch_arc(pvec p, pvec back, pquat swing, double t)
     return pquat_turned(q, pvec_mix(p, back, t));
 }
 
+// How far a vertex lies from an entry's loop.
+FN double patch_far_of(patch_work w, int entry, int vertex)
+{
+    return body_far(w)[body_entry_at(w)[entry] + vertex];
+}
+
+// How much of a joint's swelling a share of its bend has: most in the middle, none at both ends.
+FN double patch_bump(double share)
+{
+    return 4.0 * share * (1.0 - share);
+}
+
 #endif

@@ -49,16 +49,16 @@ FN int patch_edge_end(patch_work w, int vertex, int edge)
 // The slot of a vertex that stays where it is or was moved onto the border.
 PATCH_FN void patch_slot_vertex(patch_work w, int entry, int v, int slot)
 {
-    pvec point = body_vertex_point(w)[v];
+    pvec point = patch_point(w, v);
     int loop = body_vertex_loop(w)[v];
-    double far = patch_far(w, entry, v), along = -1.0, t = 0.0;
+    double far = patch_far_of(w, entry, v), along = -1.0, t = 0.0;
     int other = v;
     if (loop >= 0) along = body_vertex_place(w)[v];
     if (work_state(w)[v] == PATCH_ZERO) {
         other = patch_edge_end(w, v, work_snap_edge(w)[v]);
         t = work_snap(w)[v];
-        point = pvec_mix(point, body_vertex_point(w)[other], t);
-        far += t * (patch_far(w, entry, other) - far);
+        point = pvec_mix(point, patch_point(w, other), t);
+        far += t * (patch_far_of(w, entry, other) - far);
     }
     patch_slot_put(w, slot, v, point, far, along, v, other, t);
     work_slot(w)[v] = slot;
@@ -67,12 +67,12 @@ PATCH_FN void patch_slot_vertex(patch_work w, int entry, int v, int slot)
 FN void patch_slot_split(patch_work w, int entry, int kept, int removed, int edge, int slot)
 {
     double t = patch_crossing(w, kept, removed);
-    double low = patch_far(w, entry, kept), along = -1.0;
+    double low = patch_far_of(w, entry, kept), along = -1.0;
     if (t < PATCH_SPLIT_EDGE) t = PATCH_SPLIT_EDGE;
     if (t > 1.0 - PATCH_SPLIT_EDGE) t = 1.0 - PATCH_SPLIT_EDGE;
     if (patch_on_one_loop(w, kept, removed)) along = patch_place(w, kept, removed, t);
-    pvec point = pvec_mix(body_vertex_point(w)[kept], body_vertex_point(w)[removed], t);
-    double far = low + t * (patch_far(w, entry, removed) - low);
+    pvec point = pvec_mix(patch_point(w, kept), patch_point(w, removed), t);
+    double far = low + t * (patch_far_of(w, entry, removed) - low);
     patch_slot_put(w, slot, -1 - edge, point, far, along, kept, removed, t);
     work_edge_slot(w)[edge] = slot;
 }
@@ -319,8 +319,8 @@ TEAM_FN int patch_borders(patch_work w, patch_cutting c, int removed TEAM_PARAM)
 // Rest position of a corner that is not removed, from the centre.
 FN pvec patch_corner(patch_work w, int v, pvec centre)
 {
-    pvec x = work_state(w)[v] == PATCH_ZERO ? work_slot_point(w)[work_slot(w)[v]]
-                                            : body_vertex_point(w)[v];
+    pvec x =
+        work_state(w)[v] == PATCH_ZERO ? work_slot_point(w)[work_slot(w)[v]] : patch_point(w, v);
     return pvec_minus(x, centre);
 }
 
@@ -348,11 +348,10 @@ FN double patch_left_volume(patch_work w, int face, int corner, pvec centre)
 FN double patch_face_loss(patch_work w, int face, int entry)
 {
     GLOBAL const int *v = body_face_vertex(w) + 3 * face;
-    GLOBAL const pvec *points = body_vertex_point(w);
     pvec centre = body_joint_centre(w)[body_entry_joint(w)[entry]];
-    pvec x = pvec_minus(points[v[0]], centre);
-    pvec y = pvec_minus(points[v[1]], centre);
-    pvec z = pvec_minus(points[v[2]], centre);
+    pvec x = pvec_minus(patch_point(w, v[0]), centre);
+    pvec y = pvec_minus(patch_point(w, v[1]), centre);
+    pvec z = pvec_minus(patch_point(w, v[2]), centre);
     double left = patch_left_volume(w, face, patch_first_removed(w, face), centre);
     return (left - pvec_det(x, y, z)) / 6.0;
 }

@@ -48,6 +48,16 @@ FN int patch_fits(patch_work w, GLOBAL const int *counts)
            counts[2 * w.instance + 1] <= w.given->face_capacity;
 }
 
+// Are all faces of parts of which nothing is cut?
+FN int patch_faces_whole(patch_work w, int first, int end)
+{
+    GLOBAL const int *faces = body_face_vertex(w), *parts = body_vertex_part(w);
+    int last = parts[faces[3 * (end - 1)]], touched = 0;
+    for (int part = parts[faces[3 * first]]; part <= last; part++)
+        touched |= work_touched_count(w)[part];
+    return touched == 0;
+}
+
 // Blocks of vertices, then blocks of faces.
 TEAM_KERNEL(patch_count, PATCH_COUNT_BUFFERS)
 {
@@ -60,8 +70,9 @@ TEAM_KERNEL(patch_count, PATCH_COUNT_BUFFERS)
             sum += patch_is_out(w, v);
     } else {
         block -= vertex_blocks;
-        TEAM_EACH (f, block * PATCH_BLOCK, patch_block_end(block, given.face_count))
-            sum += patch_faces_left(w, f);
+        int first = block * PATCH_BLOCK, end = patch_block_end(block, given.face_count);
+        int whole = patch_faces_whole(w, first, end);
+        TEAM_EACH (f, first, end) sum += whole ? 1 : patch_faces_left(w, f);
     }
     sum = team_total(sum);
     GLOBAL int *out = item % blocks < vertex_blocks ? work_block_vertex(w) : work_block_face(w);
@@ -157,12 +168,16 @@ TEAM_KERNEL(patch_vertices, PATCH_VERTICES_BUFFERS)
         GLOBAL const double *m = work_matrix(w) + 12 * part;
         if (part != last) shrink = patch_inverse_scale(m);
         last = part;
-        pvec x =
-            work_state(w)[v] == PATCH_ZERO ? work_slot_point(w)[slot] : body_vertex_point(w)[v];
+        int soft = patch_in_band(w, v);
+        pvec x = work_state(w)[v] == PATCH_ZERO ? work_slot_point(w)[slot]
+                 : soft                         ? work_soft_point(w)[v]
+                                                : body_vertex_point(w)[v];
         patch_store(positions, patch_element(w, given.positions, place), pvec_moved(m, x));
-        if (normals)
+        if (normals) {
+            pvec n = soft ? patch_soft_normal(w, v) : body_vertex_normal(w)[v];
             patch_store(normals, patch_element(w, given.normals, place),
-                        pvec_times(patch_rotated(m, body_vertex_normal(w)[v]), shrink));
+                        pvec_times(patch_rotated(m, n), shrink));
+        }
         work_vertex_out(w)[v] = place;
         if (slot < 0) continue;
         int guest = work_slot_guest(w)[slot];
@@ -257,28 +272,6 @@ TEAM_KERNEL(patch_faces, PATCH_FACES_BUFFERS)
     ITEM_END
 }
 
-// Normals of the rest faces that a border point still touches, weighted by area.
-PATCH_FN pvec patch_kept_normals(patch_work w, int node)
-{
-    pvec sum = pvec_make(0, 0, 0);
-    GLOBAL const int *ring = body_ring(w), *first = body_ring_first(w);
-    GLOBAL const pvec *points = body_vertex_point(w);
-    if (node < 0) return body_edge_normal(w)[-1 - node];
-    int begin = first[node], degree = first[node + 1] - begin;
-    int faces = body_vertex_loop(w)[node] < 0 ? degree : degree - 1;
-    pvec x = points[node], a = pvec_minus(points[ring[begin]], x);
-    int a_kept = work_state(w)[ring[begin]] == PATCH_KEPT;
-    for (int k = 1; k <= faces; k++) {
-        int v = ring[begin + (k == degree ? 0 : k)];
-        int b_kept = work_state(w)[v] == PATCH_KEPT;
-        pvec b = pvec_minus(points[v], x);
-        if (a_kept || b_kept) sum = pvec_plus(sum, pvec_cross(a, b));
-        a = b;
-        a_kept = b_kept;
-    }
-    return sum;
-}
-
 /// Where the triangles of a strip go.
 STRUCT(patch_target)
 {
@@ -287,15 +280,11 @@ STRUCT(patch_target)
     int at, sample_out, label;
 };
 
-// What a strip has summed at a point of a rung: at its ends, or at a sample. The strips before and
-// after a rung each have a place.
+// What a strip has summed at a sample of a rung (its ends take their normals from the parts). The
+// strips before and after a rung each have a place.
 FN void patch_put_sum(patch_work w, patch_case c, patch_rail t, int at, int before, pvec sum)
 {
-    if (at == 0)
-        work_rung_normal(w)[4 * t.rung + before] = sum;
-    else if (at == t.last)
-        work_rung_normal(w)[4 * t.rung + 2 + before] = sum;
-    else
+    if (at > 0 && at < t.last)
         work_sample_normal(w)[2 * (c.point + t.first + at - 1) + before] = sum;
 }
 
@@ -337,55 +326,33 @@ FN void patch_put_strip(patch_work w, patch_case c, patch_strip s, patch_target 
             b = x, b_sum = n, b_id = id, b_out = to;
         }
     }
-    if (!normals) return;
-    patch_put_sum(w, c, p, s.a, 0, a_sum);
-    patch_put_sum(w, c, q, s.b, 1, b_sum);
-    if (p.last == 0) work_rung_normal(w)[4 * p.rung + 2] = none; // a weld has one point
-    if (q.last == 0) work_rung_normal(w)[4 * q.rung + 3] = none;
 }
 
-// A rung: the strip after it, and whether it is the first of its slots.
+// The strip after a rung.
 FN void patch_put_rung(patch_work w, patch_case c, int rungs, int index, patch_target out,
                        int normals)
 {
-    int before = c.rung + (index == 0 ? rungs - 1 : index - 1), rung = c.rung + index;
-    int p = work_rung_p(w)[rung], q = work_rung_c(w)[rung];
-    out.at += work_rung_face(w)[rung];
-    if (work_rung_p(w)[before] != p) work_slot_rung(w)[p] = index;
-    if (work_rung_c(w)[before] != q) work_slot_rung(w)[q] = index;
+    out.at += work_rung_face(w)[c.rung + index];
     patch_put_strip(w, c, patch_strip_of(w, c, rungs, index), out, normals);
 }
 
-// What the rungs of a slot have summed at it. They follow each other.
-FN pvec patch_slot_sum(patch_work w, patch_case c, int rungs, int slot, int child)
-{
-    GLOBAL const int *ends = (child ? work_rung_c(w) : work_rung_p(w)) + c.rung;
-    pvec sum = pvec_make(0, 0, 0);
-    int i = work_slot_rung(w)[slot];
-    while (ends[i] == slot) {
-        GLOBAL const pvec *sums = work_rung_normal(w) + 4 * (c.rung + i) + 2 * child;
-        sum = pvec_plus(sum, pvec_plus(sums[1], sums[0]));
-        i = i + 1 == rungs ? 0 : i + 1;
-    }
-    return sum;
-}
-
-// Normal of a border point: the patch, and the faces that are left there.
-PATCH_FN pvec patch_slot_normal(patch_work w, patch_case c, int rungs, int slot, int child)
+// Normal of a border point, in the parent's rest space: that of the part's own surface there, so
+// that nothing shows where the patch begins. Where the borders of both parts meet, their mean.
+PATCH_FN pvec patch_slot_normal(patch_work w, patch_case c, int slot, int child)
 {
     GLOBAL const double *turn = work_joint(w)[c.joint].turn;
     int guest = child ? -1 : work_slot_guest(w)[slot];
-    pvec kept = patch_kept_normals(w, work_slot_node(w)[slot]);
-    pvec sum = patch_slot_sum(w, c, rungs, slot, child);
-    sum = pvec_plus(sum, child ? pvec_turned(turn, kept) : kept);
-    if (guest < 0) return sum;
-    kept = patch_kept_normals(w, work_slot_node(w)[guest]);
-    sum = pvec_plus(sum, patch_slot_sum(w, c, rungs, guest, 1));
-    return pvec_plus(sum, pvec_turned(turn, kept));
+    pvec n = pvec_unit(pvec_mix(patch_normal(w, work_slot_from(w)[slot]),
+                                patch_normal(w, work_slot_to(w)[slot]), work_slot_t(w)[slot]));
+    if (child) n = pvec_turned(turn, n);
+    if (guest < 0) return n;
+    pvec its = pvec_mix(patch_normal(w, work_slot_from(w)[guest]),
+                        patch_normal(w, work_slot_to(w)[guest]), work_slot_t(w)[guest]);
+    return pvec_plus(n, pvec_turned(turn, pvec_unit(its)));
 }
 
-TEAM_FN void patch_put_slots(patch_work w, patch_case c, int rungs, int child,
-                             GLOBAL float *positions, GLOBAL float *normals)
+TEAM_FN void patch_put_slots(patch_work w, patch_case c, int child, GLOBAL float *positions,
+                             GLOBAL float *normals)
 {
     GLOBAL const int *parts = body_joint_part(w) + 2 * c.joint;
     GLOBAL const double *parent = work_matrix(w) + 12 * parts[0];
@@ -398,7 +365,7 @@ TEAM_FN void patch_put_slots(patch_work w, patch_case c, int rungs, int child,
             patch_store(positions, patch_element(w, w.given->positions, k),
                         pvec_moved(matrix, work_slot_point(w)[i]));
         if (!normals) continue;
-        pvec n = patch_slot_normal(w, c, rungs, i, child);
+        pvec n = patch_slot_normal(w, c, i, child);
         if (pvec_dot(n, n) > 0.0)
             patch_store(normals, patch_element(w, w.given->normals, k), patch_direction(parent, n));
     }
@@ -438,8 +405,8 @@ TEAM_KERNEL(patch_strips, PATCH_STRIPS_BUFFERS)
         out.label = given.part_count + joint;
         TEAM_EACH (i, 0, rungs) patch_put_rung(w, c, rungs, i, out, normals != 0);
         TEAM_SYNC;
-        patch_put_slots(w, c, rungs, 0, positions, normals);
-        patch_put_slots(w, c, rungs, 1, positions, normals);
+        patch_put_slots(w, c, 0, positions, normals);
+        patch_put_slots(w, c, 1, positions, normals);
         patch_put_samples(w, c, j->points, out.sample_out, positions, normals);
     }
     ITEM_END

@@ -56,11 +56,23 @@ STRUCT(patch_cut_shape)
     double bend, slope;          // slope of the cut of a loop across the limb, and of this one
 };
 
+/// The band in which a joint bends softly.
+STRUCT(patch_band)
+{
+    double volume;    // six times that of its faces at rest, over the centre
+    int there, inner; // inner: faces with all corners in it
+};
+
 /// A joint in this frame.
 STRUCT(patch_joint)
 {
     double turn[9];  // R, child to parent
-    double twist[9]; // T
+    double twist[9]; // T; of a joint with bands R
+    pquat soft;      // the turn of its bands, whole
+    pvec inner;      // where it presses them together; shorter where it twists
+    double swell;    // and by how much they swell
+    double gained;   // volume that is too much all the same
+    double bend_all; // the bend, of bands too
     pvec offset;     // where the centre goes
     pvec axis;       // of the bend, unit
     pquat swing;
@@ -76,13 +88,13 @@ STRUCT(patch_joint)
     double times[PATCH_TIMES + 1]; // parameters of evenly spaced points of a rear rung
     patch_cut_shape shape[2];      // parent, child
     int moves;                     // 0: at rest
+    int softly;                    // its bands turn
     int bent;                      // parts are removed
     int shift;                     // child's place on the loop = parent's + shift
     int rungs, points, faces;      // of its patch
     int vertex_out;                // first output vertex of its split points; samples follow
     int face_out;
     int splits_out; // split points that became vertices of their own
-    int unused;
 };
 
 /// A point of a rear rung: so much of the parent's end, the control point, the child's end.
@@ -106,6 +118,7 @@ STRUCT(patch_sums)
 enum patch_step {
     PATCH_STEP_PARTS,
     PATCH_STEP_JOINTS,
+    PATCH_STEP_BANDS,
     PATCH_STEP_CUT,   // what is removed
     PATCH_STEP_PINCH, // removal by boxes: again and again, with FLOOD, until nothing changes
     PATCH_STEP_FLOOD,
@@ -189,19 +202,26 @@ enum patch_count {
     F(joint_plane, pvec, 1, JOINTS)   /* normal of the loop, parent to child */                    \
     F(joint_width, double, 1, JOINTS) /* shorter half axis of the loop */                          \
     F(joint_step, double, 1, JOINTS)  /* sampling length */                                        \
-    F(loop_vertex, int, 2, PLACES)    /* part vertex in the parent, in the child */                \
-    F(loop_shift, double, 9, PLACES)  /* sums of y[i + k] y[i]^T, for every shift k of a loop */   \
+    F(joint_band, patch_band, 1, JOINTS)                                                           \
+    F(band_first, int, 1, JOINTS_1) /* of a joint's band the first vertex in this list */          \
+    F(band_vertex, int, 1, VERTICES)                                                               \
+    F(band_face_first, int, 1, JOINTS_1) /* and the first face that it moves */                    \
+    F(band_face, int, 3, FACES)                                                                    \
+    F(loop_vertex, int, 2, PLACES)   /* part vertex in the parent, in the child */                 \
+    F(loop_shift, double, 9, PLACES) /* sums of y[i + k] y[i]^T, for every shift k of a loop */    \
     F(vertex_part, int, 1, VERTICES)                                                               \
     F(vertex_loop, int, 1, VERTICES)  /* joint, or -1 */                                           \
     F(vertex_place, int, 1, VERTICES) /* place on the loop, from its first */                      \
     F(vertex_file, int, 1, VERTICES)  /* a vertex of the model */                                  \
     F(vertex_point, pvec, 1, VERTICES)                                                             \
     F(vertex_normal, pvec, 1, VERTICES)                                                            \
-    F(vertex_tip, double, 1, VERTICES) /* of leaves: distance to the tip */                        \
+    F(vertex_tip, double, 1, VERTICES)   /* of leaves: distance to the tip */                      \
+    F(vertex_band, int, 1, VERTICES)     /* the joint whose band it is in, or -1 */                \
+    F(vertex_share, double, 1, VERTICES) /* what it takes of that joint's bend */                  \
+    F(vertex_slope, pvec, 1, VERTICES)   /* and its gradient */                                    \
     F(ring_first, int, 1, VERTICES_1)                                                              \
     F(ring, int, 1, RINGS) /* neighbours counter-clockwise; on a loop from border to border */     \
     F(ring_edge, int, 1, RINGS)                                                                    \
-    F(edge_normal, pvec, 1, EDGES) /* of its faces together, weighted by area */                   \
     F(face_vertex, int, 3, FACES)                                                                  \
     F(face_edge, int, 3, FACES)   /* from corner k to k + 1 */                                     \
     F(face_joined, int, 3, FACES) /* the face across it in the same part, or -1 */                 \
@@ -218,15 +238,18 @@ enum patch_count {
 #define PATCH_WORK_FIELDS(F)                                                                       \
     F(matrix, double, 12, PARTS, PARTS, SOURCES) /* part to world */                               \
     F(joint, patch_joint, 1, JOINTS, JOINTS, REPORT)                                               \
+    F(swell_sum, double, 4 * TEAM_PARTS, JOINTS, BANDS, BANDS)                                     \
     /* vertices */                                                                                 \
-    F(state, int, 1, VERTICES, CUT, SOURCES)    /* patch_state */                                  \
-    F(owner, int, 1, VERTICES, CUT, REST)       /* entry that removes it, or -1 */                 \
-    F(slot, int, 1, VERTICES, CUT, SOURCES)     /* its border slot, or -1 */                       \
-    F(snap_edge, int, 1, VERTICES, CUT, BORDER) /* edge a vertex may be moved along, or -1 */      \
-    F(snap, double, 1, VERTICES, SNAP, BORDER)  /* how far, of the edge's length */                \
-    F(snapped, int, 1, VERTICES, SNAP, SNAP)    /* is it moved? */                                 \
-    F(seen, int, 1, VERTICES, FLOOD, FLOOD)     /* is it connected with the seed?      */          \
-    F(pinched, int, 1, VERTICES, PINCH, PINCH)  /* removed vertices whose rings are looked at */   \
+    F(soft_point, pvec, 1, VERTICES, BANDS, SOURCES) /* of bands: where it is in rest space */     \
+    F(soft_grow, pvec, 1, VERTICES, BANDS, BANDS)    /* where swelling takes it */                 \
+    F(state, int, 1, VERTICES, CUT, SOURCES)         /* patch_state */                             \
+    F(owner, int, 1, VERTICES, CUT, REST)            /* entry that removes it, or -1 */            \
+    F(slot, int, 1, VERTICES, CUT, SOURCES)          /* its border slot, or -1 */                  \
+    F(snap_edge, int, 1, VERTICES, CUT, BORDER)      /* edge a vertex may be moved along, or -1 */ \
+    F(snap, double, 1, VERTICES, SNAP, BORDER)       /* how far, of the edge's length */           \
+    F(snapped, int, 1, VERTICES, SNAP, SNAP)         /* is it moved? */                            \
+    F(seen, int, 1, VERTICES, FLOOD, FLOOD)          /* is it connected with the seed?      */     \
+    F(pinched, int, 1, VERTICES, PINCH, PINCH) /* removed vertices whose rings are looked at */    \
     F(vertex_out, int, 1, VERTICES, VERTICES, SOURCES) /* -1: removed, -2 - slot: that slot's */   \
     F(edge_slot, int, 1, EDGES, CUT, FACES)            /* slot of the point that splits it */      \
     /* entries */                                                                                  \
@@ -241,7 +264,7 @@ enum patch_count {
     /* parts */                                                                                    \
     F(tries, int, 1, PARTS, BORDER, REPORT)                                                        \
     F(removed, int, 1, PARTS, PINCH, FLOOD) /* what one lane tells the others */                   \
-    F(touched_count, int, 1, PARTS, BORDER, CUT_VOLUME)                                            \
+    F(touched_count, int, 1, PARTS, BORDER, COUNT)                                                 \
     F(touched, int, 1, FACES, BORDER, CUT_VOLUME) /* faces with removed or moved vertices */       \
     /* slots: points of a border */                                                                \
     F(slot_node, int, 1, SLOTS, BORDER, SOURCES) /* vertex, or -1 - edge */                        \
@@ -260,7 +283,6 @@ enum patch_count {
     F(slot_gap, double, 1, SLOTS, ANCHORS, WALK)    /* by rank: distance to the next */            \
     F(slot_on_loop, int, 1, SLOTS, ANCHORS, WALK)   /* by rank */                                  \
     F(slot_out, int, 1, SLOTS, NUMBER, SOURCES) /* vertex; -1 - n: split point n of the joint */   \
-    F(slot_rung, int, 1, SLOTS, STRIPS, STRIPS) /* its first rung */                               \
     /* rungs: from a slot of the parent to one of the child */                                     \
     F(anchor_rank, int, 1, RUNGS, ANCHORS, WALK)    /* of the parent's slot */                     \
     F(anchor_partner, int, 1, RUNGS, ANCHORS, WALK) /* of the child's */                           \
@@ -282,8 +304,7 @@ enum patch_count {
     F(rung_count, int, 1, RUNGS, KEEP, SOURCES) /* inner samples */                                \
     F(rung_first, int, 1, RUNGS, KEEP, SOURCES) /* first of them, from the joint's first */        \
     F(rung_face, int, 1, RUNGS, NUMBER, STRIPS) /* first triangle of the strip to the next rung */ \
-    F(rung_normal, pvec, 4, RUNGS, STRIPS, STRIPS) /* sums at its ends: after it and before it */  \
-    F(sample, pvec, 1, POINTS, KEEP, STRIPS)       /* parent's rest space */                       \
+    F(sample, pvec, 1, POINTS, KEEP, STRIPS)    /* parent's rest space */                          \
     F(sample_normal, pvec, 2, POINTS, STRIPS, STRIPS)                                              \
     /* output */                                                                                   \
     F(block_vertex, int, 1, VERTEX_BLOCKS, COUNT, SOURCES) /* first output vertex of a block */    \

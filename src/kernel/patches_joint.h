@@ -6,7 +6,7 @@
 #ifndef CUTIS_KERNEL_PATCHES_JOINT_H
 #define CUTIS_KERNEL_PATCHES_JOINT_H
 
-#include "patches.h"
+#include "patches_band.h"
 
 // Matrices come as floats: what differs from rest by less than their rounding over a chain of
 // joints is rest, so that a body at rest is its file to the bit.
@@ -194,7 +194,14 @@ PATCH_FN void patch_joint_bend(patch_work w, int joint, pquat swing, GLOBAL patc
     }
 }
 
-// Swing, twist and shift of a joint from where its parent and child are.
+FN double patch_turn_angle(pquat q)
+{
+    double sine = ROOT(q.x * q.x + q.y * q.y + q.z * q.z);
+    return q.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / q.w) : 3.141592653589793;
+}
+
+// Swing, twist and shift of a joint from where its parent and child are: nothing of them is left
+// where bands turn it.
 FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
 {
     GLOBAL const int *parts = body_joint_part(w) + 2 * joint;
@@ -206,19 +213,25 @@ FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
     double square =
         pvec_dot(rows[0], rows[0]) + pvec_dot(rows[1], rows[1]) + pvec_dot(rows[2], rows[2]);
     pquat q = pquat_of(ROOT(square / 3.0), rows[0], rows[1], rows[2]);
+    if (q.w < 0.0) q = pquat_make(-q.w, -q.x, -q.y, -q.z);
     int near = pvec_length(offset) <= PATCH_REST_SHIFT * w.given->diagonal;
     if (near) offset = pvec_make(0, 0, 0);
     int still = 2.0 * ROOT(q.x * q.x + q.y * q.y + q.z * q.z) <= PATCH_REST_ANGLE;
     if (still) q = pquat_make(1, 0, 0, 0);
     patch_swing_twist(q, body_joint_limb(w)[joint], &swing, &twist);
+    j->bend_all = patch_turn_angle(swing);
+    j->twist_angle = patch_turn_angle(twist);
+    j->softly = near && !still && body_joint_band(w)[joint].there;
+    if (j->softly) swing = pquat_make(1, 0, 0, 0), twist = q;
+    j->soft = q;
+    j->inner = pvec_cross(pvec_unit(pvec_make(q.x, q.y, q.z)), body_joint_limb(w)[joint]);
+    j->swell = j->gained = 0.0;
     pquat_put_matrix(q, j->turn);
     pquat_put_matrix(twist, j->twist);
     j->offset = offset;
     j->swing = swing;
-    double sine = ROOT(twist.x * twist.x + twist.y * twist.y + twist.z * twist.z);
-    j->twist_angle = twist.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / twist.w) : 3.141592653589793;
     j->moves = !still || !near;
-    j->shift = still ? 0 : patch_loop_shift(w, joint, j->twist);
+    j->shift = still || j->softly ? 0 : patch_loop_shift(w, joint, j->twist);
     return swing;
 }
 

@@ -85,7 +85,7 @@ PATCH_FN pvec patch_rest_vertex(patch_work w, int v)
     }
     if (state == PATCH_ZERO)
         return pvec_moved(matrices + 12 * part, work_slot_point(w)[work_slot(w)[v]]);
-    if (state == PATCH_KEPT) return pvec_moved(matrices + 12 * part, body_vertex_point(w)[v]);
+    if (state == PATCH_KEPT) return pvec_moved(matrices + 12 * part, patch_point(w, v));
     int entry = work_owner(w)[v], joint = body_entry_joint(w)[entry];
     int at = body_entry_at(w)[entry] + v;
     pvec x =

@@ -205,7 +205,7 @@ TEAM_KERNEL(patch_solve, PATCH_SOLVE_BUFFERS)
     GLOBAL const int *parts = body_joint_part(w) + 2 * joint;
     GLOBAL const double *volumes = body_part_volume(w);
     patch_case c = patch_case_of(w, joint);
-    double cut = j->cut[0] + j->cut[1];
+    double cut = j->cut[0] + j->cut[1]; // what bands gained or lost is not the patch's to put right
     double whole = volumes[parts[0]] + volumes[parts[1]], left = 0.0;
     int rungs = j->rungs;
     if (given.fill == PATCH_FILL_KEEP && j->bent) {
@@ -221,7 +221,7 @@ TEAM_KERNEL(patch_solve, PATCH_SOLVE_BUFFERS)
     splits = patch_number_splits(w, c.c_first, c.c_count, splits TEAM_PASS);
     patch_share_splits(w, c);
     if (TEAM_LANE == 0) {
-        j->left = left;
+        j->left = left + j->gained;
         j->points = points;
         j->faces = faces;
         j->splits_out = splits;

@@ -76,22 +76,16 @@ FN void patch_share(patch_work w, int part, int entry)
         shares[k - first] = patch_least(0.8, need / (need + patch_need(w, k)));
 }
 
-// How far a vertex lies from an entry's loop.
-FN double patch_far(patch_work w, int entry, int vertex)
-{
-    return body_far(w)[body_entry_at(w)[entry] + vertex];
-}
-
 // How far a vertex lies inside the territory of an entry of its part.
 FN double patch_territory(patch_work w, int part, int entry, int vertex)
 {
     int first = body_part_entry(w)[part], end = body_part_entry(w)[part + 1];
     GLOBAL const double *shares = work_share(w) + body_entry_share(w)[entry];
     double mu = body_part_step(w)[part];
-    double own = patch_far(w, entry, vertex);
+    double own = patch_far_of(w, entry, vertex);
     double inside = 1.15 * patch_need(w, entry) - own;
     for (int k = first; k < end; k++) {
-        double share = shares[k - first], far = patch_far(w, k, vertex);
+        double share = shares[k - first], far = patch_far_of(w, k, vertex);
         double left = share * far - (1.0 - share) * own - mu;
         inside = k != entry ? patch_least(inside, left) : inside;
     }
@@ -102,7 +96,7 @@ FN double patch_territory(patch_work w, int part, int entry, int vertex)
 
 FN double patch_value_of(patch_work w, int part, int entry, int vertex, double shrink)
 {
-    double beyond = patch_beyond(w, entry, body_vertex_point(w)[vertex]);
+    double beyond = patch_beyond(w, entry, patch_point(w, vertex));
     return patch_least(beyond, patch_territory(w, part, entry, vertex) - shrink);
 }
 

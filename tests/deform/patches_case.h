@@ -169,6 +169,9 @@ static inline double patch_run_volume(const patch_run *r)
     return mesh_volume(r->counts[1], r->positions, r->indices);
 }
 
+/// Most tests are about patches, which bands leave little to do.
+static cutis_patch_band patch_case_band = CUTIS_PATCH_BAND_NONE;
+
 /// The run takes the model over.
 static inline patch_run patch_run_open(cutis_context *context, cutis_device *device,
                                        cutis_model *model, cutis_patch_removal removal,
@@ -178,7 +181,8 @@ static inline patch_run patch_run_open(cutis_context *context, cutis_device *dev
     cutis_bind_options options = { .method = CUTIS_METHOD_PATCHES,
                                    .normals = true,
                                    .patch_removal = removal,
-                                   .patch_fill = fill };
+                                   .patch_fill = fill,
+                                   .patch_band = patch_case_band };
     assert_ok(context, cutis_bind(device, model, &options, &r.patches));
     r.info = cutis_patches_describe(r.patches);
     uint32_t nodes = cutis_model_get(model)->node_count;

@@ -359,7 +359,8 @@ static void many_instances_give_the_frames_of_one(void **state)
     assert_ok(context, cutis_bind(device, r.model,
                                   &(cutis_bind_options){ .method = CUTIS_METHOD_PATCHES,
                                                          .normals = true,
-                                                         .instance_capacity = 2 },
+                                                         .instance_capacity = 2,
+                                                         .patch_band = patch_case_band },
                                   &many));
     cutis_outputs output = { .positions.data = positions,
                              .normals.data = normals,

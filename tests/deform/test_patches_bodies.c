@@ -91,10 +91,10 @@ static double change_of(patch_run *r, uint32_t joint, double turn, double bend)
 
 // Joints stand at the centroids of their loops, as cutis skeleton puts them. Flexion both ways (the
 // lateral axis, turn 90 degrees) and sideways both ways.
-static void elbows_and_knees_keep_their_volume(void **state)
+static void sweep_elbows_and_knees(cutis_patch_band band)
 {
-    (void)state;
     double worst[2] = { 0 }, stretched = 0.0;
+    patch_case_band = band;
     for (int b = 0; b < 2; b++) {
         cutis_model *model = rig_at_loops(context, device, make_body(BODIES[b], false));
         patch_run r =
@@ -117,14 +117,21 @@ static void elbows_and_knees_keep_their_volume(void **state)
         }
         patch_run_close(&r);
     }
-    print_message(
-        "elbows and knees: %.4f %% to 90 degrees, %.3f beyond; the hound's knee stretched "
-        "%.2f\n",
-        worst[0], worst[1], stretched);
+    patch_case_band = CUTIS_PATCH_BAND_NONE;
+    print_message("elbows and knees, %s: %.4f %% to 90 degrees, %.3f beyond; the hound's knee "
+                  "stretched %.2f\n",
+                  band == CUTIS_PATCH_BAND_NONE ? "rigid" : "bands", worst[0], worst[1], stretched);
     assert_true(worst[0] <= 0.2);
     assert_true(worst[1] <= 1.0);
     // The hound's knee is bent at rest: the other way, past straight, it loses most.
     assert_true(stretched <= 0.2);
+}
+
+static void elbows_and_knees_keep_their_volume(void **state)
+{
+    (void)state;
+    sweep_elbows_and_knees(CUTIS_PATCH_BAND_NONE);
+    sweep_elbows_and_knees(CUTIS_PATCH_BAND_GIRTH);
 }
 
 static void hips_and_shoulders_of_the_biped_keep_their_volume(void **state)
@@ -211,16 +218,64 @@ static void few_patch_triangles_of_elbows_and_knees_cross(void **state)
     assert_true(most <= 6);
 }
 
-// Every launch is the same text: OpenCL gives the CPU's bytes.
-static void opencl_makes_the_frames_of_the_cpu(void **state)
+/// Of all joints of a body, each by itself, both ways about two axes.
+typedef struct body_sums {
+    double crossings, clean, volume, volume_most; ///< means, % of the poses, % of the two parts
+} body_sums;
+
+static body_sums bend_all(cutis_body body, cutis_patch_band band, int angle)
+{
+    patch_case_band = band;
+    cutis_model *model = rig_at_loops(context, device, make_body(body, !soak));
+    patch_run r = patch_run_open(context, device, model, CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP);
+    body_sums sums = { 0 };
+    const double poses = 4.0 * r.info.joint_count;
+    uint32_t *weld = malloc(4 * (size_t)r.info.vertex_capacity);
+    for (uint32_t v = 0; v < r.info.vertex_capacity; v++) weld[v] = v;
+    for (uint32_t j = 0; j < r.info.joint_count; j++)
+        for (int k = 0; k < 4; k++) {
+            const double change =
+                fabs(change_of(&r, j, k % 2 * M_PI / 2, (k < 2 ? angle : -angle) * DEGREES));
+            cutis_surface surface = { .vertex_count = r.counts[0],
+                                      .positions = r.positions,
+                                      .triangle_count = r.counts[1],
+                                      .indices = r.indices };
+            cutis_crossings crossings;
+            assert_ok(context, cutis_surface_crossings(context, &surface, weld, NULL, &crossings));
+            assert_null(frame_fault(&r, 2));
+            sums.crossings += (double)crossings.triangle_count / poses;
+            sums.clean += crossings.triangle_count == 0 ? 100.0 / poses : 0.0;
+            sums.volume += change / poses;
+            sums.volume_most = fmax(sums.volume_most, change);
+        }
+    free(weld);
+    patch_run_close(&r);
+    patch_case_band = CUTIS_PATCH_BAND_NONE;
+    return sums;
+}
+
+// To a right angle: beyond 120 degrees skin folds into itself.
+static void bands_cross_no_more_than_patches_and_keep_more(void **state)
 {
     (void)state;
-    cutis_device *gpu = NULL;
-    cutis_device_options options = { .kind = gpu_kind() };
-    if (cutis_device_create(context, &options, &gpu) != CUTIS_OK) {
-        print_message("skip: %s\n", cutis_context_error(context));
-        skip();
-    }
+    for (int b = 0; b < 2; b++)
+        for (int angle = soak ? 30 : 60; angle <= (soak ? 150 : 60); angle += 30) {
+            const body_sums rigid = bend_all(BODIES[b], CUTIS_PATCH_BAND_NONE, angle);
+            const body_sums bands = bend_all(BODIES[b], CUTIS_PATCH_BAND_GIRTH, angle);
+            print_message("%s, every joint %d degrees, rigid parts / bands: %.0f / %.0f crossings, "
+                          "none in %.0f / %.0f %%, volume %.2f / %.2f, at most %.1f / %.1f %%\n",
+                          cutis_body_name(BODIES[b]), angle, rigid.crossings, bands.crossings,
+                          rigid.clean, bands.clean, rigid.volume, bands.volume, rigid.volume_most,
+                          bands.volume_most);
+            if (angle <= 90) assert_true(bands.crossings <= 1.2 * rigid.crossings);
+            assert_true(bands.volume <= rigid.volume && bands.volume_most <= rigid.volume_most);
+            assert_true(bands.volume_most <= 0.2);
+        }
+}
+
+static void compare_devices(cutis_device *gpu, cutis_patch_band band)
+{
+    patch_case_band = band;
     patch_run a = patch_run_open(context, device, make_body(CUTIS_BODY_QUADRUPED, true),
                                  CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP);
     patch_run b = patch_run_open(context, gpu, make_body(CUTIS_BODY_QUADRUPED, true),
@@ -250,8 +305,23 @@ static void opencl_makes_the_frames_of_the_cpu(void **state)
         assert_memory_equal(fixed_a, fixed_b, count * sizeof *fixed_a);
         free(fixed_a), free(fixed_b);
     }
+    patch_case_band = CUTIS_PATCH_BAND_NONE;
     patch_run_close(&a);
     patch_run_close(&b);
+}
+
+// Every launch is the same text: OpenCL gives the CPU's bytes, of bands and of patches.
+static void opencl_makes_the_frames_of_the_cpu(void **state)
+{
+    (void)state;
+    cutis_device *gpu = NULL;
+    cutis_device_options options = { .kind = gpu_kind() };
+    if (cutis_device_create(context, &options, &gpu) != CUTIS_OK) {
+        print_message("skip: %s\n", cutis_context_error(context));
+        skip();
+    }
+    compare_devices(gpu, CUTIS_PATCH_BAND_GIRTH);
+    compare_devices(gpu, CUTIS_PATCH_BAND_NONE);
     cutis_device_destroy(gpu);
 }
 
@@ -266,6 +336,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(hips_and_shoulders_of_the_biped_keep_their_volume),
         cmocka_unit_test(waist_neck_and_leg_roots_lose_less_than_the_prototype),
         cmocka_unit_test(few_patch_triangles_of_elbows_and_knees_cross),
+        cmocka_unit_test(bands_cross_no_more_than_patches_and_keep_more),
         cmocka_unit_test(opencl_makes_the_frames_of_the_cpu),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);

@@ -89,7 +89,8 @@ static patch_run open_run(cutis_device *on, uint32_t capacity)
     patch_run r = { .context = context, .device = on, .model = limb_create(context, &limb) };
     const cutis_bind_options options = { .method = CUTIS_METHOD_PATCHES,
                                          .normals = true,
-                                         .instance_capacity = capacity };
+                                         .instance_capacity = capacity,
+                                         .patch_band = patch_case_band };
     assert_ok(context, cutis_bind(on, r.model, &options, &r.patches));
     r.info = cutis_patches_describe(r.patches);
     const uint32_t nodes = cutis_model_get(r.model)->node_count;

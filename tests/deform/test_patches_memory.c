@@ -21,6 +21,7 @@ static uint32_t last_step_of(const cutis_compute_kernel *kernel)
         uint32_t step;
     } all[] = {
         { &cutis_compute_patch_joints, PATCH_STEP_JOINTS },
+        { &cutis_compute_patch_bands, PATCH_STEP_BANDS },
         { &cutis_compute_patch_cut, PATCH_STEP_BORDER },
         { &cutis_compute_patch_rungs, PATCH_STEP_WELD },
         { &cutis_compute_patch_cut_volume, PATCH_STEP_CUT_VOLUME },
@@ -154,6 +155,7 @@ static void dead_memory_is_not_read_and_shared_memory_is_not_mixed_up(void **sta
     for (int which = 0; which < 2; which++)
         for (int removal = 0; removal < 2; removal++)
             for (int fill = 1; fill <= 5; fill++) {
+                patch_case_band = which ? CUTIS_PATCH_BAND_GIRTH : CUTIS_PATCH_BAND_NONE;
                 patch_run r =
                     patch_run_open(context, device,
                                    make_body(which ? CUTIS_BODY_QUADRUPED : CUTIS_BODY_BIPED, true),
@@ -185,6 +187,7 @@ static void a_table_that_lies_is_found_out(void **state)
     // Of numbers alone: a spoiled index would be followed anywhere.
     static const char *const arrays[] = { "matrix", "sample", "slot_point",
                                           "slot_t", "tries",  "slot_far" };
+    patch_case_band = CUTIS_PATCH_BAND_NONE;
     patch_run r = patch_run_open(context, device, make_body(CUTIS_BODY_BIPED, true),
                                  CUTIS_PATCH_CUT, CUTIS_PATCH_FILL_KEEP);
     const patch_sizes sizes = patch_sizes_of(&r);

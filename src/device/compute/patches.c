@@ -3,15 +3,18 @@
 
 #include "kernel/patches_rest.h"
 #include "kernel/patches_source.h"
+#include "kernel/patches_swell.h"
 
 // Each kernel with no more text than it needs: GPU compilers read all of it, for every kernel.
 #define JOINT_TEXTS                                                                                \
-    "team.h", "patches_fields.h", "patches_arguments.h", "patches.h", "patches_joint.h"
+    "team.h", "patches_fields.h", "patches_arguments.h", "patches.h", "patches_band.h",            \
+        "patches_joint.h"
 #define BORDER_TEXTS JOINT_TEXTS, "patches_territory.h", "patches_cut.h", "patches_border.h"
 #define RUNG_TEXTS   BORDER_TEXTS, "patches_rung.h"
 #define SOLVE_TEXTS                                                                                \
     RUNG_TEXTS, "patches_conic.h", "patches_curve.h", "patches_keep.h", "patches_solve.h"
 static const char *const JOINT[] = { JOINT_TEXTS, NULL };
+static const char *const BAND[] = { JOINT_TEXTS, "patches_swell.h", NULL };
 static const char *const BORDER[] = { BORDER_TEXTS, NULL };
 static const char *const RUNG[] = { RUNG_TEXTS, NULL };
 static const char *const SOLVE[] = { SOLVE_TEXTS, NULL };
