@@ -386,14 +386,15 @@ const verb_row cli_verbs[] = {
       "is: materials, coordinates and nodes; joints come below a node \"rig\", y along every bone; of people and bears its\n"
       "extras map the bones of VRM and Mixamo to them. --motion puts the first clip of a file on it, under its own name or\n"
       "its file's, and may be given again. Where a limb is taken for another, --strokes says what it is; --parts file:LABELS\n"
-      "gives the parts (one number per triangle), each with a joint where it meets its parent. A result that fails its own check is an error, and nothing is written without\n"
+      "gives the parts (one number per triangle), each with a joint where it meets its parent; the mesh is welded and closed\n"
+      "for it, as `skeleton` does. A result that fails its own check is an error, and nothing is written without\n"
       "--keep. --report writes a page: the verdict, parts, skeleton, frames of the motions, figures of parts and joints.\n"
       "\n"
       "JSON keys: file, output, kind, deviation (of the limbs from the kind's: below 0.5 is usual, beyond 1.5 it is none), second,\n"
       "second_deviation (the kind that fits next best; null: the kind was given), joints, parts, moved_inside, seconds,\n"
-      "problems [text], motions [{file, clip (its name), frames, fps, joints (that it moves), slide, seconds,\n"
+      "changes [text] (--parts: to mesh and labels), problems [text], motions [{file, clip (its name), frames, fps, joints (that it moves), slide, seconds,\n"
       "torn (% of the surface in triangles stretched 4 times), lean (degrees), off_ground, sunk, slide_seen (% of the height; null: not checked,\n"
-      "neither two legs stand nor four; slide_seen also where the motion walks in place)}].\n",
+      "neither two legs stand nor four; slide_seen also where the motion walks in place; lean on four legs is 0)}].\n",
       { COMMON, READING, WRITING, RUNNING, BIT(KIND), BIT(PARTS), BIT(PART_COUNT), BIT(STROKES), BIT(MOTIONS), BIT(REPORT),
           BIT(INFLUENCES), BIT(LARGEST), BIT(TWIST), BIT(KEEP),
           BIT(WEIGHTS) },
@@ -417,7 +418,7 @@ const verb_row cli_verbs[] = {
       "JSON keys: file, output, source, parts [{name, vertices, faces, star_shaped, kernel_radius, centroid, volume,\n"
       "axes, axes_before, box {min, max}, parent, joint, end, loop_vertices, groups, link_points}], repairs\n"
       "{dropped_faces, welded_edges, flipped_faces, split_edges, capped_holes, healing_rounds, relabelled_faces,\n"
-      "touching_parts, seams, curved_splits, straightened, not_straightened}, notes, seconds {kernel, axes, total}.\n",
+      "touching_parts, seams, curved_splits, straightened, not_straightened}, changes [text], seconds {kernel, axes, total}.\n",
       { COMMON, READING, WRITING, BIT(PARTS), BIT(PART_COUNT), BIT(ROOT),
           BIT(SKELETON_METHOD), BIT(REFINE), BIT(ANGLE), BIT(ROOT_AT), BIT(JOINT_FRAMES),
           BIT(NO_SPLIT_CURVED), BIT(HEAL_ROUNDS), BIT(STRAIGHTEN), BIT(EXTRA), BIT(SKELETON_PICTURE),

@@ -2,7 +2,10 @@
 /// What fails its own check is written only with --keep.
 #include "rig.h"
 
+#include <math.h>
 #include <string.h>
+
+#define NOTES_SHOWN 12u // on stderr; --json has them all
 
 static int make(cli_app *app, rig_job *job)
 {
@@ -19,7 +22,7 @@ static void say(const cli_app *app, const rig_job *job)
     if (r->second != CUTIS_RIG_AUTO)
         app_say(app, "%-16s %.2f from the kind's own; next best %s, %.2f\n", "limbs", r->deviation,
                 cutis_rig_kind_name(r->second), r->second_deviation);
-    else
+    else if (isfinite(r->deviation))
         app_say(app, "%-16s %.2f from the kind's own\n", "limbs", r->deviation);
     if (r->moved_inside)
         app_say(app, "%-16s %u were moved into the body\n", "joints", r->moved_inside);
@@ -58,6 +61,9 @@ static void emit_result(const rig_job *job, bool written)
          job->path, written ? job->output : NULL, cutis_rig_kind_name(r->kind), r->deviation,
          r->second == CUTIS_RIG_AUTO ? NULL : cutis_rig_kind_name(r->second), r->second_deviation,
          r->joint_count, r->part_count, r->moved_inside, r->seconds);
+    emit_array(&json, "changes");
+    for (uint32_t i = 0; i < r->note_count; i++) emit_string(&json, NULL, r->notes[i]);
+    emit_end(&json);
     emit_array(&json, "problems");
     for (uint32_t i = 0; i < r->problem_count; i++) emit_string(&json, NULL, r->problems[i]);
     emit_end(&json);
@@ -69,6 +75,8 @@ static void emit_result(const rig_job *job, bool written)
 static int judge(cli_app *app, const rig_job *job)
 {
     const cutis_rig_report *r = job->report;
+    for (uint32_t i = 0; i < r->note_count && i < NOTES_SHOWN; i++)
+        app_note(app, "%s: %s", job->path, r->notes[i]);
     if (r->problem_count == 0) return EXIT_GOOD;
     for (uint32_t i = 1; i < r->problem_count; i++)
         app_note(app, "%s: %s", job->path, r->problems[i]);

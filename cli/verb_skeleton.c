@@ -139,7 +139,7 @@ static void emit_result(const skeleton_job *job)
     emit(&json,
          "] repairs { dropped_faces %u welded_edges %u flipped_faces %u split_edges %u "
          "capped_holes %u healing_rounds %u relabelled_faces %ju touching_parts %u seams %u "
-         "curved_splits %u straightened %u not_straightened %u } notes [",
+         "curved_splits %u straightened %u not_straightened %u } changes [",
          d->dropped_faces, d->welded_edges, d->flipped_faces, d->split_edges, d->capped_holes,
          d->rounds, d->relabelled_faces, d->touching_parts, d->seam_count, d->curved_splits,
          d->straightened, d->not_straightened);

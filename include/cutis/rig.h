@@ -70,13 +70,16 @@ typedef struct cutis_rig_bone {
 /// What was found; owns its arrays.
 typedef struct cutis_rig_report {
     cutis_rig_kind kind;
-    double deviation;      ///< of its limbs from the kind's: below 0.5 usual, beyond 1.5 it is none
+    double deviation; ///< of its limbs from the kind's: below 0.5 usual, beyond 1.5 it is none;
+                      ///< NAN: parts were told
     cutis_rig_kind second; ///< the kind that fits next best; AUTO: the kind was given
     double second_deviation;
     uint32_t joint_count, part_count;
     uint32_t moved_inside; ///< joints that had to be moved into the body
     uint32_t problem_count;
     const char *const *problems; ///< what its own check found, one line each
+    uint32_t note_count;
+    const char *const *notes; ///< told parts: what was done to the mesh, what stays behind
     double seconds;
     cutis_rig_motion motion; ///< of the last motion that was checked
     uint32_t humanoid_count; ///< of people and toy bears; else 0

@@ -55,7 +55,7 @@ typedef struct cutis_skeleton_options {
                            ///< for every part, from the 20th on 8
     bool straighten;       ///< cut triangles so that joint loops lie in planes
     bool extra;            ///< nodes for link points and axis ends
-    uint32_t part_count;   ///< AUTO: parts wanted; 0 = chosen
+    uint32_t part_count;   ///< AUTO: at most so many parts; 0 = chosen
 } cutis_skeleton_options;
 
 /// What is known of one part. Axes are rows, principal first.

@@ -691,6 +691,15 @@ static void even_pairs(const cutis_planner *p, cutis_limb *limbs)
     }
 }
 
+uint32_t cutis_plan_part(const cutis_plan *plan, const char *name, const char *side)
+{
+    char full[CUTIS_PLAN_NAME];
+    snprintf(full, sizeof full, "%s%s", name, side);
+    for (uint32_t i = 0; i < plan->part_count; i++)
+        if (strcmp(plan->parts[i], full) == 0) return i;
+    return CUTIS_NOTHING;
+}
+
 int32_t cutis_plan_find(const cutis_plan *plan, const char *name, const char *side)
 {
     char full[CUTIS_PLAN_NAME];
@@ -762,9 +771,16 @@ cutis_result cutis_plan_body(cutis_arena *arena, const cutis_closed *mesh, cutis
     cutis_centrelines *apart = cutis_arena_zero(arena, 1, sizeof *apart);
     cutis_plan *other = cutis_arena_zero(arena, 1, sizeof *other);
     if (!apart || !other) return cutis_alloc_result(mesh->context);
-    TRY(cutis_centrelines_find(arena, mesh, CELLS, true, least, apart));
-    TRY(cutis_plan_make(arena, apart, mesh->diagonal, kind, hints, other));
-    if (other->cost < BETTER * out->cost && other->kind != CUTIS_KIND_ANY)
+    cutis_errors_ignore(true); // what fails then, as a stroke on no limb, was good before
+    cutis_result result = cutis_centrelines_find(arena, mesh, CELLS, true, least, apart);
+    if (result == CUTIS_OK)
+        result = cutis_plan_make(arena, apart, mesh->diagonal, kind, hints, other);
+    cutis_errors_ignore(false);
+    if (result == CUTIS_CANCELLED)
+        return cutis_fail(mesh->context, CUTIS_CANCELLED, "limbs: stopped on request");
+    if (result == CUTIS_OUT_OF_MEMORY || result == CUTIS_LIMIT_EXCEEDED)
+        return cutis_alloc_result(mesh->context);
+    if (result == CUTIS_OK && other->cost < BETTER * out->cost && other->kind != CUTIS_KIND_ANY)
         *lines = *apart, *out = *other;
     return CUTIS_OK;
 }

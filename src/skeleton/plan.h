@@ -43,6 +43,9 @@ cutis_result cutis_plan_tidy(const cutis_closed *mesh, uint32_t *labels, uint32_
 cutis_result cutis_plan_label(const cutis_plan *plan, const cutis_centrelines *lines,
                               const cutis_closed *mesh, uint32_t *labels);
 
+/// The part called so; CUTIS_NOTHING: there is none. @param side as below
+uint32_t cutis_plan_part(const cutis_plan *plan, const char *name, const char *side);
+
 /// The joint called so; CUTIS_NONE: there is none. @param side "_l", "_r" or ""
 int32_t cutis_plan_find(const cutis_plan *plan, const char *name, const char *side);
 

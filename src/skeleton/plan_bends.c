@@ -1,7 +1,6 @@
 // Parts that a rig does not need, but a body of rigid parts does: people and beasts bend at the
 // waist, people at the neck. Invariant: parts that are not named here keep their faces.
 #include <stdio.h>
-#include <string.h>
 
 #include "skeleton/plan.h"
 
@@ -20,21 +19,13 @@ static const bend BENDS[] = {
 
 static const double ROUND_ARM = 0.35; // of an upper arm's length: its skin is so near to its bone
 
-static uint32_t find_part(const cutis_plan *plan, const char *name)
-{
-    uint32_t p = 0;
-    while (p < plan->part_count && strcmp(plan->parts[p], name) != 0) p++;
-    return p < plan->part_count ? p : CUTIS_NOTHING;
-}
-
 // People call an arm what is below the shoulder; it turns in the shoulder's joint, and what lies
 // beyond that round the bone turns with it.
 static void reach_shoulder(const cutis_closed *mesh, uint32_t *labels, const cutis_plan *plan,
                            const char *side)
 {
-    char name[CUTIS_PLAN_NAME];
-    snprintf(name, sizeof name, "upperarm%s", side);
-    const uint32_t chest = find_part(plan, "chest"), arm = find_part(plan, name);
+    const uint32_t chest = cutis_plan_part(plan, "chest", ""),
+                   arm = cutis_plan_part(plan, "upperarm", side);
     const int32_t shoulder = cutis_plan_find(plan, "upperarm", side),
                   elbow = cutis_plan_find(plan, "forearm", side);
     if (chest == CUTIS_NOTHING || arm == CUTIS_NOTHING || shoulder == CUTIS_NONE ||
@@ -55,7 +46,7 @@ cutis_result cutis_plan_bends(const cutis_closed *mesh, uint32_t *labels, cutis_
 {
     for (size_t i = 0; i < sizeof BENDS / sizeof *BENDS; i++) {
         const bend *b = &BENDS[i];
-        const uint32_t part = find_part(plan, b->part);
+        const uint32_t part = cutis_plan_part(plan, b->part, "");
         const int32_t from = cutis_plan_find(plan, b->from, ""),
                       at = cutis_plan_find(plan, b->at, ""), to = cutis_plan_find(plan, b->to, "");
         if (plan->kind != b->kind || part == CUTIS_NOTHING || from == CUTIS_NONE ||

@@ -18,15 +18,6 @@ static const uint32_t FACES_LEAST = 120;
 static const uint32_t FINGERS_LEAST = 4; // that must be seen for a second look,
 static const double DOUBTED = 2;         // or all, and not far from a hand's
 
-static uint32_t part_named(const cutis_plan *plan, const char *name, const char *side)
-{
-    char full[CUTIS_PLAN_NAME];
-    snprintf(full, sizeof full, "%s%s", name, side);
-    for (uint32_t i = 0; i < plan->part_count; i++)
-        if (strcmp(plan->parts[i], full) == 0) return i;
-    return CUTIS_NOTHING;
-}
-
 // How far a part reaches from a point, and its number of faces.
 static double reach_of(const cutis_closed *mesh, const uint32_t *labels, uint32_t part, vec3 from,
                        uint32_t *count)
@@ -108,7 +99,7 @@ static cutis_result find_fingers(cutis_arena *arena, const cutis_closed *mesh,
                                  cutis_centrelines *lines, cutis_plan *out)
 {
     const int32_t hand = cutis_plan_find(plan, "hand", side);
-    const uint32_t part = part_named(plan, "hand", side);
+    const uint32_t part = cutis_plan_part(plan, "hand", side);
     cutis_closed cut;
     uint32_t n;
     if (hand == CUTIS_NONE || plan->joints[hand].parent == CUTIS_NONE || part == CUTIS_NOTHING)
@@ -137,7 +128,7 @@ static cutis_result part_fingers(cutis_arena *arena, const cutis_closed *mesh,
                                  const cutis_centrelines *lines, const cutis_plan *hand,
                                  const char *side, cutis_plan *plan, uint32_t *labels)
 {
-    const uint32_t whole = part_named(plan, "hand", side);
+    const uint32_t whole = cutis_plan_part(plan, "hand", side);
     uint32_t number[CUTIS_PLAN_PARTS];
     uint32_t *owners = cutis_arena_alloc(arena, lines->cells.count, sizeof *owners);
     if (!owners) return cutis_alloc_result(mesh->context);

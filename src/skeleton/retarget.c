@@ -176,7 +176,7 @@ static cutis_result choose_rest(retarget_work *w)
     TRY(cutis_retarget_rig_pose(&w->arena, w->motion_model, w->pose, &first));
     memcpy(first.up, motion->up, sizeof first.up);
     first.role = motion->role, first.side = motion->side, first.order = motion->order;
-    first.found = motion->found;
+    first.found = motion->found, first.four_legged = motion->four_legged;
     if (rest == CUTIS_RETARGET_REST_AUTO)
         rest = w->report.frame_count > 1 && is_tpose(&first) ? CUTIS_RETARGET_TPOSE
                                                              : CUTIS_RETARGET_ZERO;

@@ -417,16 +417,23 @@ static double path_most(const retarget_work *w, int side)
     return most;
 }
 
+static double lowest_ever(const retarget_work *w, const retarget_foot *foot)
+{
+    double least = INFINITY;
+    for (size_t f = 0; f < w->report.frame_count; f++)
+        least = fmin(least, lowest_point(w, foot, f));
+    return least;
+}
+
 // A motion in place has feet that touch and do not stand: near the ground a sole is as high above
-// it as the motion's foot is above where it is lowest.
+// it as the motion's foot is above where it is lowest. A foot that never comes down hangs.
 static void touch_ground(retarget_work *w, int side)
 {
     retarget_foot *foot = &w->foot[side];
     const vec3 up = v3_of(w->job.target.up);
-    const double near = LEVEL * leg_length(w, side);
-    double least = INFINITY;
-    for (size_t f = 0; f < w->report.frame_count; f++)
-        least = fmin(least, lowest_point(w, foot, f));
+    const double near = LEVEL * leg_length(w, side), least = lowest_ever(w, foot);
+    for (uint32_t k = 0; k < w->job.foot_count; k++)
+        if (lowest_ever(w, &w->foot[k]) < least - near) return;
     for (size_t f = 0; f < w->report.frame_count; f++) {
         const double high = lowest_point(w, foot, f) - least;
         const double x = fmin(fmax(1 - high / near, 0), 1), share = x * x * (3 - 2 * x);

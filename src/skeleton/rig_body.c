@@ -30,7 +30,7 @@ typedef struct {
     cutis_gathered body;
     uint32_t *parts;     // per triangle of the body
     double (*frames)[9]; // per joint: columns x y z
-    cutis_notes problems;
+    cutis_notes problems, notes;
     cutis_skin *skins;
     const float **transforms; // per skin: of its meshes
     uint32_t skin_count;
@@ -531,12 +531,14 @@ cutis_result cutis_rig(const cutis_model *model, cutis_device *device,
     rigger r = { .model = model, .context = context, .arena = { .context = context } };
     r.report = cutis_owner_create(context, sizeof *r.report);
     if (!r.report) return cutis_alloc_result(context);
-    r.problems.arena = cutis_owner_arena(r.report);
-    cutis_result result =
-        options->labels ? cutis_rig_labelled(model, device, options, r.report, &r.problems, out)
-                        : rig(&r, device, options, out);
-    if (result == CUTIS_OK && r.problems.failed) result = cutis_alloc_result(context);
+    r.problems.arena = r.notes.arena = cutis_owner_arena(r.report);
+    cutis_result result = options->labels ? cutis_rig_labelled(model, device, options, r.report,
+                                                               &r.problems, &r.notes, out)
+                                          : rig(&r, device, options, out);
+    if (result == CUTIS_OK && (r.problems.failed || r.notes.failed))
+        result = cutis_alloc_result(context);
     r.report->problem_count = r.problems.count, r.report->problems = r.problems.lines;
+    r.report->note_count = r.notes.count, r.report->notes = r.notes.lines;
     r.report->seconds = cutis_os_seconds() - begun;
     cutis_closed_release(&r.mesh);
     cutis_arena_release(&r.arena);

@@ -2,6 +2,7 @@
 // place of rigid ones. Invariant: a part that is told and not there any more is a problem.
 #include "skeleton/rig_labels.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +10,13 @@
 #include <cutis/skeleton.h>
 
 #include "base/error.h"
-
-static int by_value(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
+#include "geometry/order.h"
+#include "skeleton/source.h"
 
 static bool is_there(const cutis_skeleton_report *made, uint32_t label)
 {
-    char name[32]; // as source.c names parts of labels
-    snprintf(name, sizeof name, "part%u", label);
+    char name[32];
+    snprintf(name, sizeof name, CUTIS_LABEL_NAME, label);
     for (uint32_t p = 0; p < made->part_count; p++)
         if (strcmp(made->parts[p].name, name) == 0) return true;
     return false;
@@ -32,7 +29,7 @@ static cutis_result note_lost(cutis_arena *arena, const cutis_rig_options *optio
     const size_t count = (size_t)options->label_count;
     uint32_t *sorted = cutis_arena_copy(arena, options->labels, count, sizeof *sorted);
     if (!sorted) return cutis_alloc_result(arena->context);
-    qsort(sorted, count, sizeof *sorted, by_value);
+    qsort(sorted, count, sizeof *sorted, order_u32);
     for (size_t i = 0; i < count; i++)
         if ((i == 0 || sorted[i] != sorted[i - 1]) && !is_there(made, sorted[i]))
             cutis_note(problems, "nothing is left of part %u: healing gave its faces to others",
@@ -42,7 +39,7 @@ static cutis_result note_lost(cutis_arena *arena, const cutis_rig_options *optio
 
 cutis_result cutis_rig_labelled(const cutis_model *model, cutis_device *device,
                                 const cutis_rig_options *options, cutis_rig_report *report,
-                                cutis_notes *problems, cutis_model **out)
+                                cutis_notes *problems, cutis_notes *notes, cutis_model **out)
 {
     const cutis_skeleton_options cut = { .source = CUTIS_PART_SOURCE_LABELS,
                                          .labels = options->labels,
@@ -60,6 +57,8 @@ cutis_result cutis_rig_labelled(const cutis_model *model, cutis_device *device,
         report->kind = CUTIS_RIG_ANY, report->second = CUTIS_RIG_AUTO;
         report->joint_count = cutis_model_get(*out)->skins[0].joint_count;
         report->part_count = made->part_count;
+        report->deviation = report->second_deviation = NAN;
+        for (uint32_t i = 0; i < made->note_count; i++) cutis_note(notes, "%s", made->notes[i]);
     }
     cutis_skeleton_report_destroy(made);
     cutis_model_destroy(parts);

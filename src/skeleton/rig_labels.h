@@ -7,8 +7,9 @@
 #include "skeleton/closed.h"
 
 /// cutis_rig by options->labels. @param report its kind and counts are filled in
+/// @param notes what was done to the mesh and its labels
 cutis_result cutis_rig_labelled(const cutis_model *model, cutis_device *device,
                                 const cutis_rig_options *options, cutis_rig_report *report,
-                                cutis_notes *problems, cutis_model **out);
+                                cutis_notes *problems, cutis_notes *notes, cutis_model **out);
 
 #endif

@@ -369,17 +369,28 @@ static void take_stance(checker *c, uint32_t side, const retarget_stance *s, boo
     c->figures->contact_count++;
 }
 
-// A motion in place, whose feet go backwards with a ground that nobody sees: where one of them is
-// as low as it ever is, it touches. Slides cannot be told.
-static void take_heights(checker *c, double *heights)
+static double own_low(const checker *c, uint32_t foot, uint32_t f)
 {
+    return own_height(c, foot, &(retarget_stance){ .first = f, .last = f });
+}
+
+static double own_lowest(const checker *c, uint32_t foot)
+{
+    double low = INFINITY;
+    for (uint32_t f = 0; f < c->frame_count; f++) low = fmin(low, own_low(c, foot, f));
+    return low;
+}
+
+// A motion in place, whose feet go backwards with a ground that nobody sees: where one of them is
+// as low as it ever is, it touches, unless it never comes down. Slides cannot be told.
+static void take_heights(checker *c)
+{
+    double ground = INFINITY;
+    for (uint32_t k = 0; k < c->feet; k++) ground = fmin(ground, own_lowest(c, k));
     for (uint32_t k = 0; k < c->feet; k++) {
-        for (uint32_t f = 0; f < c->frame_count; f++)
-            heights[f] = own_height(c, k, &(retarget_stance){ .first = f, .last = f });
-        double low = heights[0];
-        for (uint32_t f = 1; f < c->frame_count; f++) low = fmin(low, heights[f]);
-        for (uint32_t f = 0; f < c->frame_count; f++)
-            if (heights[f] < low + LOWEST * motion_leg(c, k))
+        const double low = own_lowest(c, k), leg = motion_leg(c, k);
+        for (uint32_t f = 0; f < c->frame_count && low < ground + STAIR * leg; f++)
+            if (own_low(c, k, f) < low + LOWEST * leg)
                 take_stance(c, k, &(retarget_stance){ .first = f, .last = f }, true);
     }
     c->figures->slide = NAN;
@@ -406,7 +417,7 @@ static cutis_result take_stances(checker *c)
         for (uint32_t i = 0; i < count[k]; i++)
             take_stance(c, k, &stances[k][i],
                         own_height(c, k, &stances[k][i]) < ground + STAIR * motion_leg(c, k));
-    if (all == 0) take_heights(c, heights);
+    if (all == 0) take_heights(c);
     qsort(c->lean, frames, sizeof *c->lean, order_double);
     c->figures->lean = c->lean[frames / 2];
     for (uint32_t k = 0; k < c->feet; k++)

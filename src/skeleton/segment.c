@@ -14,9 +14,10 @@
 static cutis_result merge_parts(cutis_closed *mesh, uint32_t wanted, uint32_t labels,
                                 cutis_arena *arena)
 {
+    bool *alone = cutis_arena_zero(arena, labels, sizeof *alone); // shells of their own
     double *area = cutis_arena_alloc(arena, labels, sizeof *area);
     double *border = cutis_arena_alloc(arena, labels, sizeof *border);
-    if (!area || !border) return cutis_alloc_result(mesh->context);
+    if (!alone || !area || !border) return cutis_alloc_result(mesh->context);
     for (;;) {
         uint32_t count = 0, least = CUTIS_NOTHING, to = CUTIS_NOTHING;
         memset(area, 0, labels * sizeof *area);
@@ -26,7 +27,7 @@ static cutis_result merge_parts(cutis_closed *mesh, uint32_t wanted, uint32_t la
         for (uint32_t l = 0; l < labels; l++) {
             if (!(area[l] > 0)) continue;
             count++;
-            if (least == CUTIS_NOTHING || area[l] < area[least]) least = l;
+            if (!alone[l] && (least == CUTIS_NOTHING || area[l] < area[least])) least = l;
         }
         if (count <= wanted || least == CUTIS_NOTHING) return CUTIS_OK;
         for (uint32_t h = 0; h < 3 * mesh->face_count; h++) {
@@ -35,14 +36,33 @@ static cutis_result merge_parts(cutis_closed *mesh, uint32_t wanted, uint32_t la
             border[other] += cutis_edge_length(mesh, h);
             if (to == CUTIS_NOTHING || border[other] > border[to]) to = other;
         }
-        if (to == CUTIS_NOTHING) return CUTIS_OK; // a shell of its own
-        for (uint32_t f = 0; f < mesh->face_count; f++)
+        alone[least] = to == CUTIS_NOTHING;
+        for (uint32_t f = 0; f < mesh->face_count && to != CUTIS_NOTHING; f++)
             if (mesh->labels[f] == least) mesh->labels[f] = to;
     }
 }
 
+// The part that each part hangs from: that of the line's node before its first. Where trunks are
+// cut (plan_bends.c) limbs hang from pieces that lines do not know, and borders are few: not known.
+static cutis_result find_parents(const cutis_plan *plan, const cutis_centrelines *lines,
+                                 const uint32_t *number, cutis_labels *names)
+{
+    if (plan->kind == CUTIS_KIND_HUMAN || plan->kind == CUTIS_KIND_QUADRUPED) return CUTIS_OK;
+    uint32_t *parents = cutis_nothings(names->arena, names->count);
+    bool seen[CUTIS_PLAN_PARTS] = { false };
+    if (!parents) return cutis_alloc_result(names->arena->context);
+    seen[plan->node_parts[0]] = true;
+    for (uint32_t v = 1; v < lines->count; v++) { // parents come first
+        const uint32_t own = plan->node_parts[v], up = plan->node_parts[lines->nodes[v].parent];
+        if (!seen[own]) seen[own] = true, parents[number[own]] = number[up];
+    }
+    names->parents = parents;
+    return CUTIS_OK;
+}
+
 // Parts of the plan, named; those of shells are forgotten.
-static cutis_result take_parts(cutis_closed *mesh, const cutis_plan *plan, const uint32_t *labels,
+static cutis_result take_parts(cutis_closed *mesh, const cutis_plan *plan,
+                               const cutis_centrelines *lines, const uint32_t *labels,
                                cutis_labels *names)
 {
     uint32_t number[CUTIS_PLAN_PARTS];
@@ -51,7 +71,7 @@ static cutis_result take_parts(cutis_closed *mesh, const cutis_plan *plan, const
         if (number[p] == CUTIS_NOTHING) return cutis_alloc_result(mesh->context);
     }
     for (uint32_t f = 0; f < mesh->face_count; f++) mesh->labels[f] = number[labels[f]];
-    return CUTIS_OK;
+    return find_parents(plan, lines, number, names);
 }
 
 static cutis_result segment(cutis_closed *mesh, uint32_t wanted, cutis_labels *names,
@@ -67,7 +87,7 @@ static cutis_result segment(cutis_closed *mesh, uint32_t wanted, cutis_labels *n
     TRY(cutis_plan_label(plan, lines, mesh, labels));
     TRY(cutis_plan_bends(mesh, labels, plan));
     TRY(cutis_plan_fingers(mesh, labels, true, plan));
-    TRY(take_parts(mesh, plan, labels, names));
+    TRY(take_parts(mesh, plan, lines, labels, names));
     return wanted ? merge_parts(mesh, wanted < 2 ? 2 : wanted, names->count, arena) : CUTIS_OK;
 }
 

@@ -4,6 +4,9 @@
 
 #include "skeleton/closed.h"
 
+/// What a part of a label file is called.
+#define CUTIS_LABEL_NAME "part%u"
+
 /// @param labels one per triangle of the instances; lives in the names' arena. NULL for SHELLS and
 /// AUTO, which need the closed mesh
 cutis_result cutis_source_labels(const cutis_model *model, const cutis_skeleton_options *options,

@@ -6,7 +6,7 @@ ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 "$CUTIS" synth biped --size mid -o "$T/biped.glb" >/dev/null || { not_ok "a body to cut" "synth failed"; exit 1; }
 "$CUTIS" skeleton "$T/biped.glb" --parts parts --json --picture "$T/rig.png" -o "$T/rig.glb" >"$T/report" 2>"$T/stderr"
 equals "parts of a clean body need no healing, and nothing is said but that its clips stay behind" "$? $(wc -l <"$T/stderr") $(grep -c '5 clips.*left out' "$T/stderr")" "0 1 1"
-holds "the report has every key" "$T/report" "set(d) == {'file', 'output', 'source', 'parts', 'repairs', 'notes', 'seconds'} and set(d['seconds']) == {'kernel', 'axes', 'total'} and {'name', 'vertices', 'star_shaped', 'kernel_radius', 'centroid', 'axes', 'axes_before', 'parent', 'joint', 'groups', 'link_points'} <= set(d['parts'][0])"
+holds "the report has every key" "$T/report" "set(d) == {'file', 'output', 'source', 'parts', 'repairs', 'changes', 'notes', 'seconds'} and set(d['seconds']) == {'kernel', 'axes', 'total'} and {'name', 'vertices', 'star_shaped', 'kernel_radius', 'centroid', 'axes', 'axes_before', 'parent', 'joint', 'groups', 'link_points'} <= set(d['parts'][0])"
 holds "one root, parents named, a loop each" "$T/report" "[p['parent'] for p in d['parts']].count(None) == 1 and all(p['parent'] in [q['name'] for q in d['parts']] and p['loop_vertices'] >= 3 for p in d['parts'][1:])"
 holds "axes are orthonormal" "$T/report" "all(abs(sum(a*b for a, b in zip(p['axes'][i], p['axes'][j])) - (i == j)) < 1e-9 for p in d['parts'] for i in range(3) for j in range(3))"
 if [ "$(head -c 4 "$T/rig.png" | od -An -tx1 | tr -d ' ')" = 89504e47 ]; then ok "the picture is a PNG"; else not_ok "the picture is a PNG" "no"; fi

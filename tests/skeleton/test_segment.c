@@ -65,6 +65,25 @@ static void automatic_parts_find_every_finger_of_the_biped(void **state)
     cutis_model_destroy(model);
 }
 
+// Arms that meet round the mouth: each is a part, and healing leaves it one.
+static void automatic_parts_keep_every_arm_of_an_octopus(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        cutis_model *model = NULL;
+        cutis_synth_options options = { .body = CUTIS_BODY_FAMILY,
+                                        .kind = CUTIS_FAMILY_OCTOPUS,
+                                        .vertex_count = 4000,
+                                        .seed = seed };
+        assert_ok(context, cutis_synth_create(context, &options, &model));
+        cutis_model *out = extract(model, (cutis_skeleton_options){ .keep_curved = true }, NULL);
+        assert_sound(out);
+        assert_int_equal(mesh_of(out)->part_count, 9);
+        cutis_model_destroy(out);
+        cutis_model_destroy(model);
+    }
+}
+
 static soup s; // large for a stack
 
 // A ring of 16 at x, radius r; faces to the ring before it, outward or (a pocket) inward.
@@ -124,6 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(automatic_parts_find_the_joints_of_the_biped),
         cmocka_unit_test(automatic_parts_find_every_finger_of_the_biped),
+        cmocka_unit_test(automatic_parts_keep_every_arm_of_an_octopus),
         cmocka_unit_test(a_pocket_is_no_limb),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
