@@ -5,6 +5,8 @@
 #include "app.h"
 #include "cage_poses.h"
 
+enum { BAKE_FRAMES_MOST = 100000 };
+
 /// Frames of one clip, and how well they came out. Distances in the model's units.
 typedef struct bake_clip {
     const char *name;

@@ -55,8 +55,8 @@ static int play_frame(cli_app *app, const bake_job *job, player *p, const cutis_
         cutis_pose_rest(p->model, p->pose, p->morphs);
     const cutis_poses pose = { .kind = CUTIS_POSE_LOCAL,
                                .local = p->pose,
-                               .morph_weights =
-                                   cutis_model_target_count(p->model) ? p->morphs : NULL };
+                               // Frames were made with the model's own targets at rest.
+                               .morph_weights = job->report->morph_count ? p->morphs : NULL };
     const cutis_outputs outputs = { .positions.data = p->positions };
     return app_result(app, job->path, cutis_deform(p->binding, &pose, 1, &outputs));
 }

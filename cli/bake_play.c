@@ -7,8 +7,6 @@
 
 #include "play.h"
 
-enum { FRAMES_MAX = 100000 };
-
 int bake_no_memory(cli_app *app, const bake_job *job)
 {
     return app_fail_text(app, "%s: not enough memory for its frames", job->path);
@@ -56,7 +54,7 @@ static int list_frames(cli_app *app, bake_job *job)
     TRY(choose_clips(app, job, learn));
     for (uint32_t c = 0; c < data->clip_count; c++)
         total += clip_times(job->model, c, job->fps, NULL);
-    if (total > FRAMES_MAX)
+    if (total > BAKE_FRAMES_MOST)
         return app_fail_text(app, "%s: %ju frames are too many; a smaller --fps makes fewer",
                              job->path, (uintmax_t)total);
     job->times = calloc(total + 1, sizeof *job->times);

@@ -12,8 +12,6 @@
 #include "play.h"
 #include "rest_shape.h"
 
-enum { FRAMES_MAX = 100000 };
-
 /// Frames as the files have them.
 typedef struct raw_frames {
     uint32_t count, vertex_count;
@@ -33,7 +31,7 @@ static int read_array(cli_app *app, const char *path, raw_frames *raw)
     TRY(app_result(app, path, cutis_array_read(app->context, path, &array)));
     int status = EXIT_GOOD;
     if (array.dimension_count != 3 || array.dimensions[2] != 3 || array.dimensions[1] < 1 ||
-        array.dimensions[1] > UINT32_MAX || array.dimensions[0] > FRAMES_MAX) {
+        array.dimensions[1] > UINT32_MAX || array.dimensions[0] > BAKE_FRAMES_MOST) {
         status = app_fail_text(app, "%s: want an array [frames, vertices, 3]", path);
     } else {
         raw->count = (uint32_t)array.dimensions[0];
@@ -80,7 +78,8 @@ static int read_folder(cli_app *app, const char *path, raw_frames *raw)
 {
     struct dirent **names = NULL;
     const int count = scandir(path, &names, is_mesh, alphasort);
-    int status = count > FRAMES_MAX ? app_fail_text(app, "%s: too many files", path) : EXIT_GOOD;
+    int status =
+        count > BAKE_FRAMES_MOST ? app_fail_text(app, "%s: too many files", path) : EXIT_GOOD;
     if (count <= 0) status = app_fail_text(app, "%s: there are no meshes in it", path);
     for (int i = 0; i < count; i++) {
         char file[4096];
@@ -110,7 +109,7 @@ static int read_moving(cli_app *app, const bake_job *job, raw_frames *raw)
     TRY(play_open(app, job->path, raw->first, job->device, &(play_options){ .clip = 0, .batch = 1 },
                   &p));
     raw->count = clip_frame_count(raw->first, 0, job->fps), raw->vertex_count = p.vertex_count;
-    if (raw->count > FRAMES_MAX) return app_fail_text(app, "%s: too many frames", job->path);
+    if (raw->count > BAKE_FRAMES_MOST) return app_fail_text(app, "%s: too many frames", job->path);
     const size_t plane = 3 * (size_t)p.vertex_count;
     raw->positions = malloc((raw->count * plane + 1) * sizeof *raw->positions);
     if (!raw->positions) return bake_no_memory(app, job);

@@ -28,15 +28,18 @@ static int bake_with(cli_app *app, bake_job *job, uint32_t helpers)
 static int bake_within(cli_app *app, bake_job *job)
 {
     const uint32_t least = cutis_model_get(job->model)->skin_count ? 0 : 1;
+    const uint32_t vertices = cutis_model_vertex_count(job->model);
+    const uint32_t limit = vertices < HELPERS_MOST ? vertices : HELPERS_MOST;
     uint32_t low = least, high = least;
     TRY(bake_with(app, job, high));
     while (job->max > job->max_error) {
         low = high;
         high = high ? 2 * high : 1;
-        if (high > HELPERS_MOST)
+        if (high > limit && low < limit) high = limit;
+        if (high > limit)
             return app_fail_text(
-                app, "%s: %g mm is not kept by %d helpers (%g mm with %u): a larger --max-error?",
-                job->path, 1e3 * job->max_error, HELPERS_MOST, 1e3 * job->max, low);
+                app, "%s: %g mm is not kept by %u helpers (%g mm): a larger --max-error?",
+                job->path, 1e3 * job->max_error, low, 1e3 * job->max);
         TRY(bake_with(app, job, high));
     }
     while (high - low > 1 && high > least) {
@@ -116,11 +119,30 @@ static void emit_result(const bake_job *job)
     emit(&json, "] }");
 }
 
+// What rounding alone does to positions.
+static double rounding(const bake_job *job)
+{
+    const uint32_t count = cutis_model_vertex_count(job->model);
+    double most = 0;
+    for (size_t i = 0; i < 3 * (size_t)count; i++)
+        most = fmax(most, fabs((double)job->frames.positions[i]));
+    return 1e-6 * most;
+}
+
 static void warn(cli_app *app, const bake_job *job)
 {
+    const double least = rounding(job);
+    const uint32_t clips = cutis_model_get(job->baked)->clip_count;
+    if (job->sequence && clips > 1 && job->report->helper_count)
+        app_note(app,
+                 "%s: helpers have tracks in one of %u clips: the others move by the new weights "
+                 "alone",
+                 job->path, clips);
+    if (option_choice(app, OPTION_WEIGHTS) == 2)
+        app_note(app, "%s: the errors are those before weights are rounded to 8 bits", job->path);
     for (uint32_t i = 0; i < job->clip_count; i++) {
         const bake_clip *c = &job->rows[i];
-        if (c->rms > c->plain_rms * WORSE)
+        if (c->rms > c->plain_rms * WORSE && c->rms > c->plain_rms + least)
             app_note(app, "%s: %s is worse than plain linear blending: %.4g mm, not %.4g",
                      job->path, row_name(c), 1e3 * c->rms, 1e3 * c->plain_rms);
     }
@@ -150,6 +172,10 @@ static int read_options(cli_app *app, bake_job *job)
         return app_usage(app, "--rest and --rig are for sequences");
     if (job->sequence && option_given(app, OPTION_BAKE_CLIPS))
         return app_usage(app, "--clips is for --method: a sequence is one clip");
+    if (option_given(app, OPTION_CLIP) && !option_given(app, OPTION_RIG))
+        return app_usage(app, "--clip is of --rig; --clips names those of a model");
+    if (job->max_error > 0 && option_choice(app, OPTION_WEIGHTS) == 2)
+        return app_usage(app, "--max-error cannot be kept by weights of 8 bits; u16 does");
     if (option_given(app, OPTION_RIG) && option_given(app, OPTION_BAKE_REST))
         return app_usage(app, "--rig has a rest shape of its own");
     job->options.helpers = bones ? option_count(app, OPTION_BONES, 1)

@@ -6,7 +6,9 @@
 #ifndef CUTIS_MATH_MAT3_H
 #define CUTIS_MATH_MAT3_H
 
+#include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 static inline double double3_dot(const double *a, const double *b)
@@ -108,6 +110,23 @@ static inline void double34_point(const double *m, const double *p, double *out)
     double x = double3_dot(m, p) + m[3], y = double3_dot(m + 4, p) + m[7],
            z = double3_dot(m + 8, p) + m[11];
     out[0] = x, out[1] = y, out[2] = z;
+}
+
+/// The inverse of an affine matrix. @return false: it has none, and nothing is written
+static inline bool double34_invert(const double *m, double *out)
+{
+    double linear[9], cofactor[9];
+    double34_linear(m, linear);
+    double33_cofactor(linear, cofactor);
+    double det = double3_dot(linear, cofactor);
+    if (!(fabs(det) > DBL_MIN)) return false;
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++) out[4 * r + c] = cofactor[3 * c + r] / det;
+        out[4 * r + 3] = 0;
+    }
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) out[4 * r + 3] -= out[4 * r + c] * m[4 * c + 3];
+    return true;
 }
 
 static inline void double34_from_floats(const float *m, double *out)

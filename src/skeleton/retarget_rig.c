@@ -82,22 +82,6 @@ void cutis_retarget_world(const cutis_model_data *data, const cutis_transform *p
     take_matrices(matrices, data->node_count, place, rotation);
 }
 
-static bool invert(const double *m, double *out)
-{
-    double linear[9], cofactor[9];
-    double34_linear(m, linear);
-    double33_cofactor(linear, cofactor);
-    double det = double3_dot(linear, cofactor);
-    if (!(fabs(det) > DBL_MIN)) return false;
-    for (int r = 0; r < 3; r++) {
-        for (int c = 0; c < 3; c++) out[4 * r + c] = cofactor[3 * c + r] / det;
-        out[4 * r + 3] = 0;
-    }
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) out[4 * r + 3] -= out[4 * r + c] * m[4 * c + 3];
-    return true;
-}
-
 static cutis_result rig_alloc(cutis_arena *arena, const cutis_model *model, retarget_rig *out)
 {
     const cutis_model_data *data = cutis_model_get(model);
@@ -212,7 +196,7 @@ static void place_joints(retarget_rig *rig, const cutis_skin *skin, const double
     for (uint32_t j = 0; j < skin->joint_count; j++) {
         double bind[12], rest[12];
         inverse_bind(skin, j, bind);
-        if (!invert(bind, rest)) continue;
+        if (!double34_invert(bind, rest)) continue;
         double34_multiply(frame, rest, rig->world + 12 * (size_t)skin->joints[j]);
     }
 }

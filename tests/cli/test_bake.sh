@@ -85,8 +85,12 @@ few=$(json "$T/stdout" "d['helpers'] - 1")
 holds "and one fewer does not" "$T/few" "d['max'] > 0.009"
 "$CUTIS" deform "$T/arm.glb" --clip bend --method dqs --fps 5 -q -o "$T/bend.npy"
 fails 1 "a rig whose clip has another length" "has 121 frames" "$CUTIS" bake "$T/bend.npy" --rig "$T/arm.glb" --helpers 2 -o "$O"
-passes "helpers beside a rig" "$CUTIS" bake "$T/bend.npy" --rig "$T/arm.glb" --clip bend --fps 5 --helpers 3 --json -o "$T/beside.glb"
+"$CUTIS" bake "$T/bend.npy" --rig "$T/arm.glb" --clip bend --fps 5 --helpers 3 --json -o "$T/beside.glb" >"$T/stdout" 2>"$T/stderr"
+equals "helpers beside a rig" $? 0
 holds "take error away" "$T/stdout" "d['helpers'] == 3 and d['ratio'] < 0.4 and d['clips'][0]['name'] == 'bend'"
+case $(cat "$T/stderr") in *"one of 3 clips"*) ok "clips without tracks are told" ;; *) not_ok "clips without tracks are told" "$(cat "$T/stderr")" ;; esac
+fails 2 "--clip without --rig" "is of --rig" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 1 --clip bend -o "$O"
+fails 2 "a bound by weights of 8 bits" "8 bits" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 3 --weights u8 -o "$O"
 
 modules=${CUTIS_NODE_MODULES:-$here/../node_modules}
 if command -v node >/dev/null && [ -d "$modules/gltf-validator" ] && [ -d "$modules/three" ]; then

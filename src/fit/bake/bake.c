@@ -66,6 +66,18 @@ static cutis_bake_problem problem_of(const cutis_bake_job *job, const cutis_bake
     };
 }
 
+void cutis_bake_rigid(double *m, const double *about)
+{
+    double a[9], r[9], at[3];
+    double34_linear(m, a);
+    if (!cutis_polar3(a, r)) double33_identity(r);
+    double34_point(m, about, at);
+    for (size_t i = 0; i < 3; i++) {
+        memcpy(m + 4 * i, r + 3 * i, 3 * sizeof *m);
+        m[4 * i + 3] = at[i] - double3_dot(r + 3 * i, about);
+    }
+}
+
 // Frames that were held out: helpers start where the joints they follow are.
 cutis_result cutis_bake_others(cutis_bake_job *job)
 {
@@ -78,16 +90,11 @@ cutis_result cutis_bake_others(cutis_bake_job *job)
     for (uint32_t h = 0; h < count; h++)
         for (size_t f = 0; f < part->count; f++) {
             const size_t stride = part->stride;
-            double m[12], a[9], r[9], at[3];
-            double *to = part->helpers + h * 12 * stride + f;
+            double m[12], *to = part->helpers + h * 12 * stride + f;
             cutis_bake_matrix(part->joints + job->parent_bone[h] * 12 * stride, stride, f, m);
-            double34_linear(m, a);
-            if (!cutis_polar3(a, r)) double33_identity(r);
-            double34_point(m, job->pivot + 3 * (size_t)h, at);
-            for (size_t i = 0; i < 3; i++) {
-                for (size_t j = 0; j < 3; j++) to[(3 * j + i) * stride] = r[3 * i + j];
-                to[(9 + i) * stride] = at[i] - double3_dot(r + 3 * i, job->pivot + 3 * (size_t)h);
-            }
+            cutis_bake_rigid(m, job->pivot + 3 * (size_t)h);
+            for (size_t i = 0; i < 3; i++)
+                for (size_t j = 0; j < 4; j++) to[(3 * j + i) * stride] = m[4 * i + j];
         }
     const cutis_bake_problem problem = problem_of(job, part);
     return cutis_bake_follow(&problem, &job->solution, part->helpers);

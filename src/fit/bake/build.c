@@ -56,10 +56,12 @@ static void fill_worlds(builder *b)
                            b->world + 12 * ((size_t)h * job->frames->count + part->frame[f]));
             }
         }
-        if (job->bare)
+        if (job->bare) {
             double34_identity(m);
-        else
+        } else {
             cutis_bake_joint(job, job->parent_bone[h], job->rest_world, m);
+            cutis_bake_rigid(m, job->pivot + 3 * (size_t)h);
+        }
         node_world(job, h, m, b->rest + 12 * (size_t)h);
     }
 }
@@ -68,7 +70,7 @@ static void fill_worlds(builder *b)
 static cutis_transform local_of(const double *parent, const double *world)
 {
     double inverse[12], m[12], r[9], q[4];
-    if (parent && cutis_bake_invert(parent, inverse))
+    if (parent && double34_invert(parent, inverse))
         double34_multiply(inverse, world, m);
     else
         memcpy(m, world, sizeof m);
@@ -282,7 +284,7 @@ static bool build_targets(builder *b, uint32_t space, uint32_t vertex, cutis_pri
     const size_t n = primitive->vertex_count;
     double inverse[12];
     double34_identity(inverse);
-    cutis_bake_invert(job->bind[space], inverse);
+    double34_invert(job->bind[space], inverse);
     cutis_morph_target *targets = cutis_arena_zero(job->arena, job->morph_count, sizeof *targets);
     if (!targets) return false;
     for (uint32_t k = 0; k < job->morph_count; k++) {

@@ -90,20 +90,6 @@ static void bone_matrix(const cutis_bake_job *job, uint32_t bone, const cutis_ma
     double34_multiply(w, inverse, out);
 }
 
-bool cutis_bake_invert(const double *m, double *out)
-{
-    double c[9], a[9];
-    double34_linear(m, a);
-    const double det = double33_determinant(a);
-    if (!(fabs(det) > 1e-30)) return false;
-    double33_cofactor(a, c);
-    for (size_t i = 0; i < 3; i++) {
-        for (size_t j = 0; j < 3; j++) out[4 * i + j] = c[3 * j + i] / det;
-        out[4 * i + 3] = -(out[4 * i] * m[3] + out[4 * i + 1] * m[7] + out[4 * i + 2] * m[11]);
-    }
-    return true;
-}
-
 // Where a skin's mesh stands at rest: what the joint with most weight does to it then.
 static void find_bind(cutis_bake_job *job, uint32_t instance)
 {
@@ -111,7 +97,7 @@ static void find_bind(cutis_bake_job *job, uint32_t instance)
     double test[12];
     if (job->bare) {
         double34_from_floats(job->rest_world[shown->node].m, job->bind[instance]);
-        if (!cutis_bake_invert(job->bind[instance], test)) double34_identity(job->bind[instance]);
+        if (!double34_invert(job->bind[instance], test)) double34_identity(job->bind[instance]);
         return;
     }
     const uint32_t skin = (uint32_t)shown->skin;
@@ -130,7 +116,7 @@ static void find_bind(cutis_bake_job *job, uint32_t instance)
         if (sum > most) most = sum, best = j;
     }
     bone_matrix(job, first + best, job->rest_world, job->bind[skin]);
-    if (!cutis_bake_invert(job->bind[skin], test)) double34_identity(job->bind[skin]);
+    if (!double34_invert(job->bind[skin], test)) double34_identity(job->bind[skin]);
 }
 
 static cutis_result find_bones(cutis_bake_job *job)
@@ -373,7 +359,7 @@ void cutis_bake_joint(const cutis_bake_job *job, uint32_t bone, const cutis_mat3
 {
     double inverse[12], m[12];
     double34_identity(inverse);
-    cutis_bake_invert(job->bind[job->bone_skin[bone]], inverse);
+    double34_invert(job->bind[job->bone_skin[bone]], inverse);
     bone_matrix(job, bone, world, m);
     double34_multiply(m, inverse, out);
     for (size_t i = 0; i < 3; i++)

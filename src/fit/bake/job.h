@@ -81,10 +81,12 @@ cutis_result cutis_bake_build(cutis_bake_job *job, cutis_model **out, uint32_t *
 /// A joint's matrix world * inverse bind * bind^-1 in common space, centred, in a pose.
 void cutis_bake_joint(const cutis_bake_job *job, uint32_t bone, const cutis_mat34 *world,
                       double *out);
-/// The inverse of an affine matrix. @return false: it has none, and nothing is written
-bool cutis_bake_invert(const double *matrix, double *out);
 
 /// A bone's or helper's matrix (row-major 3 x 4) in a frame of a part.
 void cutis_bake_matrix(const double *track, size_t stride, size_t frame, double *out);
+
+/// A joint's matrix without scale and shear: where it takes a point, and the rotation nearest to
+/// it.
+void cutis_bake_rigid(double *m, const double *about);
 
 #endif

@@ -42,10 +42,13 @@ static void find_pivots(cutis_bake_job *job)
 
 // In a skeleton ---------------------------------------------------------------------------------
 
-// The scale of a matrix that is a scaled rotation; 0 for others.
+// The scale of a matrix that is a scaled rotation; 0 for others, mirror images among them.
 static double scale_of(const float *m)
 {
-    double square[3], across = 0;
+    double square[3], across = 0, whole[12], linear[9];
+    double34_from_floats(m, whole);
+    double34_linear(whole, linear);
+    if (!(double33_determinant(linear) > 0)) return 0;
     for (int a = 0; a < 3; a++) {
         square[a] = 0;
         for (int r = 0; r < 3; r++) square[a] += (double)m[4 * r + a] * m[4 * r + a];
@@ -92,7 +95,7 @@ static cutis_result hang_in_skeleton(cutis_bake_job *job)
             if (shared[j] > shared[best]) best = j;
         job->parent_bone[h] = best;
         int32_t node = (int32_t)job->bone_node[best];
-        while (!carries(job, (uint32_t)node) && job->data->nodes[node].parent != CUTIS_NONE)
+        while (node != CUTIS_NONE && !carries(job, (uint32_t)node))
             node = job->data->nodes[node].parent;
         job->parent[h] = node;
         job->order[h] = h;
