@@ -185,9 +185,26 @@ static void a_biped_is_not_taken_for_a_body_on_four_legs(void **state)
     cutis_model_destroy(dog);
 }
 
+// A motion whose first frame is its rest goes on as many legs as before.
+static void four_legs_stay_four_with_the_first_frame_as_rest(void **state)
+{
+    (void)state;
+    cutis_model *motion = hound(), *beast = disguised(motion, false, 0), *person = NULL,
+                *out = NULL;
+    const cutis_retarget_options options = { .rest = CUTIS_RETARGET_TPOSE };
+    cutis_synth_options biped = { .body = CUTIS_BODY_BIPED, .vertex_count = 1500 };
+    assert_ok(context, cutis_synth_create(context, &biped, &person));
+    assert_ok(context, cutis_retarget(beast, motion, &options, &out, NULL));
+    cutis_model_destroy(out);
+    assert_int_equal(cutis_retarget(person, motion, &options, &out, NULL), CUTIS_NOT_FOUND);
+    cutis_model *const all[] = { motion, beast, person };
+    for (int i = 0; i < 3; i++) cutis_model_destroy(all[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(four_legs_stay_four_with_the_first_frame_as_rest),
         cmocka_unit_test(a_hound_without_names_follows_itself_joint_by_joint),
         cmocka_unit_test(a_fox_walks_in_the_hound_and_the_hound_in_the_fox),
         cmocka_unit_test(a_biped_is_not_taken_for_a_body_on_four_legs),
