@@ -582,6 +582,30 @@ HANDLED(handles_virtual, weigh_limb, .weighting = CUTIS_WEIGHTING_VIRTUAL)
 HANDLED(handles_reduced, weigh_moving, .influences = 1, .reduce = true)
 HANDLED(handles_skeleton, weigh_skeleton, .influences = 2)
 
+static cutis_result bake_limb(cutis_model **out, cutis_bake_report **report)
+{
+    const cutis_bake_frames frames = { .count = EXAMPLES, .poses = w.poses, .positions = w.shapes };
+    const cutis_bake_options options = { .helpers = 1, .morphs = 1 };
+    return cutis_bake(w.limb, w.device, &frames, &options, out, report);
+}
+
+/// The box without a skin, sheared more and more.
+static cutis_result bake_box(cutis_model **out, cutis_bake_report **report)
+{
+    float positions[3 * 24];
+    const float *rest = cutis_model_get(w.box)->meshes[0].primitives[0].positions;
+    for (int i = 0; i < 72; i++)
+        positions[i] = rest[i % 24] + 0.1f * (float)(i / 24) * (i % 3 == 0 ? rest[i % 24 + 2] : 0);
+    const cutis_bake_frames frames = { .count = 3, .positions = positions };
+    const cutis_bake_options options = { .helpers = 2 };
+    return cutis_bake(w.box, w.device, &frames, &options, out, report);
+}
+
+MAKES_BOTH(bake_skinned, cutis_bake_report, bake_limb(&out, &report), vertex_count,
+           cutis_bake_report_destroy)
+MAKES_BOTH(bake_bare, cutis_bake_report, bake_box(&out, &report), vertex_count,
+           cutis_bake_report_destroy)
+
 static void fold_session(uint64_t *digest, const cutis_handle_session *session)
 {
     cutis_handles_view view = cutis_handles_look(session);
@@ -718,6 +742,8 @@ static const scenario SCENARIOS[] = {
     { "cutis_handles_weights", "virtual", handles_virtual, 1, false },
     { "cutis_handles_weights", "reduced", handles_reduced, 1, false },
     { "cutis_handles_skeleton", "two influences", handles_skeleton, 1, false },
+    { "cutis_bake", "a helper and a morph target", bake_skinned, 1, false },
+    { "cutis_bake", "joints from nothing", bake_bare, 1, false },
     { "cutis_handle_session_create", "field", session_open, 1, false },
     { "cutis_handles_set", "field", session_set, 1, false },
     { "cutis_handles_add", "field", session_add, 1, false },
