@@ -1,12 +1,16 @@
 // Parts of a body that nobody has cut: those of its plan (plan.c), as `cutis rig` names them, with
 // fingers where hands show five. Invariant: within a shell every part is one piece; a body of which
-// nothing stands out stays whole.
+// nothing stands out is sliced if it is long, and else stays whole.
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "skeleton/plan.h"
 #include "skeleton/source.h"
+
+enum { SLICES_MOST = 8 };
 
 // Fewer parts -----------------------------------------------------------------------------------
 
@@ -44,10 +48,12 @@ static cutis_result merge_parts(cutis_closed *mesh, uint32_t wanted, uint32_t la
 
 // The part that each part hangs from: that of the line's node before its first. Where trunks are
 // cut (plan_bends.c) limbs hang from pieces that lines do not know, and borders are few: not known.
+// @param lines NULL: there are no limbs
 static cutis_result find_parents(const cutis_plan *plan, const cutis_centrelines *lines,
                                  const uint32_t *number, cutis_labels *names)
 {
-    if (plan->kind == CUTIS_KIND_HUMAN || plan->kind == CUTIS_KIND_QUADRUPED) return CUTIS_OK;
+    if (!lines || plan->kind == CUTIS_KIND_HUMAN || plan->kind == CUTIS_KIND_QUADRUPED)
+        return CUTIS_OK;
     uint32_t *parents = cutis_nothings(names->arena, names->count);
     bool seen[CUTIS_PLAN_PARTS] = { false };
     if (!parents) return cutis_alloc_result(names->arena->context);
@@ -74,6 +80,31 @@ static cutis_result take_parts(cutis_closed *mesh, const cutis_plan *plan,
     return find_parents(plan, lines, number, names);
 }
 
+// A body of which nothing stands out, but long: a worm, a tube. Slices across it.
+static cutis_result slice(const cutis_closed *mesh, uint32_t *labels, cutis_plan *plan)
+{
+    box3 box = box3_empty();
+    double size[3];
+    int along = 0;
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) box3_add(&box, v3_of(mesh->points[v]));
+    for (int k = 0; k < 3; k++) {
+        size[k] = box.high[k] - box.low[k];
+        if (size[k] > size[along]) along = k;
+    }
+    const double slices = floor(size[along] / fmax(size[(along + 1) % 3], size[(along + 2) % 3]));
+    if (!(slices >= 2)) return CUTIS_OK;
+    plan->part_count = slices < SLICES_MOST ? (uint32_t)slices : SLICES_MOST;
+    for (uint32_t p = 0; p < plan->part_count; p++)
+        snprintf(plan->parts[p], CUTIS_PLAN_NAME, "part%u", p);
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        double place[3];
+        v3_put(cutis_face_middle(mesh, f), place);
+        const double t = (place[along] - box.low[along]) / size[along];
+        labels[f] = (uint32_t)fmin(t * plan->part_count, plan->part_count - 1.);
+    }
+    return cutis_plan_tidy(mesh, labels, plan->part_count);
+}
+
 static cutis_result segment(cutis_closed *mesh, uint32_t wanted, cutis_labels *names,
                             cutis_arena *arena)
 {
@@ -83,11 +114,16 @@ static cutis_result segment(cutis_closed *mesh, uint32_t wanted, cutis_labels *n
     if (!lines || !plan || !labels) return cutis_alloc_result(mesh->context);
     TRY(cutis_plan_body(arena, mesh, CUTIS_KIND_COUNT, NULL, lines, plan));
     TRY(cutis_progress(mesh->context, "segmenting", 0.5));
+    const bool limbs = plan->part_count > 1;
+    if (limbs) {
+        TRY(cutis_plan_label(plan, lines, mesh, labels));
+        TRY(cutis_plan_bends(mesh, labels, plan));
+        TRY(cutis_plan_fingers(mesh, labels, true, plan));
+    } else {
+        TRY(slice(mesh, labels, plan));
+    }
     if (plan->part_count < 2) return CUTIS_OK;
-    TRY(cutis_plan_label(plan, lines, mesh, labels));
-    TRY(cutis_plan_bends(mesh, labels, plan));
-    TRY(cutis_plan_fingers(mesh, labels, true, plan));
-    TRY(take_parts(mesh, plan, lines, labels, names));
+    TRY(take_parts(mesh, plan, limbs ? lines : NULL, labels, names));
     return wanted ? merge_parts(mesh, wanted < 2 ? 2 : wanted, names->count, arena) : CUTIS_OK;
 }
 

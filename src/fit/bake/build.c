@@ -451,7 +451,7 @@ static bool build_clips(builder *b)
     const uint32_t old = job->data->clip_count, more = !frames->clips;
     cutis_clip *clips = cutis_arena_alloc(job->arena, old + (size_t)more + 1, sizeof *clips);
     if (!clips) return false;
-    memcpy(clips, job->data->clips, old * sizeof *clips);
+    if (old) memcpy(clips, job->data->clips, old * sizeof *clips);
     b->data.clips = clips, b->data.clip_count = old + more;
     if (more) {
         clips[old] =
