@@ -217,7 +217,7 @@ static bool build_skins(builder *b)
     const uint32_t old = job->data->skin_count, more = job->bare ? job->instance_count : 0;
     cutis_skin *skins = cutis_arena_alloc(job->arena, old + (size_t)more + 1, sizeof *skins);
     if (!skins) return false;
-    memcpy(skins, job->data->skins, old * sizeof *skins);
+    if (old) memcpy(skins, job->data->skins, old * sizeof *skins);
     for (uint32_t s = 0; s < old && !job->bare; s++)
         if (job->bone_first[s] != UINT32_MAX && b->added[s] &&
             !build_skin(b, s, &job->data->skins[s], &skins[s]))
