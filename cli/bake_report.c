@@ -9,7 +9,7 @@
 #include "html.h"
 #include "picture.h"
 
-enum { TILES = 3, TILE_WIDTH = 420, TILE_HEIGHT = 560 };
+enum { TILES = 3 };
 
 typedef struct bake_bodies {
     memory_list memory;
@@ -120,22 +120,14 @@ static int add_sheet(cli_app *app, html_page *page, const bake_job *job, const b
     for (uint32_t v = 0; v < bodies->vertex_count; v++) most = fmax(most, bodies->off[1][v]);
     const cutis_legend legend = { .map = CUTIS_COLORMAP_HEAT, .high = most, .title = "error, mm" };
     picture_view views[TILES];
-    cutis_image sheet = { 0 };
     for (int t = 0; t < TILES; t++)
         views[t] = (picture_view){ .surface = { bodies->vertex_count, bodies->triangle_count,
                                                 bodies->positions[t], bodies->indices },
                                    .normals = bodies->normals[t],
                                    .values = bodies->off[t],
                                    .title = titles[t] };
-    const cutis_camera camera = { .yaw = 20,
-                                  .pitch = 10,
-                                  .frame = cutis_surface_bounds(&views[0].surface) };
-    cutis_result result =
-        picture_views(app->context, renderer, views + painted, TILES - painted, camera,
-                      painted ? &legend : NULL, TILE_WIDTH, TILE_HEIGHT, &sheet);
-    if (result == CUTIS_OK) result = html_put_picture(app->context, page, &sheet, text);
-    cutis_image_destroy(app->context, &sheet);
-    return app_result(app, "report", result);
+    return report_views(app, page, renderer, views + painted, TILES - painted,
+                        painted ? &legend : NULL, text);
 }
 
 static int add_pictures(cli_app *app, html_page *page, const bake_job *job)

@@ -500,3 +500,18 @@ cutis_result picture_views(cutis_context *context, cutis_renderer *renderer,
     for (uint32_t i = 0; i < count; i++) cutis_image_destroy(context, &images[i]);
     return result;
 }
+
+int report_views(cli_app *app, html_page *page, cutis_renderer *renderer, const picture_view *views,
+                 uint32_t count, const cutis_legend *legend, const char *text)
+{
+    enum { TILE_WIDTH = 420, TILE_HEIGHT = 560 };
+    const cutis_camera camera = { .yaw = 20,
+                                  .pitch = 10,
+                                  .frame = cutis_surface_bounds(&views[0].surface) };
+    cutis_image sheet = { 0 };
+    cutis_result result = picture_views(app->context, renderer, views, count, camera, legend,
+                                        TILE_WIDTH, TILE_HEIGHT, &sheet);
+    if (result == CUTIS_OK) result = html_put_picture(app->context, page, &sheet, text);
+    cutis_image_destroy(app->context, &sheet);
+    return app_result(app, "report", result);
+}

@@ -8,6 +8,7 @@
 
 #include "app.h"
 #include "cage_poses.h"
+#include "html.h"
 #include "patches.h"
 #include "play.h"
 #include "rest_shape.h"
@@ -123,6 +124,11 @@ cutis_result picture_views(cutis_context *context, cutis_renderer *renderer,
                            const picture_view *views, uint32_t count, cutis_camera camera,
                            const cutis_legend *legend, uint32_t width, uint32_t height,
                            cutis_image *out);
+
+/// Bodies side by side as one picture of a report, all seen from the same place.
+/// @param legend NULL: they are not painted
+int report_views(cli_app *app, html_page *page, cutis_renderer *renderer, const picture_view *views,
+                 uint32_t count, const cutis_legend *legend, const char *text);
 
 /// The cage (picture_cage.c): its poses when the stage opens, the one at a time, its edges.
 int picture_open_cage(picture_stage *stage);

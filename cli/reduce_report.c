@@ -9,7 +9,7 @@
 #include "picture.h"
 #include "reduce.h"
 
-enum { TILES = 3, TILE_WIDTH = 420, TILE_HEIGHT = 560 };
+enum { TILES = 3 };
 
 /// The same pose by three sets of weights: original, k-largest, chosen.
 typedef struct reduce_bodies {
@@ -134,22 +134,14 @@ static int add_sheet(cli_app *app, html_page *page, const reduce_job *job,
                                   .high = scale_end(bodies),
                                   .title = "normal deviation, radians" };
     picture_view views[TILES];
-    cutis_image sheet = { 0 };
     for (int t = 0; t < TILES; t++)
         views[t] = (picture_view){ .surface = { bodies->vertex_count, bodies->triangle_count,
                                                 bodies->positions[t], bodies->indices },
                                    .normals = bodies->normals[t],
                                    .values = bodies->deviation[t],
                                    .title = titles[t] };
-    const cutis_camera camera = { .yaw = 20,
-                                  .pitch = 10,
-                                  .frame = cutis_surface_bounds(&views[0].surface) };
-    cutis_result result =
-        picture_views(app->context, renderer, views + painted, TILES - painted, camera,
-                      painted ? &legend : NULL, TILE_WIDTH, TILE_HEIGHT, &sheet);
-    if (result == CUTIS_OK) result = html_put_picture(app->context, page, &sheet, text);
-    cutis_image_destroy(app->context, &sheet);
-    return app_result(app, "report", result);
+    return report_views(app, page, renderer, views + painted, TILES - painted,
+                        painted ? &legend : NULL, text);
 }
 
 static void bodies_end(reduce_bodies *bodies)
