@@ -50,8 +50,7 @@ static int read_options(cli_app *app, skeleton_job *job)
     o->extra = option_given(app, OPTION_EXTRA);
     o->part_count = option_count(app, OPTION_PART_COUNT, 0);
     const char *source = option_text(app, OPTION_PARTS);
-    if (source && strcmp(source, "auto") != 0 &&
-        option_given(app, OPTION_PART_COUNT))
+    if (source && strcmp(source, "auto") != 0 && option_given(app, OPTION_PART_COUNT))
         return app_usage(app, "--count goes with --parts auto");
     return EXIT_GOOD;
 }

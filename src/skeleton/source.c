@@ -202,7 +202,8 @@ static cutis_result label_numbers(lister *l, const cutis_skeleton_options *optio
     for (size_t i = 0; i < n; i++)
         if (i == 0 || values[i] != values[count - 1]) values[count++] = values[i];
     for (uint32_t i = 0; i < count; i++)
-        if (cutis_labels_add(l->names, CUTIS_LABEL_NAME, values[i]) == CUTIS_NOTHING) return no_memory(l);
+        if (cutis_labels_add(l->names, CUTIS_LABEL_NAME, values[i]) == CUTIS_NOTHING)
+            return no_memory(l);
     for (size_t i = 0; i < n; i++) {
         const uint32_t *found =
             bsearch(&options->labels[i], values, count, sizeof *values, order_u32);
