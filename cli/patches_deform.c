@@ -321,12 +321,16 @@ static void report(cli_app *app, const patch_job *job)
     uint32_t frames = job->end - job->first;
     if (!removal) removal = "cut";
     if (!fill) fill = strcmp(removal, "box") == 0 ? "reduced" : "keep";
+    // Only what would be cut and kept bends in bands instead (docs/spec/patches.md B0).
+    const bool bands = option_choice(app, OPTION_BAND) == 0 && strcmp(removal, "cut") == 0 &&
+                       strcmp(fill, "keep") == 0;
     char names[8192];
     sink_names(job->output, job->first, frames, names, sizeof names);
     app_say(app,
-            "%s: %u frame%s of at most %u vertices and %u triangles, %s and %s, volume %+.4f %%\n",
-            names, frames, frames == 1 ? "" : "s", job->vertices_max, job->triangles_max, removal,
-            fill, job->variation);
+            "%s: %u frame%s of at most %u vertices and %u triangles, %s%s and %s, volume %+.4f "
+            "%%\n",
+            names, frames, frames == 1 ? "" : "s", job->vertices_max, job->triangles_max,
+            bands ? "bands; beyond them " : "", removal, fill, job->variation);
     if (job->shell)
         app_say(app,
                 "%s: closed, %u piece%s, volume %.6g, %ju crossing triangles (%ju at joints, %ju "
