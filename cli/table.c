@@ -110,7 +110,8 @@ const verb_row cli_verbs[] = {
       "as long as the limb is thick; --band none moves every part rigidly and closes each joint by a patch made for the frame.\n"
       "Vertices and triangles may differ from frame to frame: .obj, .ply and .stl are numbered, a .glb has a mesh for every\n"
       "frame and a clip that shows them one by one. --fixed keeps the model's vertices and triangles, for arrays and morph\n"
-      "targets, and says what that costs. One frame as .stl, .obj or .ply is a shell for printing: closed, or nothing is written.\n"
+      "targets, and says what that costs. One frame as .stl, .obj or .ply is a shell for printing: closed, or nothing is written\n"
+      "(not looked at with --fixed and --triangulate local).\n"
       "JSON keys of patches: file, output, method, remove, fill, fixed, frames, vertices_max, triangles_max,\n"
       "volume_variation, seconds; one .stl, .obj or .ply also watertight, pieces, volume, self_intersections, own_crossings,\n"
       "posed_crossings (as measure counts them); --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",

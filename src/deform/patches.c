@@ -113,7 +113,8 @@ static cutis_result check_model(cutis_context *context, const cutis_model *model
 {
     (void)model; // what is wrong with it shows while it is read
     if ((uint32_t)options->patch_removal > CUTIS_PATCH_BOX ||
-        (uint32_t)options->patch_fill > CUTIS_PATCH_FILL_BETWEEN)
+        (uint32_t)options->patch_fill > CUTIS_PATCH_FILL_BETWEEN ||
+        (uint32_t)options->patch_band > CUTIS_PATCH_BAND_NONE)
         return INVALID(context, "bind: no such removal or fill");
     if (options->instance_capacity > CAPACITY_MAX)
         return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "bind: patches of %u instances at once",

@@ -12,6 +12,7 @@
 // joints is rest, so that a body at rest is its file to the bit.
 #define PATCH_REST_ANGLE 4e-6
 #define PATCH_REST_SHIFT 1e-5                 // of the diagonal
+#define PATCH_COARSE     4.8e-7               // four steps of a float, of how far a matrix moves
 #define PATCH_BEND_MIN   8.726646259971648e-4 // 0.05 degrees: less is no bend
 #define PATCH_TAN_MAX    3.7320508075688772   // 75 degrees: half of 150
 #define PATCH_END_MOST   1.0 // of the loop's width: the ends of a front go inwards by no more
@@ -200,6 +201,18 @@ FN double patch_turn_angle(pquat q)
     return q.w > 1e-9 * sine ? 2.0 * patch_arctan(sine / q.w) : 3.141592653589793;
 }
 
+// A child that moved less has not moved: matrices are floats, and far from the origin they are
+// coarse.
+FN double patch_rest_shift(patch_work w, GLOBAL const int *parts)
+{
+    double far = 0.0, shift = PATCH_REST_SHIFT * w.given->diagonal;
+    for (int side = 0; side < 2; side++) {
+        GLOBAL const double *m = work_matrix(w) + 12 * parts[side];
+        far += ROOT(m[3] * m[3] + m[7] * m[7] + m[11] * m[11]);
+    }
+    return PATCH_COARSE * far > shift ? PATCH_COARSE * far : shift;
+}
+
 // Swing, twist and shift of a joint from where its parent and child are: nothing of them is left
 // where bands turn it.
 FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
@@ -214,7 +227,7 @@ FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
         pvec_dot(rows[0], rows[0]) + pvec_dot(rows[1], rows[1]) + pvec_dot(rows[2], rows[2]);
     pquat q = pquat_of(ROOT(square / 3.0), rows[0], rows[1], rows[2]);
     if (q.w < 0.0) q = pquat_make(-q.w, -q.x, -q.y, -q.z);
-    int near = pvec_length(offset) <= PATCH_REST_SHIFT * w.given->diagonal;
+    int near = pvec_length(offset) <= patch_rest_shift(w, parts);
     if (near) offset = pvec_make(0, 0, 0);
     int still = 2.0 * ROOT(q.x * q.x + q.y * q.y + q.z * q.z) <= PATCH_REST_ANGLE;
     if (still) q = pquat_make(1, 0, 0, 0);

@@ -11,6 +11,15 @@ holds "an elbow keeps its volume" "$T/one.json" 'abs(d["volume_variation"]) < 0.
 passes "measure reads the mesh" "$CUTIS" measure "$T/one.obj" --json
 cp "$T/stdout" "$T/measure.json"
 holds "the frame is closed" "$T/measure.json" 'd["watertight"] and d["euler"] == 2 and d["boundary_edges"] == 0'
+turned='"elbow": {"rotation": [0, 0.5, 0, 0.8660254]}'
+count() { "$CUTIS" deform "$T/arm.glb" --pose "$T/far.json" --method patches "$@" --json -o "$T/far.obj" >"$T/far" && json "$T/far" 'd["vertices_max"]'; }
+echo "{\"joints\": {$turned}}" >"$T/far.json"
+own=$(count) patched=$(count --band none)
+if [ "$patched" -gt "$own" ]; then ok "a patch has vertices of its own"; else not_ok "a patch has vertices of its own" "$patched, $own"; fi
+for far in 67 200; do # matrices are floats, coarse far away: a joint that only turns still bends in its band
+    echo "{\"joints\": {\"base\": {\"translation\": [$far, 37.38, 81.178]}, $turned}}" >"$T/far.json"
+    equals "bands stay $far metres away" "$(count)" "$own"
+done
 passes "several frames are numbered" "$CUTIS" deform "$T/arm.glb" --clip twist --method patches --frames 10:12 -o "$T/two.ply"
 [ -s "$T/two_0010.ply" ] && [ -s "$T/two_0011.ply" ] && ok "both are there" || not_ok "both are there" "$(ls "$T")"
 passes "a glb has a mesh for every frame" "$CUTIS" deform "$T/arm.glb" --clip bend --method patches --frames 20:23 -o "$T/baked.glb"
