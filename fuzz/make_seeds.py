@@ -198,6 +198,7 @@ write('handles.json', '{"handles": [{"name": "head", "kind": "point", "position"
       '"to": [0, 0, -1]}], "poses": [{"name": "nod", "handles": {"head": {"rotation": [0.25, 0, 0, 0.97], "translation": [0, -0.5, 0.25]}}}]}')
 write('pose.json', '{"joints": {"j1": {"rotation": [0, 0, 0.5, 0.5]}, "#2": {"translation": [0, 1, 0], "scale": [1, 1, 1]}}}')
 write('joint_map.json', '{"joints": {"j0": "j1", "j1": null, "#2": "#0"}}')
+write('limits.json', '{"joints": 256, "influences": 4, "morphs": 8, "weights": ["u8", "u16"]}')
 write('parts.seg', '0\n0\n1\n\n 2 \n')
 write('commands.cli', 'deform\nmodel.glb\n--clip\nwalk\n--method\nlbs\n--frames\n0:10\n-o\nout.npy\n')
 write('check.cli', 'check\nmodel.glb\n--fix\n-o\nfixed.glb\n--influences\n4\n--json\n')

@@ -228,6 +228,14 @@ static inline void run_joint_map(const uint8_t *data, size_t size)
     run_kept(model, used, cutis_joint_map_parse(&input, model, model, map));
 }
 
+static inline void run_limits(const uint8_t *data, size_t size)
+{
+    cutis_player_limits limits;
+    cutis_context *context = run_begin();
+    cutis_input input = run_input(context, "limits.json", data, size);
+    run_end(context, cutis_limits_parse(&input, &limits));
+}
+
 static inline void run_labels(const uint8_t *data, size_t size)
 {
     uint32_t *labels = NULL;
@@ -254,6 +262,8 @@ static inline void run_any(const char *name, const uint8_t *data, size_t size, c
         run_pose(data, size);
     else if (strstr(name, "map.json"))
         run_joint_map(data, size);
+    else if (strstr(name, "limits.json"))
+        run_limits(data, size);
     else if (strcmp(end, ".seg") == 0)
         run_labels(data, size);
     else if (strcmp(end, ".cli") != 0)

@@ -210,6 +210,19 @@ CUTIS_API cutis_result cutis_joint_map_read(const cutis_model *model, const cuti
 CUTIS_API cutis_result cutis_joint_map_write(const cutis_model *model, const cutis_model *motion,
                                              const int32_t *map, const char *path);
 
+/// What a player of glTF can play; 0: as much as one likes.
+typedef struct cutis_player_limits {
+    uint32_t joints;     ///< a skin
+    uint32_t influences; ///< a vertex
+    uint32_t morphs;     ///< targets a mesh
+    uint32_t weights;    ///< bits: 1 << cutis_weight_format; 0: every format
+} cutis_player_limits;
+
+/// Limits of a player by its name ("gltf": what every client has to play, "three"), or from a file
+/// (docs/formats/limits.md).
+CUTIS_API cutis_result cutis_player_limits_read(cutis_context *context, const char *player,
+                                                cutis_player_limits *out);
+
 /// A file of handles and their poses (docs/formats/handles.md), checked: finite, names differ,
 /// poses name handles there are.
 typedef struct cutis_handle_file cutis_handle_file;

@@ -38,6 +38,12 @@ CUTIS_API cutis_result cutis_model_check(const cutis_model *model, uint32_t infl
 CUTIS_API cutis_result cutis_weights_limit(const cutis_model *model, uint32_t max_influences,
                                            cutis_model **out);
 
+/// A model whose weights are whole numbers over `total` (255: what files of 8 bits hold, 65535: of
+/// 16), nearest to its own, summing to it at every vertex: what a file has, before it is written.
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (a total outside 1 .. 65535), CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_weights_round(const cutis_model *model, uint32_t total,
+                                           cutis_model **out);
+
 /// How weights are reduced to few influences per vertex. Methods: docs/spec/reduction.md 2;
 /// docs/benchmarks.md compares them.
 typedef enum cutis_reduce_method {

@@ -48,6 +48,7 @@ cutis_result cutis_pose_parse(const cutis_input *input, const cutis_model *model
                               cutis_transform *transforms);
 cutis_result cutis_joint_map_parse(const cutis_input *input, const cutis_model *model,
                                    const cutis_model *motion, int32_t *map);
+cutis_result cutis_limits_parse(const cutis_input *input, cutis_player_limits *out);
 cutis_result cutis_part_labels_parse(const cutis_input *input, uint32_t **labels, uint64_t *count);
 
 /// CUTIS_CORRUPT_DATA with "name: line 3: reason 'what'"; an empty `what` is not shown.

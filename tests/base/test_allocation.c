@@ -254,6 +254,7 @@ static void fold_issues(uint64_t *digest, const cutis_check_report *report)
 MAKES(check, cutis_check_report, cutis_model_check(w.limb, 1, &out), fold_issues(digest, out),
       cutis_check_report_destroy)
 MAKES_MODEL(limit, cutis_weights_limit(w.limb, 1, &out))
+MAKES_MODEL(round_weights, cutis_weights_round(w.limb, 255, &out))
 
 #define REDUCES(name, ...)                                                                         \
     MAKES_BOTH(name, cutis_reduce_report,                                                          \
@@ -684,6 +685,7 @@ static const scenario SCENARIOS[] = {
     { "cutis_weights_summarize", "limb", summarize, 1, false },
     { "cutis_model_check", "limb", check, 1, false },
     { "cutis_weights_limit", "one", limit, 1, false },
+    { "cutis_weights_round", "8 bits", round_weights, 1, false },
     { "cutis_weights_reduce", "poisson", reduce_poisson, 1, false },
     { "cutis_weights_reduce", "laplace", reduce_laplace, 1, false },
     { "cutis_weights_reduce", "geometric", reduce_geometric, 1, false },

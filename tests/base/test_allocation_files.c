@@ -377,6 +377,17 @@ static cutis_result read_map(uint64_t *digest)
     return result;
 }
 
+static cutis_result read_limits(uint64_t *digest)
+{
+    cutis_player_limits limits = { .joints = 7 };
+    cutis_result result = cutis_player_limits_read(w.context, SEED("limits.json"), &limits);
+    if (result == CUTIS_OK)
+        fold(digest, &limits, sizeof limits);
+    else
+        assert_true(limits.joints == 7 && limits.influences == 0);
+    return result;
+}
+
 static cutis_result write_map(uint64_t *digest)
 {
     static const int32_t map[4] = { CUTIS_NONE, 1, CUTIS_NONE, 3 };
@@ -633,6 +644,7 @@ static const scenario FILES[] = {
     { "cutis_handles_read", "json", read_handles, 1, true },
     { "cutis_pose_read", "json", read_pose, 1, true },
     { "cutis_joint_map_read", "json", read_map, 1, true },
+    { "cutis_player_limits_read", "json", read_limits, 1, true },
     { "cutis_joint_map_write", "json", write_map, 1, false },
     { "cutis_skeleton_extract", "parts", extract_parts, 1, false },
     { "cutis_skeleton_extract", "joints, straightened", extract_joints, 1, false },

@@ -207,6 +207,26 @@ static void of_equal_weights_the_lower_joint_stays(void **state)
     check_limit(1, "5:0.4 0:0.3 1:0.3", "5:1");
 }
 
+// Whole numbers over the total, by hand: largest remainders.
+static void rounded_weights_are_whole_numbers_that_sum_to_the_total(void **state)
+{
+    (void)state;
+    strip *s = STRIP("5:0.5 1:0.25 3:0.155 0:0.095", "2:0.999 0:0.001", "3:1 4:1 5:1");
+    static const uint32_t first[4] = { 0, 4, 5, 8 }, joints[8] = { 0, 1, 3, 5, 2, 3, 4, 5 };
+    static const float numbers[8] = { 24, 64, 40, 127, 255, 85, 85, 85 };
+    cutis_model *rounded = NULL;
+    create(s);
+    assert_ok(s->context, cutis_weights_round(s->model, 255, &rounded));
+    const cutis_influences *i = &cutis_model_get(rounded)->meshes[0].primitives[0].influences;
+    assert_memory_equal(i->first, first, sizeof first);
+    assert_memory_equal(i->joints, joints, sizeof joints);
+    for (uint32_t k = 0; k < 8; k++) assert_near(i->weights[k] * 255, numbers[k], 1e-4);
+    cutis_model_destroy(rounded);
+    assert_int_equal(cutis_weights_round(s->model, 0, &rounded), CUTIS_INVALID_ARGUMENT);
+    assert_int_equal(cutis_weights_round(s->model, 65536, &rounded), CUTIS_INVALID_ARGUMENT);
+    free_strip(s);
+}
+
 static void limiting_merges_doubled_joints_before_it_chooses(void **state)
 {
     (void)state;
@@ -411,6 +431,7 @@ int main(void)
         cmocka_unit_test(ten_thousand_different_sets_are_told_apart_and_a_large_one_is_limited),
         cmocka_unit_test(limiting_keeps_the_largest_renormalised_and_sorted_by_joint),
         cmocka_unit_test(of_equal_weights_the_lower_joint_stays),
+        cmocka_unit_test(rounded_weights_are_whole_numbers_that_sum_to_the_total),
         cmocka_unit_test(limiting_merges_doubled_joints_before_it_chooses),
         cmocka_unit_test(limiting_works_for_vertices_with_hundreds_of_influences),
         cmocka_unit_test(limiting_leaves_everything_else_as_it_was),

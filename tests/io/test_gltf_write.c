@@ -643,6 +643,35 @@ static void check_limited(const char *path, uint32_t clip_count)
     cutis_model_destroy(model);
 }
 
+// What a file of 8 or 16 bits holds is known before it is written: the rounded model.
+static void rounded_weights_are_what_files_of_few_bits_hold(void **state)
+{
+    cutis_synth_options synth = { .body = CUTIS_BODY_ARM, .size = CUTIS_BODY_SIZE_LOW };
+    cutis_model *model = NULL;
+    (void)state;
+    assert_ok(context, cutis_synth_create(context, &synth, &model));
+    for (int k = 0; k < 2; k++) {
+        const cutis_write_options few = { .weights = k ? CUTIS_WEIGHTS_U8 : CUTIS_WEIGHTS_U16 };
+        cutis_model *rounded = NULL;
+        assert_ok(context, cutis_weights_round(model, k ? 255 : 65535, &rounded));
+        assert_ok(context, cutis_model_write(model, in_folder("few.glb"), &few));
+        cutis_model *again = read_model(in_folder("few.glb"));
+        const cutis_primitive *p = cutis_model_get(again)->meshes[0].primitives;
+        const cutis_influences *x = &p->influences;
+        const cutis_influences *y = &cutis_model_get(rounded)->meshes[0].primitives[0].influences;
+        const uint32_t total = x->first[p->vertex_count];
+        assert_memory_equal(x->first, y->first, (p->vertex_count + 1) * sizeof *x->first);
+        double file = 0, said = 0; // files have the largest first, models the lowest joint
+        for (uint32_t i = 0; i < total; i++) {
+            file += (double)x->weights[i] * x->weights[i] * (1 + x->joints[i]);
+            said += (double)y->weights[i] * y->weights[i] * (1 + y->joints[i]);
+        }
+        assert_near(file, said, 1e-9 * said);
+        cutis_model_destroy(again), cutis_model_destroy(rounded);
+    }
+    cutis_model_destroy(model);
+}
+
 static void limited_weights_of_a_character_are_written_over_its_source(void **state)
 {
     cutis_synth_options options = { .body = CUTIS_BODY_QUADRUPED, .size = CUTIS_BODY_SIZE_LOW };
@@ -865,6 +894,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(nothing_is_renumbered_while_an_unknown_extension_is_in_use,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(new_nodes_clips_and_meshes_are_added_to_the_source, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(rounded_weights_are_what_files_of_few_bits_hold, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(limited_weights_of_a_character_are_written_over_its_source,
                                         set_up, tear_down),

@@ -178,6 +178,7 @@ static void small_files_fail_cleanly_whichever_allocation_fails(void **state)
             uint64_t label_count = 0;
             cutis_transform pose[8];
             int32_t map[8];
+            cutis_player_limits limits;
             cutis_context_options options = { .allocator = { failing_allocate, failing_release,
                                                              &f } };
             f = (failing){ .fail_at = UINT64_MAX };
@@ -193,6 +194,8 @@ static void small_files_fail_cleanly_whichever_allocation_fails(void **state)
                 result = cutis_handles_read(context, seeds[i].path, &handles);
             else if (strstr(name, ".seg"))
                 result = cutis_part_labels_read(context, seeds[i].path, &labels, &label_count);
+            else if (strstr(name, "limits"))
+                result = cutis_player_limits_read(context, seeds[i].path, &limits);
             else if (strstr(name, "map"))
                 result = cutis_joint_map_read(model, model, seeds[i].path, map);
             else

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "fit/reduce/bound.h"
+#include "math/shares.h"
 
 enum { WIDE = CUTIS_MOMENTS_WIDE, SWEEPS = 40, MOVES = 256 };
 static const double STANDSTILL = 1e-5; // of a sweep's fall, relative
@@ -14,29 +15,6 @@ static const double STANDSTILL = 1e-5; // of a sweep's fall, relative
 static const double GAIN = 1e-13;
 // Of the diagonal, so that the best real weights are determined.
 static const double NEARLY = 1e-9;
-
-// Whole numbers nearest to weights that sum to 1: rounded down, then one more for the largest
-// remainders (ties: the larger weight, then the first).
-static void round_weights(const double *weight, uint32_t count, uint32_t total, uint32_t *out)
-{
-    uint32_t given = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const double exact = weight[i] * total;
-        out[i] = exact > 0 ? (uint32_t)floor(exact) : 0;
-        if (given + out[i] > total) out[i] = total - given;
-        given += out[i];
-    }
-    while (count && given < total) {
-        uint32_t best = 0;
-        double most = -INFINITY;
-        for (uint32_t i = 0; i < count; i++) {
-            const double remainder = weight[i] * total - out[i];
-            if (remainder > most || (remainder == most && weight[i] > weight[best]))
-                most = remainder, best = i;
-        }
-        out[best]++, given++;
-    }
-}
 
 void cutis_quantise_round(const cutis_reduce_group *group, uint32_t total,
                           cutis_reduce_weights *weights)
@@ -46,7 +24,7 @@ void cutis_quantise_round(const cutis_reduce_group *group, uint32_t total,
         const uint32_t count = weights->first[u + 1] - weights->first[u];
         uint32_t numbers[64];
         if (count > 64) continue;
-        round_weights(weight, count, total, numbers);
+        cutis_shares_round(weight, count, total, numbers);
         for (uint32_t i = 0; i < count; i++) weight[i] = numbers[i] / (double)total;
     }
 }
@@ -160,7 +138,7 @@ double cutis_quantise_vertex(uint32_t n, double *gram, const double *force, uint
     cutis_moments_local(n, gram, right, n, &count, index, weight);
     for (uint32_t i = 0; i < n; i++) gram[i * n + i] -= NEARLY * trace / n;
     for (uint32_t i = 0; i < count; i++) real[index[i]] = weight[i];
-    round_weights(real, n, total, other);
+    cutis_shares_round(real, n, total, other);
     descend(n, gram, force, other, step);
     const double value = value_of(n, gram, force, other, step);
     if (value < best) best = value, memcpy(now, other, n * sizeof *now);

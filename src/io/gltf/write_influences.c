@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/shares.h"
+
 typedef struct influence {
     uint32_t joint;
     double weight;
@@ -46,27 +48,14 @@ static uint32_t collect(const cutis_influences *from, uint32_t vertex, influence
     return count;
 }
 
-/// Whole numbers that sum to `total`: rounded down, then one more for the largest remainders (ties:
-/// the larger weight).
-static void quantize(const influence *from, uint32_t count, uint32_t total, uint32_t *out)
+/// Whole numbers that sum to `total`.
+static void quantize(const influence *from, uint32_t count, uint32_t total, double *shares,
+                     uint32_t *out)
 {
     double sum = 0;
-    uint32_t given = 0;
     for (uint32_t i = 0; i < count; i++) sum += from[i].weight;
-    for (uint32_t i = 0; i < count; i++) {
-        out[i] = (uint32_t)floor(from[i].weight / sum * total);
-        given += out[i];
-    }
-    while (count && given < total) {
-        uint32_t best = 0;
-        double most = -INFINITY;
-        for (uint32_t i = 0; i < count; i++) {
-            double remainder = from[i].weight / sum * total - out[i];
-            if (remainder > most) most = remainder, best = i;
-        }
-        out[best]++;
-        given++;
-    }
+    for (uint32_t i = 0; i < count; i++) shares[i] = from[i].weight / sum;
+    cutis_shares_round(shares, count, total, out);
 }
 
 /// All sets of a primitive, set after set, each 4 entries a vertex.
@@ -76,6 +65,7 @@ typedef struct sets {
     size_t joint_size, weight_size; ///< bytes of an entry
     size_t entries;                 ///< over all sets
     influence *scratch;
+    double *shares;
     uint32_t *numbers;
     uint32_t most;
 } sets;
@@ -92,7 +82,7 @@ static void fill(const cutis_primitive *primitive, sets *s)
     uint32_t total = s->weight_size == 1 ? 255 : 65535;
     for (uint32_t v = 0; v < primitive->vertex_count; v++) {
         uint32_t count = collect(&primitive->influences, v, s->scratch);
-        if (s->weight_size < 4) quantize(s->scratch, count, total, s->numbers);
+        if (s->weight_size < 4) quantize(s->scratch, count, total, s->shares, s->numbers);
         for (uint32_t i = 0; i < count; i++) {
             size_t at = ((size_t)(i / 4) * primitive->vertex_count + v) * 4 + i % 4;
             float weight = (float)s->scratch[i].weight;
@@ -158,8 +148,9 @@ void cutis_gltf_write_influences(gltf_writer *writer, const cutis_primitive *pri
     s.joints = cutis_arena_zero(&arena, s.entries, s.joint_size);
     s.weights = cutis_arena_zero(&arena, s.entries, s.weight_size);
     s.scratch = cutis_arena_alloc(&arena, s.most, sizeof *s.scratch);
+    s.shares = cutis_arena_alloc(&arena, s.most, sizeof *s.shares);
     s.numbers = cutis_arena_alloc(&arena, s.most, sizeof *s.numbers);
-    if (s.joints && s.weights && s.scratch && s.numbers) {
+    if (s.joints && s.weights && s.scratch && s.shares && s.numbers) {
         fill(primitive, &s);
         write_sets(writer, primitive, attributes, &s);
     } else {
