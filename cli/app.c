@@ -233,7 +233,8 @@ int app_output(cli_app *app, const char *endings, const char **out)
 cutis_result app_try_write(cli_app *app, const cutis_model *model, const char *path)
 {
     const cutis_write_options options = {
-        .weights = (cutis_weight_format)option_choice(app, OPTION_WEIGHTS),
+        .weights = app->weight_format ? *app->weight_format
+                                      : (cutis_weight_format)option_choice(app, OPTION_WEIGHTS),
         .ascii = option_given(app, OPTION_ASCII),
         .compression = (cutis_compression)option_choice(app, OPTION_COMPRESS),
         .position_bits = option_count(app, OPTION_BITS, 0),

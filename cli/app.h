@@ -39,11 +39,12 @@ typedef struct cli_app {
     const char **operands; ///< as many as the command line has
     uint32_t operand_count;
     bool json, quiet;
-    const uint8_t *unneeded_nodes;       ///< that writing leaves out (cutis/io.h), or NULL
-    cutis_compression_report compressed; ///< what app_write_model did to its last file
-    bool color;                          ///< stdout is a terminal
-    bool terminal;                       ///< stderr is one: progress is shown
-    bool bar;                            ///< a progress line stands there and must be wiped
+    const uint8_t *unneeded_nodes;            ///< that writing leaves out (cutis/io.h), or NULL
+    const cutis_weight_format *weight_format; ///< of written weights; NULL: as --weights says
+    cutis_compression_report compressed;      ///< what app_write_model did to its last file
+    bool color;                               ///< stdout is a terminal
+    bool terminal;                            ///< stderr is one: progress is shown
+    bool bar;                                 ///< a progress line stands there and must be wiped
     bool batch;    ///< one file of many (batch.c): what is said goes to the three below
     FILE *results; ///< JSON; NULL: stdout
     FILE *words;   ///< what app_say prints; NULL: stdout, unless JSON goes there

@@ -5,7 +5,7 @@
 #include "app.h"
 #include "cage_poses.h"
 
-enum { BAKE_FRAMES_MOST = 100000 };
+enum { BAKE_FRAMES_MOST = 100000, BAKE_LEFT_LISTED = 16 };
 
 /// Frames of one clip, and how well they came out. Distances in the model's units.
 typedef struct bake_clip {
@@ -13,8 +13,18 @@ typedef struct bake_clip {
     uint32_t first, count;
     bool held_out;
     double rms, max, plain_rms, plain_max;
-    uint32_t worst; ///< frame of the clip with the largest RMS
+    double normal, plain_normal; ///< mean angle to the normals of what was baked, degrees
+    uint32_t worst;              ///< frame of the clip with the largest RMS
 } bake_clip;
+
+/// Vertices that stay far off, because no joint can follow them.
+typedef struct bake_left {
+    uint32_t count; ///< vertices that are off by more than `beyond`, RMS over all frames
+    uint32_t torn;  ///< of those, at an edge that the frames tear
+    double beyond;  ///< in the model's units
+    uint32_t worst[BAKE_LEFT_LISTED];  ///< the first of them, farthest first
+    double distance[BAKE_LEFT_LISTED]; ///< of the same, RMS
+} bake_left;
 
 typedef struct bake_job {
     const char *path, *output;
@@ -30,14 +40,21 @@ typedef struct bake_job {
     cutis_bake_frames frames; ///< of the arrays below
     cutis_transform *poses;
     float *positions, *times;
+    float *normals; ///< of frames that a method made; NULL: their surfaces have them
     int32_t *clips;
     uint8_t *held_out;
     uint32_t clip_count;
     bake_clip *rows;
     uint8_t *counted; ///< per vertex: of a mesh that is baked
     cutis_bake_report *report;
-    double rms, max, plain_rms, plain_max;
-    double *series[2]; ///< RMS per frame: baked, plain
+    double rms, max, plain_rms, plain_max, normal, plain_normal;
+    double *series[2];  ///< RMS per frame: baked, plain
+    double *squares[2]; ///< sum over frames, per vertex: baked, plain
+    const char *player; ///< whose limits these are, or NULL
+    cutis_player_limits limits;
+    cutis_weight_format format;
+    bake_left left;
+    double format_ratios[3]; ///< RMS of weights rounded so over that of floats; 0: not tried
 } bake_job;
 
 /// Frames of all clips, or of a cage's poses, by the method.
@@ -47,10 +64,26 @@ int bake_read(cli_app *app, bake_job *job);
 /// Play the baked model and the plain one by linear blending against the frames.
 int bake_judge(cli_app *app, bake_job *job);
 
+/// Bake: as few joints and morph targets as keep --max-error, or as many as were asked for, within
+/// the limits of the player, and with weights in as few bits as cost nothing.
+int bake_search(cli_app *app, bake_job *job);
+/// Which player, and what does not need any baking to be beyond its limits.
+int bake_read_limits(cli_app *app, bake_job *job);
+
 /// Positions of a frame as the baked model (or the plain one) plays it.
 int bake_frame(cli_app *app, const bake_job *job, bool plain, uint32_t frame, float *positions);
 /// Write the page that --report names.
 int bake_report(cli_app *app, const bake_job *job, const char *report);
+
+/// After bake_judge.
+int bake_find_left(cli_app *app, bake_job *job);
+/// Where the surface tears, on stderr; the rest as one of the results.
+void bake_note_left(cli_app *app, const bake_job *job);
+void bake_say_left(const cli_app *app, const bake_job *job);
+void bake_emit_left(json_out *json, const bake_job *job);
+
+/// All clips as one row.
+bake_clip bake_all(const bake_job *job);
 
 int bake_no_memory(cli_app *app, const bake_job *job);
 

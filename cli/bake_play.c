@@ -2,6 +2,7 @@
 /// method that is to be baked. Morph targets rest, for they are played by engines as they are.
 #include "bake.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,18 +31,62 @@ static int choose_clips(cli_app *app, const bake_job *job, uint8_t *learn)
     return EXIT_GOOD;
 }
 
-// Times of a clip: the grid, and its end if that is none of them.
+static int by_time(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+// Keys of a clip that something jumps at.
+static uint32_t list_jumps(const cutis_clip *clip, float *times)
+{
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < clip->channel_count; c++) {
+        const cutis_channel *channel = &clip->channels[c];
+        const size_t width = channel->path == CUTIS_PATH_ROTATION ? 4 : 3;
+        if (channel->interpolation != CUTIS_INTERPOLATION_STEP ||
+            channel->path == CUTIS_PATH_WEIGHTS)
+            continue;
+        for (uint32_t k = 1; k < channel->key_count; k++) {
+            const float *value = channel->values + k * width;
+            if (memcmp(value, value - width, width * sizeof *value) == 0) continue;
+            if (times) times[count] = channel->times[k];
+            count++;
+        }
+    }
+    return count;
+}
+
+// At most so many times has a clip: the grid, its end, and both sides of every jump.
+static uint64_t clip_times_most(const cutis_model *model, uint32_t clip, double fps)
+{
+    return clip_frame_count(model, (int32_t)clip, fps) + UINT64_C(1) +
+           2 * (uint64_t)list_jumps(&cutis_model_get(model)->clips[clip], NULL);
+}
+
+// The grid, but for what stands where a jump or the end does; joints that are added move evenly
+// between frames, so a jump has one on either side.
 static uint32_t clip_times(const cutis_model *model, uint32_t clip, double fps, float *times)
 {
+    const cutis_clip *c = &cutis_model_get(model)->clips[clip];
     const uint32_t grid = clip_frame_count(model, (int32_t)clip, fps);
-    const float end = cutis_model_get(model)->clips[clip].duration;
-    uint32_t count = 0;
-    for (uint32_t f = 0; f < grid; f++, count++)
-        if (times) times[f] = (float)(f / fps);
-    if (end - (grid - 1) / fps > 1e-3 / fps) {
-        if (times) times[count] = end;
-        count++;
+    const double near = 1e-3 / fps;
+    uint32_t jumps = list_jumps(c, times), count = 0;
+    qsort(times, jumps, sizeof *times, by_time);
+    for (uint32_t i = 0; i < jumps; i++)
+        if (times[i] > 0 && times[i] <= c->duration && (count == 0 || times[count - 1] < times[i]))
+            times[count++] = times[i];
+    jumps = count;
+    for (uint32_t i = 0; i < jumps; i++) times[count++] = nextafterf(times[i], 0);
+    uint32_t at = 0;
+    for (uint32_t f = 0; f < grid; f++) {
+        const double t = f / fps;
+        while (at < jumps && times[at] < t - near) at++;
+        if (!(at < jumps && times[at] <= t + near)) times[count++] = (float)t;
     }
+    if (c->duration - (grid - 1) / fps > near && !(jumps && times[jumps - 1] >= c->duration))
+        times[count++] = c->duration;
+    qsort(times, count, sizeof *times, by_time);
     return count;
 }
 
@@ -53,7 +98,7 @@ static int list_frames(cli_app *app, bake_job *job)
     if (!learn) return bake_no_memory(app, job);
     TRY(choose_clips(app, job, learn));
     for (uint32_t c = 0; c < data->clip_count; c++)
-        total += clip_times(job->model, c, job->fps, NULL);
+        total += clip_times_most(job->model, c, job->fps);
     if (total > BAKE_FRAMES_MOST)
         return app_fail_text(app, "%s: %ju frames are too many; a smaller --fps makes fewer",
                              job->path, (uintmax_t)total);
@@ -90,32 +135,40 @@ static int sample_clips(cli_app *app, bake_job *job)
     return EXIT_GOOD;
 }
 
+static cutis_poses pose_of(const bake_job *job, uint32_t frame)
+{
+    cutis_poses pose = { .kind = CUTIS_POSE_LOCAL };
+    if (job->cage.count) {
+        const size_t controls = cutis_model_get(job->model)->cage->control_count;
+        pose.kind = CUTIS_POSE_CONTROLS;
+        pose.controls = (const cutis_float3 *)(job->cage.values + 3 * frame * controls);
+    } else {
+        pose.local = job->poses + (size_t)frame * cutis_model_get(job->model)->node_count;
+    }
+    return pose;
+}
+
 static int deform_frames(cli_app *app, bake_job *job)
 {
     OWN(cutis_binding) *binding = NULL;
     const size_t plane = 3 * (size_t)cutis_model_vertex_count(job->model);
-    const uint32_t nodes = cutis_model_get(job->model)->node_count;
-    const cutis_bind_options options = { .method = job->method };
-    TRY(app_result(app, job->path, cutis_bind(job->device, job->model, &options, &binding)));
     const cutis_method_info *method = cutis_method_describe(job->method);
     const bool fixed = method->abilities & CUTIS_CHANGES_TOPOLOGY;
+    const cutis_bind_options options = { .method = job->method, .normals = !fixed };
+    TRY(app_result(app, job->path, cutis_bind(job->device, job->model, &options, &binding)));
     job->positions = malloc(((size_t)job->frames.count * plane + 1) * sizeof(float));
-    if (!job->positions) return bake_no_memory(app, job);
+    if (!fixed) job->normals = malloc(((size_t)job->frames.count * plane + 1) * sizeof(float));
+    if (!job->positions || (!fixed && !job->normals)) return bake_no_memory(app, job);
     for (uint32_t f = 0; f < job->frames.count; f++) {
-        cutis_poses pose = { .kind = CUTIS_POSE_LOCAL };
+        const cutis_poses pose = pose_of(job, f);
         cutis_outputs outputs = { 0 };
-        if (job->cage.count) {
-            const uint32_t controls = cutis_model_get(job->model)->cage->control_count;
-            pose.kind = CUTIS_POSE_CONTROLS;
-            pose.controls = (const cutis_float3 *)(job->cage.values + 3 * (size_t)f * controls);
-        } else {
-            pose.local = job->poses + (size_t)f * nodes;
-        }
         float *to = job->positions + f * plane;
-        if (fixed)
+        if (fixed) {
             outputs.topology.rest_positions.data = to;
-        else
+        } else {
             outputs.positions.data = to;
+            outputs.normals.data = job->normals + f * plane;
+        }
         TRY(app_result(app, job->path, cutis_deform(binding, &pose, 1, &outputs)));
         if (!app_progress(app, "deforming", (double)f / job->frames.count)) return app_stopped(app);
     }

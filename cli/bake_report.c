@@ -1,6 +1,6 @@
-/// The page of `bake`: figures of every clip, errors frame by frame, and the frame that plain
-/// blending does worst in: what was to be baked, plain blending, the baked file, and how far both
-/// are off.
+/// The page of `bake`: figures of every clip, errors frame by frame, and the frames that plain
+/// blending and the baked file do worst in: what was to be baked, plain blending, the baked file,
+/// and how far both are off.
 #include "bake.h"
 
 #include <math.h>
@@ -29,32 +29,44 @@ static const char *plain_name(const bake_job *job)
     return job->plain ? "one rigid motion" : "plain linear blending";
 }
 
-static void add_row(html_page *page, const char *name, uint32_t frames, const double figures[4],
-                    bool held_out)
+static void add_row(html_page *page, const char *name, const bake_clip *c)
 {
     html_between(page, "<tr><td>", name, "</td>");
     html_markup(page,
-                "<td>%u</td><td>%.4f</td><td>%.3f</td><td>%.4f</td><td>%.3f</td><td>%.4f</td>"
-                "<td>%s</td></tr>\n",
-                frames, 1e3 * figures[0], 1e3 * figures[1], 1e3 * figures[2], 1e3 * figures[3],
-                figures[0] > 0 ? figures[2] / figures[0] : 0, held_out ? "left out" : "");
+                "<td>%u</td><td>%.4f</td><td>%.3f</td><td>%.3f</td><td>%.4f</td><td>%.3f</td>"
+                "<td>%.3f</td><td>%.4f</td><td>%s</td></tr>\n",
+                c->count, 1e3 * c->plain_rms, 1e3 * c->plain_max, c->plain_normal, 1e3 * c->rms,
+                1e3 * c->max, c->normal, c->plain_rms > 0 ? c->rms / c->plain_rms : 0,
+                c->held_out ? "left out" : "");
 }
 
 static void add_table(html_page *page, const bake_job *job)
 {
+    const bake_clip all = bake_all(job);
     html_markup(page,
                 "<h2>Figures</h2>\n<table><thead><tr><th>clip</th><th>frames</th><th>%s, rms "
-                "mm</th><th>max</th><th>baked, rms mm</th><th>max</th><th>ratio</th><th></th>"
-                "</tr></thead>\n<tbody>\n",
+                "mm</th><th>max</th><th>normals, degrees</th><th>baked, rms mm</th><th>max</th>"
+                "<th>normals, degrees</th><th>ratio</th><th></th></tr></thead>\n<tbody>\n",
                 plain_name(job));
-    for (uint32_t i = 0; i < job->clip_count; i++) {
-        const bake_clip *c = &job->rows[i];
-        const double figures[4] = { c->plain_rms, c->plain_max, c->rms, c->max };
-        add_row(page, c->name ? c->name : "(no name)", c->count, figures, c->held_out);
-    }
-    const double all[4] = { job->plain_rms, job->plain_max, job->rms, job->max };
-    add_row(page, "all", job->frames.count, all, false);
+    for (uint32_t i = 0; i < job->clip_count; i++)
+        add_row(page, job->rows[i].name ? job->rows[i].name : "(no name)", &job->rows[i]);
+    add_row(page, "all", &all);
     html_markup(page, "</tbody></table>\n");
+}
+
+// Vertices that no joint follows.
+static void add_left(html_page *page, const bake_job *job)
+{
+    const bake_left *left = &job->left;
+    if (left->count == 0) return;
+    html_markup(page,
+                "<h2>What is left</h2>\n<p>%u vertices stay off by more than %.3g mm (RMS over all "
+                "frames), %u of them where the surface tears. Farthest:",
+                left->count, 1e3 * left->beyond, left->torn);
+    for (uint32_t i = 0; i < left->count && i < BAKE_LEFT_LISTED; i++)
+        html_markup(page, "%s vertex %u by %.3g mm", i ? "," : "", left->worst[i],
+                    1e3 * left->distance[i]);
+    html_markup(page, ".</p>\n");
 }
 
 static int add_plot(cli_app *app, html_page *page, const bake_job *job)
@@ -130,36 +142,50 @@ static int add_sheet(cli_app *app, html_page *page, const bake_job *job, const b
                         painted ? &legend : NULL, text);
 }
 
-static int add_pictures(cli_app *app, html_page *page, const bake_job *job)
+// The bodies of one frame, plain and painted by their error.
+static int add_frame(cli_app *app, html_page *page, const bake_job *job, cutis_renderer *renderer,
+                     uint32_t frame)
 {
     ENDS_BY(bodies_end) bake_bodies bodies = { 0 };
-    OWN(cutis_renderer) *renderer = NULL;
-    uint32_t worst = 0;
     char text[128];
-    for (uint32_t f = 0; f < job->frames.count; f++)
-        if (job->series[1][f] > job->series[1][worst]) worst = f;
-    TRY(make_bodies(app, job, worst, &bodies));
-    TRY(app_result(app, "report", cutis_renderer_create(app->context, &renderer)));
-    html_markup(page, "<h2>The frame that %s does worst in</h2>\n", plain_name(job));
-    snprintf(text, sizeof text, "Frame %u of the plot", worst);
+    TRY(make_bodies(app, job, frame, &bodies));
+    snprintf(text, sizeof text, "Frame %u of the plot", frame);
     TRY(add_sheet(app, page, job, &bodies, renderer, false, text));
     return add_sheet(app, page, job, &bodies, renderer, true, "How far vertices are off");
 }
 
+static int add_pictures(cli_app *app, html_page *page, const bake_job *job)
+{
+    OWN(cutis_renderer) *renderer = NULL;
+    uint32_t worst[2] = { 0, 0 };
+    for (uint32_t f = 0; f < job->frames.count; f++)
+        for (int k = 0; k < 2; k++)
+            if (job->series[k][f] > job->series[k][worst[k]]) worst[k] = f;
+    TRY(app_result(app, "report", cutis_renderer_create(app->context, &renderer)));
+    html_markup(page, "<h2>The frame that %s does worst in</h2>\n", plain_name(job));
+    TRY(add_frame(app, page, job, renderer, worst[1]));
+    if (worst[0] == worst[1]) return EXIT_GOOD;
+    html_markup(page, "<h2>The frame that the baked file does worst in</h2>\n");
+    return add_frame(app, page, job, renderer, worst[0]);
+}
+
 int bake_report(cli_app *app, const bake_job *job, const char *report)
 {
+    static const char *const STORED[] = { "as floats", "in 16 bits", "in 8 bits" };
     const cutis_bake_report *r = job->report;
     html_page page;
     html_open(&page, "Cutis: baked");
     html_between(&page, "<h1>", job->path, "</h1>\n");
     html_markup(&page,
                 "<p class=\"lead\">%u joints added to %u, at most %u weights a vertex, %ju "
-                "vertices of which %ju keep their own weights. Errors are distances of the written "
+                "vertices of which %ju keep their own weights, which are stored %s. Errors are "
+                "distances of the written "
                 "file, played by linear blending, to %s, over vertices and frames.</p>\n",
                 r->helper_count, r->joint_count, job->options.influences,
-                (uintmax_t)r->vertex_count, (uintmax_t)r->kept_count,
+                (uintmax_t)r->vertex_count, (uintmax_t)r->kept_count, STORED[job->format],
                 job->sequence ? "the frames" : cutis_method_name(job->method));
     add_table(&page, job);
+    add_left(&page, job);
     int status = add_pictures(app, &page, job);
     if (status == EXIT_GOOD) status = add_plot(app, &page, job);
     if (status != EXIT_GOOD) {

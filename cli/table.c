@@ -258,14 +258,20 @@ const verb_row cli_verbs[] = {
       "With --bones: a rig from a moving mesh alone: an array [frames, vertices, 3] (.npy, .pc2, with --rest), a folder of meshes\n"
       "with the same vertices in the order of their names, or a model whose first clip moves it by morph targets or nodes. Joints\n"
       "stand where neighbours move alike, and hang together so. --rig keeps a model's skeleton, moved by --clip (default: its\n"
-      "first, which has as many frames), and adds --helpers. The errors that are told are of the file as linear blending plays it;\n"
-      "--report writes a page with them, frame by frame, and the frame that plain blending does worst in.\n"
+      "first, which has as many frames), and adds --helpers. The errors that are told are of the file as linear blending plays it,\n"
+      "with the weights that it holds: 8 bits where they cost next to nothing, else 16, or as --weights says. --max-error with\n"
+      "--morphs takes the fewest helpers that K targets leave, then the fewest targets. --report writes a page with the errors,\n"
+      "frame by frame, and the frames that plain blending and the file do worst in. --limits gltf: what every client has to play,\n"
+      "three: three.js, a file (docs/formats/limits.md): any other player; what it cannot play is an error.\n"
       "\n"
-      "JSON keys: file, output, method (null: a sequence), helpers (joints added), morphs, joints (there before), influences, vertices,\n"
-      "kept_vertices (whose own weights did better), frames, fps, rms, max, plain_rms, plain_max (of plain linear blending; without\n"
-      "a skin of one rigid motion), ratio (rms / plain_rms), bytes, seconds, clips [{name, frames, held_out, rms, max, plain_rms,\n"
-      "plain_max, worst_frame}]. Distances in the model's units, over vertices and frames.\n",
-      { COMMON, READING, WRITING, RUNNING, BIT(METHOD), BIT(BAKE_CLIPS), BIT(HELPERS), BIT(MORPHS), BIT(BAKE_ERROR), BIT(BONES), BIT(BAKE_REST),
+      "JSON keys: file, output, method (null: a sequence), limits, helpers (joints added), morphs, joints (there before), influences,\n"
+      "weights (their format), vertices, kept_vertices (whose own weights did better), frames, fps, rms, max, plain_rms, plain_max\n"
+      "(of plain linear blending; without a skin of one rigid motion), ratio (rms / plain_rms), normal_degrees,\n"
+      "plain_normal_degrees (mean angle to the normals of what was baked), bytes, seconds, clips [{name, frames, held_out, rms,\n"
+      "max, plain_rms, plain_max, normal_degrees, plain_normal_degrees, worst_frame}], left {count (vertices that stay off),\n"
+      "torn (of them, where the surface tears), beyond, worst [{vertex, distance}]}. Distances in the model's units, over vertices\n"
+      "and frames.\n",
+      { COMMON, READING, WRITING, RUNNING, BIT(METHOD), BIT(BAKE_CLIPS), BIT(HELPERS), BIT(MORPHS), BIT(BAKE_ERROR), BIT(LIMITS), BIT(BONES), BIT(BAKE_REST),
           BIT(RIG), BIT(CLIP), BIT(CAGE_POSES), BIT(FPS), BIT(INFLUENCES), BIT(WEIGHTS), BIT(REPORT) },
       "cutis bake arm.glb --method dqs --helpers 8 -o baked.glb\tdual quaternions for an engine that has none\n"
       "cutis bake biped.glb --method sbs --max-error 1 -o baked.glb\tas few joints as keep every vertex within 1 mm\n"

@@ -7,51 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// Helpers that --max-error tries at most.
-enum { HELPERS_MOST = 256, HELPERS_DEFAULT = 16 };
+enum { HELPERS_DEFAULT = 16 };
 // A clip is worse than plain linear blending beyond this: where nothing helps both are alike.
 static const double WORSE = 1.001;
-
-static int bake_with(cli_app *app, bake_job *job, uint32_t helpers)
-{
-    cutis_bake_report_destroy(job->report);
-    cutis_model_destroy(job->baked);
-    job->report = NULL, job->baked = NULL;
-    job->options.helpers = helpers;
-    TRY(app_result(app, job->path,
-                   cutis_bake(job->model, job->device, &job->frames, &job->options, &job->baked,
-                              &job->report)));
-    return bake_judge(app, job);
-}
-
-// As few helpers as keep every vertex within the bound: twice as many until they do, then halving.
-static int bake_within(cli_app *app, bake_job *job)
-{
-    const uint32_t least = cutis_model_get(job->model)->skin_count ? 0 : 1;
-    const uint32_t vertices = cutis_model_vertex_count(job->model);
-    const uint32_t limit = vertices < HELPERS_MOST ? vertices : HELPERS_MOST;
-    uint32_t low = least, high = least;
-    TRY(bake_with(app, job, high));
-    while (job->max > job->max_error) {
-        low = high;
-        high = high ? 2 * high : 1;
-        if (high > limit && low < limit) high = limit;
-        if (high > limit)
-            return app_fail_text(
-                app, "%s: %g mm is not kept by %u helpers (%g mm): a larger --max-error?",
-                job->path, 1e3 * job->max_error, low, 1e3 * job->max);
-        TRY(bake_with(app, job, high));
-    }
-    while (high - low > 1 && high > least) {
-        const uint32_t middle = low + (high - low) / 2;
-        TRY(bake_with(app, job, middle));
-        if (job->max > job->max_error)
-            low = middle;
-        else
-            high = middle;
-    }
-    return job->report->helper_count == high ? EXIT_GOOD : bake_with(app, job, high);
-}
+// A mean turn of normals, in degrees, that could be seen.
+static const double SEEN = 0.05;
 
 // A body without a skin is compared with one rigid motion of the whole.
 static int make_plain(cli_app *app, bake_job *job)
@@ -70,53 +30,94 @@ static const char *row_name(const bake_clip *row)
     return row->name ? row->name : "(no name)";
 }
 
-static void say(const cli_app *app, const bake_job *job)
+static void say_row(const cli_app *app, const char *name, const bake_clip *c)
 {
+    app_say(app, "%-16s %7u %11.4f %9.3f %6.3f %13.4f %9.3f %6.3f %8.4f%s\n", name, c->count,
+            1e3 * c->plain_rms, 1e3 * c->plain_max, c->plain_normal, 1e3 * c->rms, 1e3 * c->max,
+            c->normal, c->plain_rms > 0 ? c->rms / c->plain_rms : 0,
+            c->held_out ? "  left out" : "");
+}
+
+bake_clip bake_all(const bake_job *job)
+{
+    return (bake_clip){ .count = job->frames.count,
+                        .rms = job->rms,
+                        .max = job->max,
+                        .plain_rms = job->plain_rms,
+                        .plain_max = job->plain_max,
+                        .normal = job->normal,
+                        .plain_normal = job->plain_normal };
+}
+
+// What the joints cost in the file, and what was said about weights.
+static void say_cost(const cli_app *app, const bake_job *job)
+{
+    static const char *const BITS[] = { "floats", "16 bits", "8 bits" };
     const cutis_bake_report *r = job->report;
-    app_say(app, "%s: %u %s, %ju vertices, %.2f s\n", job->output, r->helper_count,
-            r->joint_count ? "helper joints" : "joints", (uintmax_t)r->vertex_count, r->seconds);
+    const double few = job->format_ratios[CUTIS_WEIGHTS_U8];
+    struct stat before, after;
+    char others[64] = "";
     if (r->morph_count) app_say(app, "%-16s %u\n", "morph targets", r->morph_count);
     if (r->kept_count && r->helper_count)
         app_say(app, "%-16s %ju vertices keep their own, which do better\n", "weights",
                 (uintmax_t)r->kept_count);
-    app_say(app, "%s%-16s %7s %12s %12s %12s %12s %8s%s\n", app_style(app, "1"), "clip", "frames",
-            job->plain ? "rigid rms mm" : "lbs rms mm", "max", "baked rms mm", "max", "ratio",
-            app_style(app, "0"));
-    for (uint32_t i = 0; i < job->clip_count; i++) {
-        const bake_clip *c = &job->rows[i];
-        app_say(app, "%-16s %7u %12.4f %12.3f %12.4f %12.3f %8.4f%s\n", row_name(c), c->count,
-                1e3 * c->plain_rms, 1e3 * c->plain_max, 1e3 * c->rms, 1e3 * c->max,
-                c->plain_rms > 0 ? c->rms / c->plain_rms : 0, c->held_out ? "  left out" : "");
-    }
-    app_say(app, "%-16s %7u %12.4f %12.3f %12.4f %12.3f %8.4f\n", "all", job->frames.count,
-            1e3 * job->plain_rms, 1e3 * job->plain_max, 1e3 * job->rms, 1e3 * job->max,
-            job->plain_rms > 0 ? job->rms / job->plain_rms : 0);
+    if (job->format != CUTIS_WEIGHTS_U8 && few > 0)
+        snprintf(others, sizeof others, "; 8 would make %.3g times the error", few);
+    app_say(app, "%-16s %s%s\n", r->kept_count && r->helper_count ? "" : "weights",
+            BITS[job->format], others);
+    if (has_extension(job->path, ".glb") && stat(job->output, &after) == 0 &&
+        stat(job->path, &before) == 0)
+        app_say(app, "%-16s %ju, the input has %ju\n", "bytes", (uintmax_t)after.st_size,
+                (uintmax_t)before.st_size);
+}
+
+static void say(const cli_app *app, const bake_job *job)
+{
+    const cutis_bake_report *r = job->report;
+    const bake_clip all = bake_all(job);
+    app_say(app, "%s: %u %s, %ju vertices, %.2f s\n", job->output, r->helper_count,
+            r->joint_count ? "helper joints" : "joints", (uintmax_t)r->vertex_count, r->seconds);
+    say_cost(app, job);
+    app_say(app, "%s%-16s %7s %11s %9s %6s %13s %9s %6s %8s%s\n", app_style(app, "1"), "clip",
+            "frames", job->plain ? "rigid rms mm" : "lbs rms mm", "max", "deg", "baked rms mm",
+            "max", "deg", "ratio", app_style(app, "0"));
+    for (uint32_t i = 0; i < job->clip_count; i++)
+        say_row(app, row_name(&job->rows[i]), &job->rows[i]);
+    say_row(app, "all", &all);
+    bake_say_left(app, job);
+}
+
+static void emit_clip(json_out *json, const bake_clip *c)
+{
+    emit(json,
+         "{ name %s frames %u held_out %d rms %g max %g plain_rms %g plain_max %g "
+         "normal_degrees %g plain_normal_degrees %g worst_frame %u }",
+         c->name, c->count, c->held_out, c->rms, c->max, c->plain_rms, c->plain_max, c->normal,
+         c->plain_normal, c->worst);
 }
 
 static void emit_result(const bake_job *job)
 {
+    static const char *const NAMES[] = { "float", "u16", "u8" };
     const cutis_bake_report *r = job->report;
     struct stat info = { 0 };
     json_out json = { .file = stdout };
     if (stat(job->output, &info) != 0) info.st_size = 0;
     emit(&json,
-         "{ file %s output %s method %s helpers %u morphs %u joints %u influences %u vertices %ju "
-         "kept_vertices %ju frames %u fps %g rms %g max %g plain_rms %g plain_max %g ratio %g "
-         "bytes %ju seconds %g",
-         job->path, job->output, job->sequence ? NULL : cutis_method_name(job->method),
+         "{ file %s output %s method %s limits %s helpers %u morphs %u joints %u influences %u "
+         "weights %s vertices %ju kept_vertices %ju frames %u fps %g rms %g max %g plain_rms %g "
+         "plain_max %g ratio %g normal_degrees %g plain_normal_degrees %g bytes %ju seconds %g",
+         job->path, job->output, job->sequence ? NULL : cutis_method_name(job->method), job->player,
          r->helper_count, r->morph_count, r->joint_count, job->options.influences,
-         (uintmax_t)r->vertex_count, (uintmax_t)r->kept_count, job->frames.count, job->fps,
-         job->rms, job->max, job->plain_rms, job->plain_max,
-         job->plain_rms > 0 ? job->rms / job->plain_rms : NAN, (uintmax_t)info.st_size, r->seconds);
+         NAMES[job->format], (uintmax_t)r->vertex_count, (uintmax_t)r->kept_count,
+         job->frames.count, job->fps, job->rms, job->max, job->plain_rms, job->plain_max,
+         job->plain_rms > 0 ? job->rms / job->plain_rms : NAN, job->normal, job->plain_normal,
+         (uintmax_t)info.st_size, r->seconds);
     emit_array(&json, "clips");
-    for (uint32_t i = 0; i < job->clip_count; i++) {
-        const bake_clip *c = &job->rows[i];
-        emit(&json,
-             "{ name %s frames %u held_out %d rms %g max %g plain_rms %g plain_max %g "
-             "worst_frame %u }",
-             c->name, c->count, c->held_out, c->rms, c->max, c->plain_rms, c->plain_max, c->worst);
-    }
-    emit(&json, "] }");
+    for (uint32_t i = 0; i < job->clip_count; i++) emit_clip(&json, &job->rows[i]);
+    emit(&json, "]");
+    bake_emit_left(&json, job);
+    emit(&json, "}");
 }
 
 // What rounding alone does to positions.
@@ -138,14 +139,19 @@ static void warn(cli_app *app, const bake_job *job)
                  "%s: helpers have tracks in one of %u clips: the others move by the new weights "
                  "alone",
                  job->path, clips);
-    if (option_choice(app, OPTION_WEIGHTS) == 2)
-        app_note(app, "%s: the errors are those before weights are rounded to 8 bits", job->path);
     for (uint32_t i = 0; i < job->clip_count; i++) {
         const bake_clip *c = &job->rows[i];
         if (c->rms > c->plain_rms * WORSE && c->rms > c->plain_rms + least)
             app_note(app, "%s: %s is worse than plain linear blending: %.4g mm, not %.4g",
                      job->path, row_name(c), 1e3 * c->rms, 1e3 * c->plain_rms);
+        if (!job->plain && c->normal > c->plain_normal * WORSE &&
+            c->normal > c->plain_normal + SEEN)
+            app_note(app,
+                     "%s: normals of %s are worse than those of plain linear blending: %.3g "
+                     "degrees, not %.3g",
+                     job->path, row_name(c), c->normal, c->plain_normal);
     }
+    bake_note_left(app, job);
 }
 
 static int read_options(cli_app *app, bake_job *job)
@@ -159,6 +165,7 @@ static int read_options(cli_app *app, bake_job *job)
     job->options.morphs = option_count(app, OPTION_MORPHS, 0);
     if (job->options.influences > 16)
         return app_usage(app, "--influences %u: at most 16", job->options.influences);
+    TRY(bake_read_limits(app, job));
     if (job->sequence && !bones && !option_given(app, OPTION_HELPERS) && !(job->max_error > 0))
         return app_usage(app, "want --method METHOD for a model, or --bones N for a sequence");
     if (!job->sequence && bones)
@@ -174,8 +181,6 @@ static int read_options(cli_app *app, bake_job *job)
         return app_usage(app, "--clips is for --method: a sequence is one clip");
     if (option_given(app, OPTION_CLIP) && !option_given(app, OPTION_RIG))
         return app_usage(app, "--clip is of --rig; --clips names those of a model");
-    if (job->max_error > 0 && option_choice(app, OPTION_WEIGHTS) == 2)
-        return app_usage(app, "--max-error cannot be kept by weights of 8 bits; u16 does");
     if (option_given(app, OPTION_RIG) && option_given(app, OPTION_BAKE_REST))
         return app_usage(app, "--rig has a rest shape of its own");
     job->options.helpers = bones ? option_count(app, OPTION_BONES, 1)
@@ -197,12 +202,11 @@ static int run(cli_app *app, bake_job *job)
         TRY(bake_play(app, job));
     }
     TRY(make_plain(app, job));
-    if (job->max_error > 0)
-        TRY(bake_within(app, job));
-    else
-        TRY(bake_with(app, job, job->options.helpers));
+    TRY(bake_search(app, job));
+    TRY(bake_find_left(app, job));
     app_progress_done(app);
     warn(app, job);
+    app->weight_format = &job->format;
     TRY(app_write_model(app, job->baked, job->output));
     if (report) TRY(bake_report(app, job, report));
     say(app, job);
@@ -214,6 +218,7 @@ static void close_job(bake_job *job)
 {
     free(job->poses);
     free(job->positions);
+    free(job->normals);
     free(job->times);
     free(job->clips);
     free(job->held_out);
@@ -221,6 +226,8 @@ static void close_job(bake_job *job)
     free(job->counted);
     free(job->series[0]);
     free(job->series[1]);
+    free(job->squares[0]);
+    free(job->squares[1]);
     cage_poses_release(&job->cage);
     cutis_bake_report_destroy(job->report);
     cutis_model_destroy(job->baked);

@@ -59,6 +59,8 @@ typedef enum option_kind {
       "clips that weights are learned from; joints get tracks in all (default all)")               \
     X(BAKE_ERROR, "max-error", 0, NUMBER, "MM", 0, 1e-6, 1e9,                                      \
       "as few joints as keep every vertex within MM thousandths of a unit (glTF: mm)")             \
+    X(LIMITS, "limits", 0, TEXT, "FILE|gltf|three", 0, 0, 0,                                       \
+      "what the player can play: joints a skin, influences, morph targets, weights")               \
     X(BAKE_REST, "rest", 0, PATH, "MESH", 0, 0, 0,                                                 \
       "a sequence: the mesh that it moves, at rest (default: the first frame)")                    \
     X(RIG, "rig", 0, PATH, "MODEL", 0, 0, 0,                                                       \

@@ -76,7 +76,8 @@ passes "and becomes a rig" "$CUTIS" bake "$T/morphed.glb" --bones 4 --fps 5 --js
 holds "without morph targets" "$T/stdout" "d['helpers'] == 4 and d['ratio'] < 0.2"
 "$CUTIS" info "$T/rigged.glb" --json >"$T/info"
 holds "with as many joints as were asked for" "$T/info" "d['joints'] == 4 and d['morph_targets'] == 0 and d['max_influences'] <= 4"
-passes "patches are baked onto the body" "$CUTIS" bake "$T/arm.glb" --method patches --helpers 3 --fps 3 --json -o "$T/patches.glb"
+"$CUTIS" bake "$T/arm.glb" --method patches --helpers 3 --fps 3 --json -o "$T/patches.glb" >"$T/stdout" 2>"$T/stderr"
+equals "patches are baked onto the body" $? 0
 holds "and are nearer than plain blending" "$T/stdout" "d['ratio'] < 1"
 passes "as few as keep a bound" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 9 --fps 4 --json -o "$T/bound.glb"
 holds "keep it" "$T/stdout" "d['max'] <= 0.009 and 0 < d['helpers'] < 8"
@@ -90,7 +91,65 @@ equals "helpers beside a rig" $? 0
 holds "take error away" "$T/stdout" "d['helpers'] == 3 and d['ratio'] < 0.4 and d['clips'][0]['name'] == 'bend'"
 case $(cat "$T/stderr") in *"one of 3 clips"*) ok "clips without tracks are told" ;; *) not_ok "clips without tracks are told" "$(cat "$T/stderr")" ;; esac
 fails 2 "--clip without --rig" "is of --rig" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 1 --clip bend -o "$O"
-fails 2 "a bound by weights of 8 bits" "8 bits" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 3 --weights u8 -o "$O"
+passes "a bound with weights of 8 bits" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 9 --weights u8 --fps 4 --json -o "$T/u8.glb"
+holds "is kept by the weights that are written" "$T/stdout" "d['max'] <= 0.009 and d['weights'] == 'u8'"
+"$CUTIS" info "$T/u8.glb" --json >"$T/info"
+passes "weights in as few bits as cost nothing" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 8 --fps 6 --json -o "$T/few.glb"
+holds "are not floats" "$T/stdout" "d['weights'] in ('u8', 'u16')"
+passes "morph targets for a bound" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 3 --morphs 4 --fps 4 --json -o "$T/morphs.glb"
+holds "are few, and helpers fewer" "$T/stdout" "d['max'] <= 0.003 and 0 < d['morphs'] <= 4"
+helpers=$(json "$T/stdout" "d['helpers']") targets=$(json "$T/stdout" "d['morphs'] - 1")
+"$CUTIS" bake "$T/arm.glb" --method dqs --helpers "$helpers" $([ "$targets" -gt 0 ] && echo --morphs "$targets") --fps 4 --json -q -o "$T/fewer.glb" >"$T/fewer"
+holds "and one fewer does not keep it" "$T/fewer" "d['max'] > 0.003"
+
+# Limits of players.
+printf '{"joints": 7, "influences": 2, "weights": ["u8"]}' >"$T/limits.json"
+fails 1 "more joints than a player has" "helpers 2 at most" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 3 --limits "$T/limits.json" -o "$O"
+fails 2 "more morph targets than every client has" "gltf plays 8" "$CUTIS" bake "$T/arm.glb" --method dqs --morphs 9 --limits gltf -o "$O"
+fails 2 "more influences than three.js has" "three plays 4" "$CUTIS" bake "$T/arm.glb" --method dqs --influences 5 --limits three -o "$O"
+fails 2 "weights that a player does not read" "does not read" "$CUTIS" bake "$T/arm.glb" --method dqs --weights float --limits "$T/limits.json" -o "$O"
+fails 1 "limits that are not there" "No such file" "$CUTIS" bake "$T/arm.glb" --method dqs --limits "$T/none.json" -o "$O"
+passes "within a player's limits" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 2 --fps 4 --limits "$T/limits.json" --json -o "$T/limited.glb"
+holds "with its weights" "$T/stdout" "d['weights'] == 'u8' and d['influences'] == 2"
+"$CUTIS" info "$T/limited.glb" --json >"$T/info"
+holds "in the file" "$T/info" "d['joints'] == 7 and d['max_influences'] <= 2"
+
+# Values that are held until the next key: between frames, too, helpers are where they should be.
+"$CUTIS" convert "$T/arm.glb" -q -o "$T/cubic.gltf"
+/usr/bin/python3 "$here/bake_steps.py" "$T/cubic.gltf" "$T/steps.gltf"
+passes "a clip in steps" "$CUTIS" bake "$T/steps.gltf" --method dqs --helpers 6 --fps 3 -o "$T/steps.glb"
+"$CUTIS" deform "$T/steps.glb" --clip twist --fps 23 -q -o "$T/steps_baked.npy"
+"$CUTIS" deform "$T/steps.gltf" --clip twist --fps 23 -q -o "$T/steps_lbs.npy"
+"$CUTIS" deform "$T/steps.gltf" --clip twist --fps 23 --method dqs -q -o "$T/steps_dqs.npy"
+ratio=$(/usr/bin/python3 -c "
+import numpy as np
+a, b, c = (np.load('$T/steps_%s.npy' % n).astype(float) for n in ('baked', 'lbs', 'dqs'))
+print(((a - c) ** 2).sum() ** .5 / ((b - c) ** 2).sum() ** .5 < .2)")
+equals "stays in steps between frames" "$ratio" True
+
+# What joints cannot follow is told: vertices that each go their own way.
+/usr/bin/python3 - "$T" <<'P'
+import sys
+import numpy as np
+n = 12
+rest = np.array([[x / n, y / n, 0] for y in range(n + 1) for x in range(n + 1)])
+with open(sys.argv[1] + "/sheet.obj", "w") as out:
+    out.writelines("v %g %g %g\n" % tuple(v) for v in rest)
+    for y in range(n):
+        for x in range(n):
+            a = y * (n + 1) + x + 1
+            out.write("f %d %d %d\nf %d %d %d\n" % (a, a + 1, a + n + 2, a, a + n + 2, a + n + 1))
+draw = np.random.default_rng(1)
+frames = np.stack([rest + [0, 0, 0.1 * np.sin(k)] * rest[:, :1] for k in range(30)])
+corner = (rest[:, 0] < .3) & (rest[:, 1] < .3)
+frames[:, corner] += draw.normal(0, .1, (30, corner.sum(), 3))
+np.save(sys.argv[1] + "/torn.npy", frames.astype(np.float32))
+print(corner.sum())
+P
+"$CUTIS" bake "$T/torn.npy" --rest "$T/sheet.obj" --bones 5 --json -o "$T/torn.glb" >"$T/stdout" 2>"$T/stderr"
+equals "a surface that tears" $? 0
+holds "has vertices left, in that corner" "$T/stdout" "8 <= d['left']['count'] <= 16 and d['left']['torn'] >= 8 and all(w['vertex'] % 13 < 4 and w['vertex'] // 13 < 4 for w in d['left']['worst'])"
+case $(cat "$T/stderr") in *"the surface tears there"*) ok "which is told" ;; *) not_ok "which is told" "$(cat "$T/stderr")" ;; esac
 
 modules=${CUTIS_NODE_MODULES:-$here/../node_modules}
 if command -v node >/dev/null && [ -d "$modules/gltf-validator" ] && [ -d "$modules/three" ]; then

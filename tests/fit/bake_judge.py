@@ -29,12 +29,16 @@ def morphed(file, mesh, clip, time):
 
 
 def play(path, clip, times):
-    """Frames of a skinned file by linear blending, all of its skinned meshes in order."""
+    return play_both(path, clip, times)[0]
+
+
+def play_both(path, clip, times):
+    """Frames of a skinned file by linear blending, all of its skinned meshes in order; and normals, where all of them have some."""
     file = File(path)
     parts = [(m, Part(file, m, s)) for m, s in file.skinned()]
     clips = file.json["animations"]
     chosen = clips[clip] if isinstance(clip, int) else next(c for c in clips if c.get("name") == clip)
-    out = []
+    out, turned = [], []
     for t in times:
         world = world_matrices(file.json["nodes"], sample(file, chosen, t, rest_pose(file.json["nodes"])))
         frame = []
@@ -42,8 +46,19 @@ def play(path, clip, times):
             p = np.concatenate([part.positions + morphed(file, mesh, chosen, t), np.ones((len(part.positions), 1))], 1)
             blended = np.einsum("vj,jrc->vrc", part.weights, part.palette(world))
             frame.append(np.einsum("vrc,vc->vr", blended, p))
+            if not all("NORMAL" in q["attributes"] for q in file.json["meshes"][mesh]["primitives"]):
+                continue
+            rest = np.concatenate([file.array(q["attributes"]["NORMAL"]) for q in file.json["meshes"][mesh]["primitives"]])
+            # What a shader does with rigid joints: the blended matrix, then unit length.
+            normals = np.einsum("vrc,vc->vr", blended[:, :, :3], rest)
+            turned.append(normals / np.linalg.norm(normals, axis=1, keepdims=True))
         out.append(np.concatenate(frame))
-    return np.array(out)
+    return np.array(out), np.concatenate(turned).reshape(np.array(out).shape) if turned else None
+
+
+def degrees(a, b):
+    """Mean angle between two arrays of unit normals."""
+    return np.degrees(np.arctan2(np.linalg.norm(np.cross(a, b), axis=-1), (a * b).sum(-1))).mean()
 
 
 def rms(a, b):
@@ -75,15 +90,18 @@ def check_file(cutis, folder, model, method, helpers, fps, extra=()):
     say(len(after["nodes"]) == len(names) + told["helpers"], f"{method}: so many nodes are new")
     say([a["name"] for a in after["animations"]] == [a["name"] for a in before["animations"]], f"{method}: clips stay")
     for kind in "rms", "plain_rms":
-        worst = 0
+        worst, turn = 0, 0
         for c, row in enumerate(told["clips"]):
             grid = np.arange(row["frames"]) / fps
-            target = os.path.join(folder, "target.npy")
-            run(cutis, "deform", model, "--clip", row["name"], "--method", method, "--fps", str(fps), "-q", "-o", target)
-            target = np.load(target).astype(float)
-            mine = play(out if kind == "rms" else model, c, grid[:len(target)])
+            target, normals = os.path.join(folder, "target.npy"), os.path.join(folder, "normals.npy")
+            run(cutis, "deform", model, "--clip", row["name"], "--method", method, "--fps", str(fps), "--normals", normals, "-q", "-o", target)
+            target, normals = np.load(target).astype(float), np.load(normals).astype(float)
+            mine, turned = play_both(out if kind == "rms" else model, c, grid[:len(target)])
+            told_turn = row[kind.replace("rms", "normal_degrees")]
+            turn = max(turn, abs(degrees(turned, normals) - told_turn))
             worst = max(worst, abs(rms(mine, target) / row[kind] - 1)) if len(target) == row["frames"] else np.inf
         say(worst < 2e-3, f"{method}: {kind} of every clip is what the file played in numpy has", f"{worst:.2g} off")
+        say(turn < 2e-3, f"{method}: normals of every clip are turned as numpy finds them ({kind})", f"{turn:.2g} degrees off")
     for mesh in File(out).json["meshes"]:
         for p in mesh["primitives"]:
             say("JOINTS_1" not in p["attributes"], f"{method}: four influences")
