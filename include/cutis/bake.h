@@ -58,7 +58,7 @@ CUTIS_API void cutis_bake_report_destroy(cutis_bake_report *baked); ///< NULL is
 
 /// A model that linear blending moves as the frames do, as nearly as so many joints can. Nodes,
 /// names, clips and everything else of the model stay; new nodes come after the others. A pose
-/// space goes: its displacements belong to other weights. Morph targets are left out of account:
+/// space and handles go: they belong to other weights. Morph targets are left out of account:
 /// frames have them at rest. The result does not depend on the device or its threads.
 /// @param device whose threads work; NULL: the calling one
 /// @param report what was done (destroy it), or NULL

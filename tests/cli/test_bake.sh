@@ -79,6 +79,34 @@ holds "with as many joints as were asked for" "$T/info" "d['joints'] == 4 and d[
 "$CUTIS" bake "$T/arm.glb" --method patches --helpers 3 --fps 3 --json -o "$T/patches.glb" >"$T/stdout" 2>"$T/stderr"
 equals "patches are baked onto the body" $? 0
 holds "and are nearer than plain blending" "$T/stdout" "d['ratio'] < 1"
+"$CUTIS" handles "$T/arm.glb" --skeleton --weighting virtual --voxels 48 -q -o "$T/held.glb"
+passes "handles are baked" "$CUTIS" bake "$T/held.glb" --method handles-rigid --helpers 4 --fps 3 --json -o "$T/unheld.glb"
+holds "nearer than plain blending" "$T/stdout" "d['ratio'] < 0.3"
+if "$CUTIS" deform "$T/unheld.glb" --method handles-rigid --rest -o "$T/x.npy" 2>"$T/stderr"; then not_ok "and go" "the file still has handles"; else ok "and go"; fi
+"$CUTIS" convert "$T/arm.glb" -q -o "$T/arm.obj"
+/usr/bin/python3 - "$T" <<'P'
+import sys
+import numpy as np
+t = sys.argv[1]
+v = np.array([[float(x) for x in line.split()[1:4]] for line in open(t + "/arm.obj") if line.startswith("v ")])
+low, high = v.min(0) - .02, v.max(0) + .02
+box = np.array([[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+with open(t + "/box.obj", "w") as out:
+    out.writelines("v %.9g %.9g %.9g\n" % tuple(p) for p in box)
+    out.writelines("f %d %d %d\nf %d %d %d\n" % (a + 1, b + 1, c + 1, a + 1, c + 1, d + 1) for a, b, c, d in quads)
+frames = []
+for a in np.linspace(0, 1.5, 8):  # the far end of the box turns about its long axis
+    q = box.copy()
+    c = (low + high) / 2
+    y, z = q[4:, 1] - c[1], q[4:, 2] - c[2]
+    q[4:, 1], q[4:, 2] = c[1] + np.cos(a) * y - np.sin(a) * z, c[2] + np.sin(a) * y + np.cos(a) * z
+    frames.append(q)
+np.save(t + "/box.npy", np.array(frames, np.float32))
+P
+"$CUTIS" cage "$T/arm.obj" --cage "$T/box.obj" -q -o "$T/caged.glb"
+passes "a cage is baked" "$CUTIS" bake "$T/caged.glb" --method cage --cage-poses "$T/box.npy" --helpers 6 --json -o "$T/uncaged.glb"
+holds "far nearer than one rigid motion" "$T/stdout" "d['ratio'] < 0.2 and d['joints'] == 0 and d['helpers'] == 6"
 passes "as few as keep a bound" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 9 --fps 4 --json -o "$T/bound.glb"
 holds "keep it" "$T/stdout" "d['max'] <= 0.009 and 0 < d['helpers'] < 8"
 few=$(json "$T/stdout" "d['helpers'] - 1")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The figures of issue "bake" (docs/benchmarks.md): baked files played in numpy where they are a sequence's, as the command tells
 them (tests/fit/test_bake.sh checks those) where they are a method's. Times are processor seconds, user and system.
-usage: bake_figures.py CUTIS SHARED_DATA FOLDER [dem] [rig] [arm] [two] [pose] [biped] [large]
+usage: bake_figures.py CUTIS SHARED_DATA FOLDER [dem] [rig] [arm] [two] [pose] [biped] [ways] [large]
 """
 import json
 import os
@@ -17,7 +17,7 @@ from fit_sequences import dem_bones  # noqa: E402
 from judge_fit import write_examples  # noqa: E402
 
 cutis, data, folder = sys.argv[1:4]
-wanted = sys.argv[4:] or ["dem", "rig", "arm", "two", "pose", "biped", "large"]
+wanted = sys.argv[4:] or ["dem", "rig", "arm", "two", "pose", "biped", "ways", "large"]
 out = os.path.join(folder, "baked.glb")
 
 
@@ -80,6 +80,32 @@ if "pose" in wanted:
 for name in "dqs", "sbs", "cor":
     if "biped" in wanted:
         method(biped, name, 16, .16, "biped"), method(biped, name, 32, .08, "biped")
+def cage_motions(path):
+    """A cage that bends by 80 degrees, then twists by 120, along its longest axis: 30 frames each."""
+    v = np.array([[float(x) for x in line.split()[1:4]] for line in open(path) if line.startswith("v ")])
+    centre = v.mean(0)
+    axes = np.linalg.svd(v - centre, full_matrices=False)[2]
+    along = (v - centre) @ axes[0]
+    share = np.clip(along / (np.ptp(along) / 2) + .5, 0, 1)
+    frames = []
+    for axis, most in (axes[2], 80), (axes[0], 120):
+        for step in np.linspace(0, 1, 30):
+            a, q = np.radians(most) * step * share, v - centre
+            frames.append(centre + np.cos(a)[:, None] * q + np.sin(a)[:, None] * np.cross(axis, q) + ((1 - np.cos(a)) * (q @ axis))[:, None] * axis)
+    return np.array(frames, np.float32)
+
+
+if "ways" in wanted:
+    for label, model in ("arm", arm), ("biped", biped):
+        held = os.path.join(folder, "held.glb")
+        run(cutis, "handles", model, "--skeleton", "--weighting", "virtual", "-q", "-o", held)
+        method(held, "handles-rigid", 16, .5, label)
+        method(model, "patches", 16, .5, label)
+    cages = os.path.join(data, "supercages/__DataExamples/Arm")
+    caged, poses = os.path.join(folder, "caged.glb"), os.path.join(folder, "poses.npy")
+    np.save(poses, cage_motions(os.path.join(cages, "arm_cage.obj")))
+    run(cutis, "cage", os.path.join(cages, "arm.obj"), "--cage", os.path.join(cages, "arm_cage.obj"), "-q", "-o", caged)
+    method(caged, "cage", 16, .5, "supercages' arm", "--cage-poses", poses)
 if "large" in wanted:
     large = os.path.join(folder, "large.glb")
     run(cutis, "synth", "biped", "--vertices", "46036", "-q", "-o", large)

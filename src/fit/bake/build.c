@@ -355,7 +355,8 @@ static bool build_meshes(builder *b)
             return false;
     }
     b->data.meshes = meshes;
-    b->data.pose_space = NULL;
+    // Both belong to other weights; handles also to a skin of theirs alone.
+    b->data.pose_space = NULL, b->data.handles = NULL;
     return true;
 }
 
