@@ -172,7 +172,6 @@ frames = np.stack([rest + [0, 0, 0.1 * np.sin(k)] * rest[:, :1] for k in range(3
 corner = (rest[:, 0] < .3) & (rest[:, 1] < .3)
 frames[:, corner] += draw.normal(0, .1, (30, corner.sum(), 3))
 np.save(sys.argv[1] + "/torn.npy", frames.astype(np.float32))
-print(corner.sum())
 P
 "$CUTIS" bake "$T/torn.npy" --rest "$T/sheet.obj" --bones 5 --json -o "$T/torn.glb" >"$T/stdout" 2>"$T/stderr"
 equals "a surface that tears" $? 0
