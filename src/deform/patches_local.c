@@ -13,6 +13,7 @@
 #include "geometry/vector.h"
 #include "math/eigen3.h"
 #include "math/mat3.h"
+#include "math/elementary.h"
 
 enum { NEAR = 16 }; // neighbours a point looks at
 // Every point has its own tangent plane: what is this near to one circle is on it for all.
@@ -102,7 +103,7 @@ static void project(const local_job *job, uint32_t p, const double axes[9], neig
         double flat = sqrt(x * x + y * y), scale = flat > 0.0 ? sqrt(near[n].square) / flat : 0.0;
         near[n].x = scale * x;
         near[n].y = scale * y;
-        near[n].angle = atan2(near[n].y, near[n].x);
+        near[n].angle = fixed_atan2(near[n].y, near[n].x);
     }
     qsort(near, count, sizeof *near, compare_angle);
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "kernel/patches.h"
+#include "math/elementary.h"
 
 // Places spread from the loop outwards: a vertex has the mean direction, around the circle that the
 // loop is mapped to, of its neighbours nearer to the loop.
@@ -20,8 +21,8 @@ static void spread_places(const patch_pieces *parts, patch_work w, uint32_t entr
         double x = 0.0, y = 0.0;
         if (parts->vertex_loop[v + first] == joint) {
             out[v] = parts->vertex_place[v + first];
-            x = cos(out[v] / turn);
-            y = sin(out[v] / turn);
+            x = fixed_cos(out[v] / turn);
+            y = fixed_sin(out[v] / turn);
         } else {
             for (uint32_t k = parts->ring_first[v + first]; k < parts->ring_first[v + first + 1];
                  k++) {
@@ -31,7 +32,7 @@ static void spread_places(const patch_pieces *parts, patch_work w, uint32_t entr
                 x += near * circle[2 * u];
                 y += near * circle[2 * u + 1];
             }
-            double angle = atan2(y, x), l = fmax(sqrt(x * x + y * y), 1e-300);
+            double angle = fixed_atan2(y, x), l = fmax(sqrt(x * x + y * y), 1e-300);
             if (angle < 0.0) angle += 2.0 * M_PI;
             out[v] = angle * turn;
             x /= l;

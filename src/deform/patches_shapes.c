@@ -96,7 +96,7 @@ static void make_shape(const patch_body *body, const patch_pieces *parts, uint32
     }
     add_caps(body, part, origin, &s);
     // A part so thin that it has no volume: the middle of its surface.
-    bool solid = s.volume > 1e-9 * pow(body->diagonal, 3.0);
+    bool solid = s.volume > 1e-9 * body->diagonal * body->diagonal * body->diagonal;
     double mean[3], values[3], square[6];
     static const int row[6] = { 0, 0, 0, 1, 1, 2 }, column[6] = { 0, 1, 2, 1, 2, 2 };
     for (int k = 0; k < 3; k++) {

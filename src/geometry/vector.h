@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "math/elementary.h"
+
 typedef struct vec3 {
     double x, y, z;
 } vec3;
@@ -161,7 +163,7 @@ static inline vec3 v3_nearest(const vec3 *t, vec3 p)
 /// round away.
 static inline double v3_angle(vec3 a, vec3 b)
 {
-    return atan2(v3_length(v3_cross(a, b)), v3_dot(a, b));
+    return fixed_atan2(v3_length(v3_cross(a, b)), v3_dot(a, b));
 }
 /// Of the angle at a; a triangle without area has a large one, not an infinite one.
 static inline double v3_cotangent(vec3 a, vec3 b, vec3 c)

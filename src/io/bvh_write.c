@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "math/elementary.h"
 
 enum { FRAMES_MAX = 1 << 20 };
 static const double DEGREES = 180.0 / 3.14159265358979323846;
@@ -199,12 +200,12 @@ static void euler_zxy(cutis_quat quat, double out[3])
     double r11 = 1 - s * (x * x + z * z), r20 = s * (x * z - y * v), r21 = s * (y * z + x * v);
     double r22 = 1 - s * (x * x + y * y);
     double across = sqrt(r20 * r20 + r22 * r22);
-    out[1] = DEGREES * atan2(r21, across);
+    out[1] = DEGREES * fixed_atan2(r21, across);
     if (across > 1e-9) {
-        out[0] = DEGREES * atan2(-r01, r11);
-        out[2] = DEGREES * atan2(-r20, r22);
+        out[0] = DEGREES * fixed_atan2(-r01, r11);
+        out[2] = DEGREES * fixed_atan2(-r20, r22);
     } else { // looking along the axis: one of the two angles is free
-        out[0] = DEGREES * atan2(r10, r00);
+        out[0] = DEGREES * fixed_atan2(r10, r00);
         out[2] = 0;
     }
 }

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "math/elementary.h"
 
 typedef struct builder {
     const cutis_input *input;
@@ -300,7 +301,7 @@ static cutis_result read_meshes(builder *b)
 static float to_linear(float byte)
 {
     float c = byte < 0 ? 0 : byte > 255 ? 1 : byte / 255.0f;
-    return c <= 0.04045f ? c / 12.92f : powf((c + 0.055f) / 1.055f, 2.4f);
+    return c <= 0.04045f ? c / 12.92f : (float)fixed_pow(((double)c + 0.055) / 1.055, 2.4);
 }
 
 // Looks are not what a skin needs: a material that cannot be read keeps its name and is white.

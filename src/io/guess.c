@@ -3,6 +3,7 @@
 // on feet, or is slender. Invariant: time and memory are linear in the points; where nothing tells,
 // the answer is the format's habit and says so.
 #include "io/place.h"
+#include "math/elementary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -299,7 +300,7 @@ bool cutis_guess_units(const cutis_model_data *data, cutis_arena *arena, cutis_u
     *out = CUTIS_UNITS_M;
     for (int u = CUTIS_UNITS_M; u <= CUTIS_UNITS_IN; u++) {
         const double metres = height * cutis_units_metres((cutis_units)u);
-        const double distance = metres > 0 ? fabs(log(metres / usual)) : INFINITY;
+        const double distance = metres > 0 ? fabs(fixed_log(metres / usual)) : INFINITY;
         if (metres < low || metres > high || distance >= nearest) continue;
         nearest = distance;
         *out = (cutis_units)u;

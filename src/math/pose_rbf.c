@@ -9,6 +9,7 @@
 #include "math/cholesky.h"
 #include "math/exponential.h"
 #include "math/quat.h"
+#include "math/elementary.h"
 
 // Poses closer than this, in radians weighted by joint, are one (docs/spec/pose-space.md 5.3).
 static const double NEAR = 1e-3;
@@ -28,7 +29,7 @@ static void rotation_vector(const double *q, double *out)
 {
     double sign = q[0] < 0 ? -1 : 1;
     double length = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    double factor = length < 1e-8 ? 2 * sign : 2 * atan2(length, fabs(q[0])) * sign / length;
+    double factor = length < 1e-8 ? 2 * sign : 2 * fixed_atan2(length, fabs(q[0])) * sign / length;
     for (int c = 0; c < 3; c++) out[c] = factor * q[c + 1];
 }
 
@@ -37,9 +38,9 @@ static void euler_angles(const double *q, double *out)
 {
     double w = q[0], x = q[1], y = q[2], z = q[3];
     double sine = 2 * (w * y - z * x);
-    out[0] = atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y));
-    out[1] = asin(sine > 1 ? 1 : sine < -1 ? -1 : sine);
-    out[2] = atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z));
+    out[0] = fixed_atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y));
+    out[1] = fixed_asin(sine > 1 ? 1 : sine < -1 ? -1 : sine);
+    out[2] = fixed_atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z));
 }
 
 double cutis_rbf_angle_square(cutis_rbf_distance distance, const double *a, const double *b)
@@ -48,7 +49,7 @@ double cutis_rbf_angle_square(cutis_rbf_distance distance, const double *a, cons
     if (distance == CUTIS_RBF_GEODESIC) {
         const double conjugate[4] = { b[0], -b[1], -b[2], -b[3] };
         double_quat_multiply(conjugate, a, u);
-        double angle = 2 * atan2(sqrt(u[1] * u[1] + u[2] * u[2] + u[3] * u[3]), fabs(u[0]));
+        double angle = 2 * fixed_atan2(sqrt(u[1] * u[1] + u[2] * u[2] + u[3] * u[3]), fabs(u[0]));
         return angle * angle;
     }
     if (distance == CUTIS_RBF_ROTVEC) {

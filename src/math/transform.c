@@ -7,6 +7,8 @@
 
 #include <cutis/math.h>
 
+#include "math/elementary.h"
+
 cutis_transform cutis_transform_identity(void)
 {
     return (cutis_transform){ { 0, 0, 0 }, { 0, 0, 0, 1 }, { 1, 1, 1 } };
@@ -17,9 +19,9 @@ cutis_quat cutis_quat_from_axis_angle(cutis_float3 axis, float radians)
     double x = axis.x, y = axis.y, z = axis.z;
     double length = sqrt(x * x + y * y + z * z);
     if (!(length > 0)) return (cutis_quat){ 0, 0, 0, 1 };
-    double s = sin(radians * 0.5) / length;
+    double s = fixed_sin(radians * 0.5) / length;
     return (cutis_quat){ (float)(x * s), (float)(y * s), (float)(z * s),
-                         (float)cos(radians * 0.5) };
+                         (float)fixed_cos(radians * 0.5) };
 }
 
 cutis_quat cutis_quat_multiply(cutis_quat a, cutis_quat b)

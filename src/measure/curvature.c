@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "geometry/half_edge.h"
 #include "geometry/vector.h"
+#include "math/elementary.h"
 
 // Below this fraction of the squared edge lengths a triangle's area is rounding noise and its
 // cotangents mean nothing.
@@ -60,7 +61,7 @@ static double stretch(const work *w, const float *positions, const float *rest)
         double now = v3_distance(v3_at(positions, a), v3_at(positions, b));
         double then = v3_distance(v3_at(rest, a), v3_at(rest, b));
         if (!(now > 0.0) || !(then > 0.0)) continue;
-        double ratio = log(now / then);
+        double ratio = fixed_log(now / then);
         sum += ratio * ratio;
         count++;
     }

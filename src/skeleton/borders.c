@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "geometry/heap.h"
+#include "math/elementary.h"
 
 static const double HALF_WIDTH = 0.6; // of the border's radius, if it is one ring
 static const double CREASE = 0.8;     // radians of a concave edge that make it as cheap as can be
@@ -51,7 +52,7 @@ static double edge_cost(const cutis_closed *mesh, uint32_t h)
     double length = cutis_edge_length(mesh, h);
     double out = v3_dot(v3_sub(cutis_face_middle(mesh, g), cutis_face_middle(mesh, f)), n);
     if (!(out > 0)) return length;
-    double angle = acos(fmin(fmax(v3_dot(n, m), -1), 1));
+    double angle = fixed_acos(fmin(fmax(v3_dot(n, m), -1), 1));
     return length * fmax(CHEAPEST, 1 - angle / CREASE);
 }
 

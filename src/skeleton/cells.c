@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "math/elementary.h"
 
 #define BORDER 2
 #define NEAR   4                       // steps that a point may lie outside the cells
@@ -57,7 +58,7 @@ static void choose_grid(cutis_cells *c, const cutis_closed *mesh, uint32_t wante
         }
         longest = fmax(longest, high[k] - c->low[k]);
     }
-    c->size = fmax(cbrt(volume_of(mesh) / wanted), longest * FINEST);
+    c->size = fmax(fixed_cbrt(volume_of(mesh) / wanted), longest * FINEST);
     c->size = fmax(c->size, sqrt(work_of(mesh) / MOST_WORK));
     if (!(c->size > 0)) c->size = 1;
     for (;; c->size *= 1.1) {

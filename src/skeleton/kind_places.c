@@ -2,6 +2,7 @@
 // is broken, in spreads that are wide against those seen, and bounded. Invariant: nothing here
 // depends on where the body stands or how large it is; which way is up counts little, once.
 #include "skeleton/kind_places.h"
+#include "math/elementary.h"
 
 #include <float.h>
 #include <math.h>
@@ -34,8 +35,8 @@ static double soft(double x, double spread, double most)
 
 double cutis_limbs_unlike(const cutis_limb *a, const cutis_limb *b)
 {
-    double length = log(a->length / b->length) / 0.25;
-    double thickness = log(a->thickness / b->thickness) / 0.25;
+    double length = fixed_log(a->length / b->length) / 0.25;
+    double thickness = fixed_log(a->thickness / b->thickness) / 0.25;
     return fmin((length * length + thickness * thickness) / 2, 4);
 }
 
@@ -161,8 +162,8 @@ static double quadruped(const placed *p)
     for (int i = 0; i < 2; i++) cost += cutis_limbs_unlike(pairs[i].a, pairs[i].b);
     cost += soft(1 - v3_length(way), 0.3, 4);
     cost += soft(fabs(v3_dot(v3_unit(axis), v3_unit(way))) - 0.2, 0.3, 4);
-    cost += soft(fabs(log(pairs[0].a->length * pairs[0].b->length /
-                          (pairs[1].a->length * pairs[1].b->length))) /
+    cost += soft(fabs(fixed_log(pairs[0].a->length * pairs[0].b->length /
+                                (pairs[1].a->length * pairs[1].b->length))) /
                      2,
                  0.5, 2);
     cost += soft(0.12 - v3_length(axis) / p->diagonal, 0.05, 3);
@@ -204,9 +205,9 @@ static double upright(const placed *p, bool bear)
     }
     if (p->n[CUTIS_ROLE_TAIL])
         cost += soft(along(p->of[CUTIS_ROLE_TAIL][0], low, axis) - 0.3, 0.3, 3);
-    double longer =
-        log(pairs[1].a->length * pairs[1].b->length / (pairs[0].a->length * pairs[0].b->length)) /
-        2;
+    double longer = fixed_log(pairs[1].a->length * pairs[1].b->length /
+                              (pairs[0].a->length * pairs[0].b->length)) /
+                    2;
     return cost + soft(longer - 0.1, 0.3, 2);
 }
 
@@ -244,7 +245,8 @@ static double bird(const placed *p)
     }
     if (!head || !tail) return cost;
     cost += soft(v3_dot(way_of(head), way_of(tail)) + 0.3, 0.4, 3);
-    cost += soft(log(head->flatness / tail->flatness) + 0.05, 0.15, 2); // tails are the flat ones
+    cost +=
+        soft(fixed_log(head->flatness / tail->flatness) + 0.05, 0.15, 2); // tails are the flat ones
     if (count == 0) return cost;
     centre = v3_divide(centre, count);
     vec3 ahead = v3_unit(v3_sub(head->root, centre)), back = v3_unit(v3_sub(tail->root, centre));
@@ -304,7 +306,8 @@ static double hand(const placed *p)
     uint32_t n = p->n[CUTIS_ROLE_FINGER], nearest = 0;
     double thick[CUTIS_LIMB_MOST], away[CUTIS_LIMB_MOST], cost, apart = 0, mean = 0, turned = 0;
     if (n == 0) return 0;
-    for (uint32_t i = 0; i < n; i++) thick[i] = log(fingers[i]->thickness), mean += thick[i] / n;
+    for (uint32_t i = 0; i < n; i++)
+        thick[i] = fixed_log(fingers[i]->thickness), mean += thick[i] / n;
     cost = 2 * soft(deviation_of(thick, n), 0.15, 5);
     if (p->n[CUTIS_ROLE_STUMP] == 0) return cost;
     const cutis_limb *stump = p->of[CUTIS_ROLE_STUMP][0];
@@ -317,7 +320,7 @@ static double hand(const placed *p)
     }
     away[nearest] = away[n - 1]; // without the thumb
     cost += 2 * turned + soft(apart - 0.14, 0.04, 4);
-    cost += soft(log(2) - log(stump->thickness) + mean, 0.3, 4);
+    cost += soft(fixed_log(2) - fixed_log(stump->thickness) + mean, 0.3, 4);
     return n > 2 ? cost + soft(deviation_of(away, n - 1), 0.05, 4) : cost;
 }
 
@@ -337,7 +340,7 @@ static double insect(const placed *p)
     double apart = 0, thick[2 * PAIRS_MOST];
     for (uint32_t i = 0; i < n; i++) {
         apart += v3_distance(p->of[CUTIS_ROLE_LEG][i]->root, thorax) / (n * p->diagonal);
-        thick[i] = log(p->of[CUTIS_ROLE_LEG][i]->thickness);
+        thick[i] = fixed_log(p->of[CUTIS_ROLE_LEG][i]->thickness);
     }
     cost += soft(apart - 0.13, 0.04, 4) + soft(deviation_of(thick, n), 0.2, 4);
     return cost + mirror(p, pairs, n / 2, middle, m);
@@ -349,8 +352,8 @@ static double octopus(const placed *p)
     double lengths[CUTIS_LIMB_MOST], thick[CUTIS_LIMB_MOST];
     uint32_t n = p->n[CUTIS_ROLE_ARM];
     for (uint32_t i = 0; i < n; i++) {
-        lengths[i] = log(p->of[CUTIS_ROLE_ARM][i]->length);
-        thick[i] = log(p->of[CUTIS_ROLE_ARM][i]->thickness);
+        lengths[i] = fixed_log(p->of[CUTIS_ROLE_ARM][i]->length);
+        thick[i] = fixed_log(p->of[CUTIS_ROLE_ARM][i]->thickness);
     }
     return soft(deviation_of(lengths, n), 0.2, 6) + soft(deviation_of(thick, n), 0.2, 6);
 }

@@ -4,6 +4,7 @@
 // arms that are farther from the head than legs. Invariant: no role is given more often than the
 // kind has it.
 #include "skeleton/kind_places.h"
+#include "math/elementary.h"
 
 #include <math.h>
 #include <string.h>
@@ -125,7 +126,7 @@ static double deviation(const fitting *f, uint32_t limb, const role_row *row)
         return FAR + 2; // what carries others is neither
     for (int k = 0; k < FEATURES; k++) {
         double spread = k < 2 && row->loose ? LOOSE : SPREADS[k];
-        double z = (f->features[limb][k] - log(row->mean[k])) / spread;
+        double z = (f->features[limb][k] - fixed_log(row->mean[k])) / spread;
         sum += fmin(z * z, FARTHEST * FARTHEST) / 2;
     }
     bool blunt = l->opening <= BLUNT && row->mean[3] > 1.7; // a corner of a box is no arm
@@ -303,7 +304,7 @@ void cutis_kind_fit(const cutis_limb *limbs, uint32_t count, double diagonal,
         on_trunk += l->carrier == CUTIS_NOTHING;
         const double values[FEATURES] = { l->length / diagonal, l->thickness / diagonal, l->bulge,
                                           l->opening, l->flatness };
-        for (int k = 0; k < FEATURES; k++) f.features[i][k] = log(fmax(values[k], 1e-6));
+        for (int k = 0; k < FEATURES; k++) f.features[i][k] = fixed_log(fmax(values[k], 1e-6));
     }
     for (size_t r = 0; r < ROLE_ROWS; r++)
         for (int i = 0; ROLES[r].kind == kind && i < ROLES[r].most; i++)

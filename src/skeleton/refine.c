@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "skeleton/axes.h"
 #include "skeleton/graph.h"
+#include "math/elementary.h"
 
 // A parent axis whose shadow on the plane across the child's axis is shorter says nothing of roll.
 static const double SHADOW = 0.5;
@@ -18,7 +19,7 @@ static bool unit(double *v)
 
 static void rotate(const double *axis, double angle, double *v)
 {
-    double c = cos(angle), s = sin(angle), d = (1 - c) * double3_dot(axis, v);
+    double c = fixed_cos(angle), s = fixed_sin(angle), d = (1 - c) * double3_dot(axis, v);
     vec3 across = v3_cross(v3_of(axis), v3_of(v));
     v3_put(v3_mad(v3_mad(v3_scale(v3_of(v), c), s, across), d, v3_of(axis)), v);
 }
@@ -111,7 +112,7 @@ static void local_paper(cutis_parts *parts, uint32_t p, double bound)
 static double turn_about(const double *axis, vec3 from, vec3 to)
 {
     double x = v3_dot(to, from), y = v3_dot(v3_cross(from, to), v3_of(axis));
-    return x < 0 ? atan2(-y, -x) : atan2(y, x);
+    return x < 0 ? fixed_atan2(-y, -x) : fixed_atan2(y, x);
 }
 
 // Roll about e1 so that e2 or e3 meets the nearest parent axis.

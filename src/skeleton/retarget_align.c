@@ -15,6 +15,7 @@
 #include "math/mat3.h"
 #include "math/quat.h"
 #include "math/svd3.h"
+#include "math/elementary.h"
 
 // Bones shorter than this part of the body's height have no direction.
 static const double NO_BONE = 1e-3;
@@ -420,8 +421,8 @@ static void find_on_four(retarget_job *job)
     vec3 flat = v3_mad(own, -rise, up);
     if (!(length > 0)) return;
     const double stands = fmin(fmax(rise_of_shoulders(job) / length, -0.9), 0.9);
-    const double share =
-        pose_share(fabs(asin(fmin(fmax(rise / length, -1), 1)) - asin(stands)), SITS[0], SITS[1]);
+    const double share = pose_share(
+        fabs(fixed_asin(fmin(fmax(rise / length, -1), 1)) - fixed_asin(stands)), SITS[0], SITS[1]);
     if (!(v3_length(flat) > 0.1 * length)) { // rears: the way the motion's trunk goes
         flat = v3_sub(chest.motion, hips.motion);
         flat = v3_mad(flat, -v3_dot(flat, up), up);

@@ -11,6 +11,7 @@
 #include "math/mat3.h"
 #include "math/quat.h"
 #include "math/svd3.h"
+#include "math/elementary.h"
 
 // World matrices of joints and binds are floats; a rig at rest repeats its bind to about this part
 // of its size.
@@ -166,7 +167,7 @@ static void snap_rotation(double *r)
     }
     double trace = 0;
     for (int i = 0; i < 9; i++) trace += snapped[i] * r[i];
-    if (fabs(double33_determinant(snapped) - 1) < 1e-9 && trace > 1 + 2 * cos(0.5))
+    if (fabs(double33_determinant(snapped) - 1) < 1e-9 && trace > 1 + 2 * fixed_cos(0.5))
         memcpy(r, snapped, sizeof snapped);
 }
 
@@ -186,7 +187,7 @@ static void skin_frame(const retarget_rig *rig, const cutis_skin *skin, double *
     double r[9], linear[9];
     rotation_of(frame, r);
     double34_linear(frame, linear);
-    double scale = cbrt(fabs(double33_determinant(linear)));
+    double scale = fixed_cbrt(fabs(double33_determinant(linear)));
     snap_rotation(r);
     for (int i = 0; i < 9; i++) frame[4 * (i / 3) + i % 3] = scale * r[i];
 }

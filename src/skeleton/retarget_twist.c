@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "math/mat3.h"
 #include "math/quat.h"
+#include "math/elementary.h"
 
 static bool is_twist(const char *name)
 {
@@ -66,7 +67,7 @@ static double twist_of(const double *rotation, vec3 axis)
 {
     double q[4];
     cutis_quat_from_mat3(rotation, q);
-    double angle = 2 * atan2(v3_dot(v3(q[1], q[2], q[3]), axis), q[0]);
+    double angle = 2 * fixed_atan2(v3_dot(v3(q[1], q[2], q[3]), axis), q[0]);
     return angle > M_PI ? angle - 2 * M_PI : angle < -M_PI ? angle + 2 * M_PI : angle;
 }
 
@@ -82,8 +83,8 @@ void cutis_retarget_twist(const retarget_job *job, retarget_frame *frame)
         else
             double33_transpose_multiply(bone, other, between);
         const double half = twist_of(between, t->axis) * (t->near ? -0.5 : 0.5);
-        const double s = sin(half / 2);
-        const double q[4] = { cos(half / 2), s * t->axis.x, s * t->axis.y, s * t->axis.z };
+        const double s = fixed_sin(half / 2);
+        const double q[4] = { fixed_cos(half / 2), s * t->axis.x, s * t->axis.y, s * t->axis.z };
         cutis_mat3_from_quat(q, turn);
         double33_multiply(bone, turn, frame->turned + 9 * (size_t)t->node);
     }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "geometry/heap.h"
 #include "skeleton/closed.h"
+#include "math/elementary.h"
 
 // Border vertices this close (part of the diagonal) are one: exporters round to 6 digits.
 static const double WELD_REACH = 1e-5;
@@ -318,7 +319,7 @@ static void pair_fan(welder *w, cutis_waiting *spokes, const cutis_edge *edges, 
     for (size_t i = 0; i < count; i++) {
         uint32_t h = (uint32_t)edges[i].half;
         vec3 d = spoke_direction(w, &edges[i], axis);
-        double angle = i == 0 ? 0 : atan2(v3_dot(d, side), v3_dot(d, zero));
+        double angle = i == 0 ? 0 : fixed_atan2(v3_dot(d, side), v3_dot(d, zero));
         spokes[i] = (cutis_waiting){ angle, h };
     }
     qsort(spokes, count, sizeof *spokes, cutis_heap_order);

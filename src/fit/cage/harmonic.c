@@ -9,6 +9,7 @@
 #include "device/compute/cage.h"
 #include "fit/cage/coordinates.h"
 #include "fit/cage/grid.h"
+#include "math/elementary.h"
 
 // Controls solved together: a CPU keeps a batch in its cache, a GPU wants many items.
 enum { LANES_CPU = 16, LANES_GPU = 64 };
@@ -96,7 +97,7 @@ static cutis_result find_rate(solver *s)
     TRY(cutis_buffer_write(s->buffers[VALUES], 0, s->values, count * sizeof *s->values));
     TRY(decay(s, WARM_UP, &before));
     TRY(decay(s, MEASURED, &after));
-    double rate = before > 0 && after > 0 ? pow(after / before, 1.0 / MEASURED) : 0;
+    double rate = before > 0 && after > 0 ? fixed_pow(after / before, 1.0 / MEASURED) : 0;
     s->square = rate < 0.999999 ? rate : 0.999999;
     return CUTIS_OK;
 }

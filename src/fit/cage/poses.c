@@ -10,6 +10,7 @@
 #include "geometry/vector.h"
 #include "math/eigen3.h"
 #include "math/mat3.h"
+#include "math/elementary.h"
 
 static const double RADIAN = 0.017453292519943295;
 enum { BUMPS = 3 };
@@ -53,7 +54,7 @@ static void find_frame(const cutis_cage *cage, frame *out)
 // Turn p about an axis through `origin` by an angle.
 static void turn(double *p, const double *origin, const double *axis, double angle)
 {
-    double d[3], cross[3], c = cos(angle), s = sin(angle);
+    double d[3], cross[3], c = fixed_cos(angle), s = fixed_sin(angle);
     for (int k = 0; k < 3; k++) d[k] = p[k] - origin[k];
     double3_cross(axis, d, cross);
     double along = double3_dot(axis, d) * (1 - c);
@@ -93,7 +94,7 @@ static void draw_motion(const cutis_cage *cage, const frame *f, uint64_t seed, u
     out->bend_at = uniform(seed, pose, 2, f->low + length / 4, f->high - length / 4);
     out->twist = RADIAN * uniform(seed, pose, 3, -60, 60);
     for (int c = 0; c < 3; c++) {
-        out->bend_axis[c] = cos(angle) * f->side[0][c] + sin(angle) * f->side[1][c];
+        out->bend_axis[c] = fixed_cos(angle) * f->side[0][c] + fixed_sin(angle) * f->side[1][c];
         out->bend_origin[c] = f->centre[c] + out->bend_at * f->axis[c];
     }
     for (int b = 0; b < BUMPS; b++) {
@@ -118,7 +119,7 @@ static void move(const frame *f, const motion *m, const float *rest, double *p)
     for (int b = 0; b < BUMPS; b++) {
         double radius = 0.25 * f->diagonal;
         vec3 d = v3_sub(v3_of_floats(rest), v3_of(m->bump_at[b]));
-        double share = exp(-v3_dot(d, d) / (2 * radius * radius));
+        double share = fixed_exp(-v3_dot(d, d) / (2 * radius * radius));
         for (int c = 0; c < 3; c++) p[c] += share * m->bump[b][c];
     }
     turn(p, f->centre, f->axis, length > 0 ? m->twist * (along - f->low) / length : 0);

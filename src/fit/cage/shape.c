@@ -13,6 +13,7 @@
 #include "fit/handles/model.h"
 #include "geometry/order.h"
 #include "math/mat3.h"
+#include "math/elementary.h"
 
 const char *cutis_coordinates_name(cutis_coordinates coordinates)
 {
@@ -238,9 +239,9 @@ bool cutis_cage_inside(const cutis_cage_shape *shape, const double *x)
             u[c] = v3_sub(v3_of(p), v3_of(x));
             d[c] = v3_length(u[c]);
         }
-        half_solid += atan2(v3_dot(u[0], v3_cross(u[1], u[2])),
-                            d[0] * d[1] * d[2] + v3_dot(u[0], u[1]) * d[2] +
-                                v3_dot(u[1], u[2]) * d[0] + v3_dot(u[2], u[0]) * d[1]);
+        half_solid += fixed_atan2(v3_dot(u[0], v3_cross(u[1], u[2])),
+                                  d[0] * d[1] * d[2] + v3_dot(u[0], u[1]) * d[2] +
+                                      v3_dot(u[1], u[2]) * d[0] + v3_dot(u[2], u[0]) * d[1]);
     }
     return half_solid > 3.14159265358979323846; // inside: 2 pi, outside: 0
 }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "geometry/order.h"
 #include "geometry/vector.h"
+#include "math/elementary.h"
 
 #define WAITS   (CUTIS_HANDLES_NONE - 1) ///< an island that has not joined
 #define SAMPLES 12                       ///< of a bone
@@ -66,8 +67,8 @@ static double winding(const finder *f, const piece *of, vec3 p)
         const vec3 b = v3_sub(v3_at(f->shape->positions, c[1]), p);
         const vec3 d = v3_sub(v3_at(f->shape->positions, c[2]), p);
         const double x = v3_length(a), y = v3_length(b), z = v3_length(d);
-        sum += atan2(v3_dot(a, v3_cross(b, d)),
-                     x * y * z + v3_dot(a, b) * z + v3_dot(b, d) * x + v3_dot(d, a) * y);
+        sum += fixed_atan2(v3_dot(a, v3_cross(b, d)),
+                           x * y * z + v3_dot(a, b) * z + v3_dot(b, d) * x + v3_dot(d, a) * y);
     }
     return fabs(sum) / (2 * 3.14159265358979323846);
 }

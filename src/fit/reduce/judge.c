@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "math/mat3.h"
+#include "math/elementary.h"
 
 void cutis_reduce_palette(const cutis_model *model, const cutis_reduce_group *group,
                           const cutis_mat34 *world, double *palette)
@@ -278,7 +279,7 @@ double cutis_judge_angle(const cutis_judge_view *view, uint32_t spot)
     const double *a = view->normals + 3 * (size_t)spot, *b = view->compared + 3 * (size_t)spot;
     const double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2],
                  z = a[0] * b[1] - a[1] * b[0];
-    return atan2(sqrt(x * x + y * y + z * z), a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
+    return fixed_atan2(sqrt(x * x + y * y + z * z), a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
 }
 
 static void run_task(void *data, uint32_t task)
