@@ -1,0 +1,258 @@
+// Drivers: the gate for them, and what a frame does with them. Invariant: no driver reads a driven
+// node, so they can be evaluated in any order; sums run in the order of the terms, in float, so that
+// every machine gets the same bits.
+#include "model/drivers.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <cutis/clip.h>
+
+#include "base/error.h"
+#include "model/lanes.h"
+#include "model/validate.h"
+
+_Static_assert(sizeof(cutis_drive_inputs) == CUTIS_DRIVER_JOINTS * 4 * sizeof(float), "as many");
+
+// Sums of terms with such coefficients are finite.
+static const float MOST = 1e30f;
+
+// The gate ----------------------------------------------------------------------------------------
+
+static cutis_result check_joints(cutis_context *context, const cutis_model_data *data,
+                                 uint8_t *used)
+{
+    const cutis_drivers *all = data->drivers;
+    for (uint32_t j = 0; j < all->joint_count; j++) {
+        const uint32_t node = all->joints[j];
+        if (node >= data->node_count || used[node])
+            FAIL("drivers: joint %u is node %u, which %s", j, node,
+                 node >= data->node_count ? "is not there" : "is there already");
+        used[node] = 1;
+        const float *range = all->ranges + 8 * (size_t)j;
+        for (int c = 0; c < 4; c++)
+            if (!(range[c] >= -2 && range[4 + c] <= 2 && range[c] <= range[4 + c]))
+                FAIL("drivers: the range of joint %u runs from %g to %g", j, (double)range[c],
+                     (double)range[4 + c]);
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result check_driver(cutis_context *context, const cutis_model_data *data, uint32_t d,
+                                 uint8_t *used)
+{
+    const cutis_drivers *all = data->drivers;
+    const cutis_driver *driver = &all->drivers[d];
+    if (driver->node >= data->node_count)
+        FAIL("drivers/%u: node is %u, the model has %u", d, driver->node, data->node_count);
+    if (used[driver->node])
+        FAIL("drivers/%u: node %u is %s", d, driver->node,
+             used[driver->node] == 1 ? "read by drivers: what is driven cannot drive"
+                                     : "driven already");
+    used[driver->node] = 2;
+    if (data->nodes[driver->node].matrix)
+        FAIL("drivers/%u: node %u is given by a matrix", d, driver->node);
+    if (driver->input_count > CUTIS_DRIVER_INPUTS)
+        FAIL("drivers/%u: %u inputs, %d are the most", d, driver->input_count,
+             CUTIS_DRIVER_INPUTS);
+    for (uint32_t i = 0; i < driver->input_count; i++) {
+        if (driver->inputs[i] >= all->joint_count)
+            FAIL("drivers/%u: input %u is joint %u of %u", d, i, driver->inputs[i],
+                 all->joint_count);
+        for (uint32_t k = 0; k < i; k++)
+            if (driver->inputs[k] == driver->inputs[i])
+                FAIL("drivers/%u: joint %u is an input twice", d, driver->inputs[i]);
+    }
+    const size_t count = 6 * cutis_driver_terms(driver->input_count);
+    if (count && !driver->coefficients) FAIL("drivers/%u: coefficients are missing", d);
+    for (size_t i = 0; i < count; i++)
+        if (!(fabsf(driver->coefficients[i]) <= MOST))
+            FAIL("drivers/%u: coefficient %zu is %g", d, i, (double)driver->coefficients[i]);
+    return CUTIS_OK;
+}
+
+static cutis_result check_all(cutis_context *context, const cutis_model_data *data, uint8_t *used)
+{
+    TRY(check_joints(context, data, used));
+    for (uint32_t d = 0; d < data->drivers->driver_count; d++)
+        TRY(check_driver(context, data, d, used));
+    const cutis_pose_space *space = data->pose_space;
+    for (uint32_t j = 0; space && j < space->joint_count; j++)
+        if (used[space->joints[j]] == 2)
+            FAIL("pose_space: joint %u is node %u, which is driven", j, space->joints[j]);
+    return CUTIS_OK;
+}
+
+cutis_result cutis_validate_drivers(cutis_context *context, const cutis_model_data *data)
+{
+    const cutis_drivers *all = data->drivers;
+    if (!all) return CUTIS_OK;
+    if (all->driver_count == 0 || !all->drivers) FAIL("drivers: there are none");
+    if (all->driver_count > data->node_count)
+        FAIL("drivers: %u of them, the model has %u nodes", all->driver_count, data->node_count);
+    if (all->joint_count > CUTIS_DRIVER_JOINTS)
+        return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "drivers: %u joints, %d are the most",
+                          all->joint_count, CUTIS_DRIVER_JOINTS);
+    if (all->joint_count && (!all->joints || !all->ranges))
+        FAIL("drivers: joints or ranges are missing");
+    uint8_t *used = cutis_alloc_zero(context, data->node_count, 1);
+    if (!used) return cutis_alloc_result(context);
+    const cutis_result result = check_all(context, data, used);
+    cutis_free_array(context, used, data->node_count, 1);
+    return result;
+}
+
+// Frames ------------------------------------------------------------------------------------------
+
+// A driver's coefficients with r in the first four lanes and d in the second.
+typedef struct packed {
+    const float *terms; ///< 8 each
+    const cutis_driver *driver;
+} packed;
+
+struct cutis_drive_table {
+    uint32_t joint_count, driver_count;
+    const uint32_t *joints;
+    float *rest;   ///< 4 per joint: conjugate of the rest rotation, of unit length
+    float *ranges; ///< 8 per joint
+    packed *drivers;
+};
+
+bool cutis_drive_create(cutis_model *model)
+{
+    const cutis_drivers *all = model->data.drivers;
+    if (!all) return true;
+    cutis_arena *arena = &model->arena;
+    struct cutis_drive_table *table = cutis_arena_zero(arena, 1, sizeof *table);
+    if (!table) return false;
+    *table = (struct cutis_drive_table){ .joint_count = all->joint_count,
+                                         .driver_count = all->driver_count,
+                                         .joints = all->joints };
+    table->ranges = (float *)all->ranges;
+    table->rest = cutis_arena_alloc(arena, all->joint_count + (size_t)1, 4 * sizeof(float));
+    table->drivers = cutis_arena_alloc(arena, all->driver_count, sizeof *table->drivers);
+    if (!table->rest || !table->drivers) return false;
+    for (uint32_t j = 0; j < all->joint_count; j++) {
+        const cutis_quat q = model->rest[all->joints[j]].rotation;
+        const double x = q.x, y = q.y, z = q.z, w = q.w;
+        const double length = sqrt(x * x + y * y + z * z + w * w), by = length > 0 ? 1 / length : 0;
+        float *to = table->rest + 4 * (size_t)j;
+        to[0] = (float)(-x * by), to[1] = (float)(-y * by), to[2] = (float)(-z * by);
+        to[3] = length > 0 ? (float)(w * by) : 1;
+    }
+    for (uint32_t d = 0; d < all->driver_count; d++) {
+        const cutis_driver *driver = &all->drivers[d];
+        const size_t terms = cutis_driver_terms(driver->input_count);
+        float *to = cutis_arena_zero(arena, terms + 1, 8 * sizeof *to);
+        if (!to) return false;
+        for (size_t t = 0; t < terms; t++) {
+            memcpy(to + 8 * t, driver->coefficients + 6 * t, 3 * sizeof *to);
+            memcpy(to + 8 * t + 4, driver->coefficients + 6 * t + 3, 3 * sizeof *to);
+        }
+        table->drivers[d] = (packed){ to, driver };
+    }
+    model->drive = table;
+    return true;
+}
+
+uint32_t cutis_drive_count(const cutis_model *model)
+{
+    return model->drive ? model->drive->driver_count : 0;
+}
+
+uint32_t cutis_drive_node(const cutis_model *model, uint32_t driver)
+{
+    return model->drive->drivers[driver].driver->node;
+}
+
+void cutis_drive_read(const cutis_model *model, const cutis_transform *transforms,
+                      cutis_drive_inputs *out)
+{
+    const struct cutis_drive_table *table = model->drive;
+    for (uint32_t j = 0; j < table->joint_count; j++) {
+        const float *a = table->rest + 4 * (size_t)j, *range = table->ranges + 8 * (size_t)j;
+        const cutis_quat b = transforms[table->joints[j]].rotation;
+        lanes q = { a[3] * b.x + a[0] * b.w + (a[1] * b.z - a[2] * b.y),
+                    a[3] * b.y + a[1] * b.w + (a[2] * b.x - a[0] * b.z),
+                    a[3] * b.z + a[2] * b.w + (a[0] * b.y - a[1] * b.x),
+                    a[3] * b.w - (a[0] * b.x + a[1] * b.y + a[2] * b.z) };
+        const float square = (q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]);
+        const float by = square > 0 ? 1 / sqrtf(square) : 0;
+        q *= lanes_all(q[3] < 0 ? -by : by);
+        q[3] = square > 0 ? q[3] - 1 : 0; // no rotation at all counts as none
+        const lanes low = lanes_load(range), high = lanes_load(range + 4);
+        q = lanes_select(q < low, low, q);
+        q = lanes_select(q > high, high, q);
+        lanes_store(out->values[j], q);
+    }
+}
+
+// exp(r / 2) as a quaternion: x y z w. The series of sine and cosine, to 1e-9 up to half a turn: a
+// library's would have other bits elsewhere.
+static void exponential(lanes r, double *q)
+{
+    static const double SINE[] = { 1.0 / 6227020800, 1.0 / 39916800, 1.0 / 362880, 1.0 / 5040,
+                                   1.0 / 120,        1.0 / 6,        1 };
+    static const double COSINE[] = { 1.0 / 87178291200, 1.0 / 479001600, 1.0 / 3628800,
+                                     1.0 / 40320,       1.0 / 720,       1.0 / 24,
+                                     1.0 / 2,           1 };
+    static const double HALF_TURN = 9.869604401089358; // pi squared
+    double x = r[0], y = r[1], z = r[2], square = x * x + y * y + z * z;
+    if (!(square <= HALF_TURN)) {
+        const double by = 3.141592653589793 / sqrt(square);
+        x *= by, y *= by, z *= by, square = HALF_TURN;
+    }
+    const double h = 0.25 * square;
+    double sine = SINE[0], cosine = COSINE[0];
+    for (size_t k = 1; k < sizeof SINE / sizeof *SINE; k++) sine = SINE[k] - h * sine;
+    for (size_t k = 1; k < sizeof COSINE / sizeof *COSINE; k++) cosine = COSINE[k] - h * cosine;
+    q[0] = 0.5 * sine * x, q[1] = 0.5 * sine * y, q[2] = 0.5 * sine * z, q[3] = cosine;
+}
+
+void cutis_drive_evaluate(const cutis_model *model, const cutis_drive_inputs *inputs,
+                          uint32_t driver, cutis_transform *out)
+{
+    const packed *p = &model->drive->drivers[driver];
+    const uint32_t n = 4 * p->driver->input_count;
+    float u[4 * CUTIS_DRIVER_INPUTS];
+    for (uint32_t i = 0; i < p->driver->input_count; i++)
+        memcpy(u + 4 * (size_t)i, inputs->values[p->driver->inputs[i]], 4 * sizeof *u);
+    const float *at = p->terms;
+    lanes r = lanes_all(0), d = lanes_all(0);
+    for (uint32_t i = 0; i < n; i++, at += 8) {
+        r += lanes_all(u[i]) * lanes_load(at);
+        d += lanes_all(u[i]) * lanes_load(at + 4);
+    }
+    for (uint32_t i = 0; i < n; i++) { // u[i] times a sum: half the products
+        lanes ri = lanes_all(0), di = lanes_all(0);
+        for (uint32_t j = i; j < n; j++, at += 8) {
+            ri += lanes_all(u[j]) * lanes_load(at);
+            di += lanes_all(u[j]) * lanes_load(at + 4);
+        }
+        r += lanes_all(u[i]) * ri;
+        d += lanes_all(u[i]) * di;
+    }
+    const cutis_transform *rest = &model->rest[p->driver->node];
+    const double bx = rest->rotation.x, by = rest->rotation.y, bz = rest->rotation.z;
+    const double bw = rest->rotation.w;
+    double a[4];
+    exponential(r, a);
+    *out = *rest;
+    out->rotation.x = (float)(a[3] * bx + a[0] * bw + (a[1] * bz - a[2] * by));
+    out->rotation.y = (float)(a[3] * by + a[1] * bw + (a[2] * bx - a[0] * bz));
+    out->rotation.z = (float)(a[3] * bz + a[2] * bw + (a[0] * by - a[1] * bx));
+    out->rotation.w = (float)(a[3] * bw - (a[0] * bx + a[1] * by + a[2] * bz));
+    out->translation.x += d[0], out->translation.y += d[1], out->translation.z += d[2];
+}
+
+void cutis_pose_drive(const cutis_model *model, cutis_drive drive, cutis_transform *transforms)
+{
+    if (!model || !transforms || !model->drive || drive == CUTIS_DRIVE_NONE) return;
+    cutis_drive_inputs inputs;
+    cutis_drive_read(model, transforms, &inputs);
+    for (uint32_t d = 0; d < model->drive->driver_count; d++) {
+        const uint32_t node = cutis_drive_node(model, d);
+        if (drive == CUTIS_DRIVE_ALL || cutis_pose_rests(model, transforms, node))
+            cutis_drive_evaluate(model, &inputs, d, &transforms[node]);
+    }
+}
