@@ -16,6 +16,13 @@ typedef struct bake_clip {
     uint32_t worst; ///< frame of the clip with the largest RMS
 } bake_clip;
 
+/// Drivers on poses that nothing was learned from.
+typedef struct bake_driven {
+    uint32_t poses;  ///< 0: there are no drivers
+    uint32_t inputs; ///< joints, summed over drivers
+    double rms, max, plain_rms, plain_max;
+} bake_driven;
+
 typedef struct bake_job {
     const char *path, *output;
     bool sequence; ///< frames from files, not from a method
@@ -37,6 +44,7 @@ typedef struct bake_job {
     uint8_t *counted; ///< per vertex: of a mesh that is baked
     cutis_bake_report *report;
     double rms, max, plain_rms, plain_max;
+    bake_driven driven;
     double *series[2]; ///< RMS per frame: baked, plain
 } bake_job;
 
@@ -51,6 +59,11 @@ int bake_judge(cli_app *app, bake_job *job);
 int bake_frame(cli_app *app, const bake_job *job, bool plain, uint32_t frame, float *positions);
 /// Write the page that --report names.
 int bake_report(cli_app *app, const bake_job *job, const char *report);
+
+/// Random poses to learn drivers from, and to judge them by, behind the frames of clips.
+int bake_add_poses(cli_app *app, bake_job *job);
+/// Play the poses to judge by.
+int bake_judge_driven(cli_app *app, bake_job *job);
 
 int bake_no_memory(cli_app *app, const bake_job *job);
 

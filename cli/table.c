@@ -265,7 +265,7 @@ const verb_row cli_verbs[] = {
       "kept_vertices (whose own weights did better), frames, fps, rms, max, plain_rms, plain_max (of plain linear blending; without\n"
       "a skin of one rigid motion), ratio (rms / plain_rms), bytes, seconds, clips [{name, frames, held_out, rms, max, plain_rms,\n"
       "plain_max, worst_frame}]. Distances in the model's units, over vertices and frames.\n",
-      { COMMON, READING, WRITING, RUNNING, BIT(METHOD), BIT(BAKE_CLIPS), BIT(HELPERS), BIT(MORPHS), BIT(BAKE_ERROR), BIT(BONES), BIT(BAKE_REST),
+      { COMMON, READING, WRITING, RUNNING, BIT(METHOD), BIT(BAKE_CLIPS), BIT(HELPERS), BIT(BAKE_DRIVERS), BIT(MORPHS), BIT(BAKE_ERROR), BIT(BONES), BIT(BAKE_REST),
           BIT(RIG), BIT(CLIP), BIT(CAGE_POSES), BIT(FPS), BIT(INFLUENCES), BIT(WEIGHTS), BIT(REPORT) },
       "cutis bake arm.glb --method dqs --helpers 8 -o baked.glb\tdual quaternions for an engine that has none\n"
       "cutis bake biped.glb --method sbs --max-error 1 -o baked.glb\tas few joints as keep every vertex within 1 mm\n"

@@ -21,7 +21,8 @@ static int bake_with(cli_app *app, bake_job *job, uint32_t helpers)
     TRY(app_result(app, job->path,
                    cutis_bake(job->model, job->device, &job->frames, &job->options, &job->baked,
                               &job->report)));
-    return bake_judge(app, job);
+    TRY(bake_judge(app, job));
+    return job->options.drivers ? bake_judge_driven(app, job) : EXIT_GOOD;
 }
 
 // As few helpers as keep every vertex within the bound: twice as many until they do, then halving.
@@ -70,6 +71,25 @@ static const char *row_name(const bake_clip *row)
     return row->name ? row->name : "(no name)";
 }
 
+static uint32_t clip_frames(const bake_job *job)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < job->clip_count; i++) count += job->rows[i].count;
+    return count;
+}
+
+static void say_driven(const cli_app *app, const bake_job *job)
+{
+    const bake_driven *d = &job->driven;
+    const double free = job->report->unseen_free_rms;
+    app_say(
+        app,
+        "%-16s %7u %12.4f %12.3f %12.4f %12.3f %8.4f  driven; best %.4f mm, joints %.1f a helper\n",
+        "unseen poses", d->poses, 1e3 * d->plain_rms, 1e3 * d->plain_max, 1e3 * d->rms,
+        1e3 * d->max, d->plain_rms > 0 ? d->rms / d->plain_rms : 0, 1e3 * free,
+        job->report->helper_count ? (double)d->inputs / job->report->helper_count : 0);
+}
+
 static void say(const cli_app *app, const bake_job *job)
 {
     const cutis_bake_report *r = job->report;
@@ -88,9 +108,10 @@ static void say(const cli_app *app, const bake_job *job)
                 1e3 * c->plain_rms, 1e3 * c->plain_max, 1e3 * c->rms, 1e3 * c->max,
                 c->plain_rms > 0 ? c->rms / c->plain_rms : 0, c->held_out ? "  left out" : "");
     }
-    app_say(app, "%-16s %7u %12.4f %12.3f %12.4f %12.3f %8.4f\n", "all", job->frames.count,
+    app_say(app, "%-16s %7u %12.4f %12.3f %12.4f %12.3f %8.4f\n", "all", clip_frames(job),
             1e3 * job->plain_rms, 1e3 * job->plain_max, 1e3 * job->rms, 1e3 * job->max,
             job->plain_rms > 0 ? job->rms / job->plain_rms : 0);
+    if (job->driven.poses) say_driven(app, job);
 }
 
 static void emit_result(const bake_job *job)
@@ -105,9 +126,17 @@ static void emit_result(const bake_job *job)
          "bytes %ju seconds %g",
          job->path, job->output, job->sequence ? NULL : cutis_method_name(job->method),
          r->helper_count, r->morph_count, r->joint_count, job->options.influences,
-         (uintmax_t)r->vertex_count, (uintmax_t)r->kept_count, job->frames.count, job->fps,
-         job->rms, job->max, job->plain_rms, job->plain_max,
+         (uintmax_t)r->vertex_count, (uintmax_t)r->kept_count, clip_frames(job), job->fps, job->rms,
+         job->max, job->plain_rms, job->plain_max,
          job->plain_rms > 0 ? job->rms / job->plain_rms : NAN, (uintmax_t)info.st_size, r->seconds);
+    if (job->driven.poses)
+        emit(&json,
+             "drivers { poses %u inputs %u rms %g max %g plain_rms %g plain_max %g ratio %g "
+             "free_rms %g }",
+             job->driven.poses, job->driven.inputs, job->driven.rms, job->driven.max,
+             job->driven.plain_rms, job->driven.plain_max,
+             job->driven.plain_rms > 0 ? job->driven.rms / job->driven.plain_rms : NAN,
+             r->unseen_free_rms);
     emit_array(&json, "clips");
     for (uint32_t i = 0; i < job->clip_count; i++) {
         const bake_clip *c = &job->rows[i];
@@ -157,6 +186,9 @@ static int read_options(cli_app *app, bake_job *job)
     job->max_error = 1e-3 * option_number(app, OPTION_BAKE_ERROR, 0);
     job->options.influences = option_count(app, OPTION_INFLUENCES, 4);
     job->options.morphs = option_count(app, OPTION_MORPHS, 0);
+    job->options.drivers = option_given(app, OPTION_BAKE_DRIVERS);
+    if (job->options.drivers && (job->sequence || option_given(app, OPTION_CAGE_POSES)))
+        return app_usage(app, "--drivers is for --method: joints have to move what is baked");
     if (job->options.influences > 16)
         return app_usage(app, "--influences %u: at most 16", job->options.influences);
     if (job->sequence && !bones && !option_given(app, OPTION_HELPERS) && !(job->max_error > 0))

@@ -47,8 +47,8 @@ CUTIS_API void cutis_pose_blend(const cutis_transform *a, const cutis_transform 
                                 uint32_t count, cutis_transform *out);
 
 /// Compute the driven nodes of a pose from its joints (cutis_drivers); nothing for a model without
-/// drivers. cutis_pose_world and local poses of cutis_deform do so themselves (RESTING; a binding as
-/// its options say). Before poses are blended of which some have tracks of driven nodes and some
+/// drivers. cutis_pose_world and local poses of cutis_deform do so themselves (RESTING; a binding
+/// as its options say). Before poses are blended of which some have tracks of driven nodes and some
 /// have not, this gives all of them what they lack.
 /// @param transforms node_count, of which driven ones are written
 CUTIS_API void cutis_pose_drive(const cutis_model *model, cutis_drive drive,

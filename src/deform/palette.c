@@ -50,9 +50,8 @@ static const cutis_transform *driven(const cutis_skin_binding *binding,
 {
     const cutis_transform *given = &local[binding->step_node[step]];
     const int32_t driver = binding->step_driver[step];
-    if (driver < 0 ||
-        (binding->base.options.drive != CUTIS_DRIVE_ALL &&
-         !cutis_pose_rests(binding->base.model, local, binding->step_node[step])))
+    if (driver < 0 || (binding->base.options.drive != CUTIS_DRIVE_ALL &&
+                       !cutis_pose_rests(binding->base.model, local, binding->step_node[step])))
         return given;
     cutis_drive_evaluate(binding->base.model, inputs, (uint32_t)driver, own);
     return own;

@@ -1,6 +1,6 @@
 // Drivers: the gate for them, and what a frame does with them. Invariant: no driver reads a driven
-// node, so they can be evaluated in any order; sums run in the order of the terms, in float, so that
-// every machine gets the same bits.
+// node, so they can be evaluated in any order; sums run in the order of the terms, in float, so
+// that every machine gets the same bits.
 #include "model/drivers.h"
 
 #include <math.h>
@@ -9,6 +9,7 @@
 #include <cutis/clip.h>
 
 #include "base/error.h"
+#include "math/quat.h"
 #include "model/lanes.h"
 #include "model/validate.h"
 
@@ -53,8 +54,7 @@ static cutis_result check_driver(cutis_context *context, const cutis_model_data 
     if (data->nodes[driver->node].matrix)
         FAIL("drivers/%u: node %u is given by a matrix", d, driver->node);
     if (driver->input_count > CUTIS_DRIVER_INPUTS)
-        FAIL("drivers/%u: %u inputs, %d are the most", d, driver->input_count,
-             CUTIS_DRIVER_INPUTS);
+        FAIL("drivers/%u: %u inputs, %d are the most", d, driver->input_count, CUTIS_DRIVER_INPUTS);
     for (uint32_t i = 0; i < driver->input_count; i++) {
         if (driver->inputs[i] >= all->joint_count)
             FAIL("drivers/%u: input %u is joint %u of %u", d, i, driver->inputs[i],
@@ -187,28 +187,6 @@ void cutis_drive_read(const cutis_model *model, const cutis_transform *transform
     }
 }
 
-// exp(r / 2) as a quaternion: x y z w. The series of sine and cosine, to 1e-9 up to half a turn: a
-// library's would have other bits elsewhere.
-static void exponential(lanes r, double *q)
-{
-    static const double SINE[] = { 1.0 / 6227020800, 1.0 / 39916800, 1.0 / 362880, 1.0 / 5040,
-                                   1.0 / 120,        1.0 / 6,        1 };
-    static const double COSINE[] = { 1.0 / 87178291200, 1.0 / 479001600, 1.0 / 3628800,
-                                     1.0 / 40320,       1.0 / 720,       1.0 / 24,
-                                     1.0 / 2,           1 };
-    static const double HALF_TURN = 9.869604401089358; // pi squared
-    double x = r[0], y = r[1], z = r[2], square = x * x + y * y + z * z;
-    if (!(square <= HALF_TURN)) {
-        const double by = 3.141592653589793 / sqrt(square);
-        x *= by, y *= by, z *= by, square = HALF_TURN;
-    }
-    const double h = 0.25 * square;
-    double sine = SINE[0], cosine = COSINE[0];
-    for (size_t k = 1; k < sizeof SINE / sizeof *SINE; k++) sine = SINE[k] - h * sine;
-    for (size_t k = 1; k < sizeof COSINE / sizeof *COSINE; k++) cosine = COSINE[k] - h * cosine;
-    q[0] = 0.5 * sine * x, q[1] = 0.5 * sine * y, q[2] = 0.5 * sine * z, q[3] = cosine;
-}
-
 void cutis_drive_evaluate(const cutis_model *model, const cutis_drive_inputs *inputs,
                           uint32_t driver, cutis_transform *out)
 {
@@ -233,15 +211,14 @@ void cutis_drive_evaluate(const cutis_model *model, const cutis_drive_inputs *in
         d += lanes_all(u[i]) * di;
     }
     const cutis_transform *rest = &model->rest[p->driver->node];
-    const double bx = rest->rotation.x, by = rest->rotation.y, bz = rest->rotation.z;
-    const double bw = rest->rotation.w;
-    double a[4];
-    exponential(r, a);
+    const double turn[3] = { r[0], r[1], r[2] };
+    const double base[4] = { rest->rotation.w, rest->rotation.x, rest->rotation.y,
+                             rest->rotation.z };
+    double q[4];
+    cutis_quat_exp(turn, q);
+    double_quat_multiply(q, base, q);
     *out = *rest;
-    out->rotation.x = (float)(a[3] * bx + a[0] * bw + (a[1] * bz - a[2] * by));
-    out->rotation.y = (float)(a[3] * by + a[1] * bw + (a[2] * bx - a[0] * bz));
-    out->rotation.z = (float)(a[3] * bz + a[2] * bw + (a[0] * by - a[1] * bx));
-    out->rotation.w = (float)(a[3] * bw - (a[0] * bx + a[1] * by + a[2] * bz));
+    out->rotation = (cutis_quat){ (float)q[1], (float)q[2], (float)q[3], (float)q[0] };
     out->translation.x += d[0], out->translation.y += d[1], out->translation.z += d[2];
 }
 

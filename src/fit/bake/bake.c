@@ -125,9 +125,11 @@ static cutis_result run(cutis_bake_job *job, cutis_model **out, cutis_bake_repor
     if (job->bare && job->options.helpers == 0)
         return INVALID(job->context, "bake: the model has no skin, and no joints are asked for");
     job->problem = problem_of(job, &job->learned);
+    if (job->options.drivers) TRY(cutis_bake_drive_open(job));
     TRY(cutis_bake_solve(&job->problem, job->arena, &job->solution));
     job->learned.helpers = job->solution.helpers;
     TRY(cutis_bake_parents(job));
+    if (job->drive) TRY(cutis_bake_drive(job));
     TRY(cutis_bake_others(job));
     TRY(cutis_bake_morph(job));
     uint32_t *nodes = cutis_arena_zero(cutis_owner_arena(report),
@@ -136,6 +138,7 @@ static cutis_result run(cutis_bake_job *job, cutis_model **out, cutis_bake_repor
     report->helpers = nodes;
     TRY(cutis_bake_build(job, out, nodes));
     fill_report(job, report);
+    if (job->drive) TRY(cutis_bake_drive_judge(job, report));
     report->seconds = cutis_os_seconds() - begun;
     return CUTIS_OK;
 }

@@ -58,6 +58,12 @@ cutis_result cutis_bake_solve(const cutis_bake_problem *problem, cutis_arena *ar
 cutis_result cutis_bake_follow(const cutis_bake_problem *problem,
                                const cutis_bake_solution *weights, double *helpers);
 
+/// Weights again for tracks that are given, from the ones of `weights` on.
+/// @param mask [helper][joint_count]: a point must have one of these as a candidate
+/// @param weights in and out: count, bone, weight, residual, plain
+cutis_result cutis_bake_weigh(const cutis_bake_problem *problem, const double *helpers,
+                              const uint8_t *mask, cutis_bake_solution *weights);
+
 // Between the files of this folder ----------------------------------------------------------------
 
 /// What is known of the points under work.

@@ -1,5 +1,5 @@
-/// CUTIS_drivers (docs/formats/drivers.md): the root has the joints that are read and the nodes that
-/// are driven; ranges and coefficients are accessors of their own bits. Invariant: sizes are
+/// CUTIS_drivers (docs/formats/drivers.md): the root has the joints that are read and the nodes
+/// that are driven; ranges and coefficients are accessors of their own bits. Invariant: sizes are
 /// compared with the accessors' before anything is allocated; values are for the model's gate.
 #include "io/gltf/parts.h"
 #include "io/gltf/writer.h"
