@@ -78,7 +78,8 @@ void cutis_bake_rigid(double *m, const double *about)
     }
 }
 
-// Frames that were held out: helpers start where the joints they follow are.
+// Frames that were held out: helpers start where drivers put them, or where the joints they follow
+// are.
 cutis_result cutis_bake_others(cutis_bake_job *job)
 {
     cutis_bake_part *part = &job->others;
@@ -87,7 +88,8 @@ cutis_result cutis_bake_others(cutis_bake_job *job)
         cutis_arena_zero(job->arena, (size_t)count * 12 * part->stride + 1, sizeof(double));
     if (!part->helpers) return cutis_alloc_result(job->context);
     if (part->count == 0 || count == 0) return CUTIS_OK;
-    for (uint32_t h = 0; h < count; h++)
+    if (job->drive) cutis_bake_drive_part(job, part, part->helpers);
+    for (uint32_t h = 0; h < count && !job->drive; h++)
         for (size_t f = 0; f < part->count; f++) {
             const size_t stride = part->stride;
             double m[12], *to = part->helpers + h * 12 * stride + f;

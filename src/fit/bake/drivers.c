@@ -361,8 +361,7 @@ static void fit_task(void *data, uint32_t task)
     }
 }
 
-// Tracks as drivers have them.
-static void drive_part(const cutis_bake_job *job, const cutis_bake_part *part, double *helpers)
+void cutis_bake_drive_part(const cutis_bake_job *job, const cutis_bake_part *part, double *helpers)
 {
     const struct cutis_bake_drive *d = job->drive;
     for (uint32_t h = 0; h < job->solution.helper_count; h++) {
@@ -446,7 +445,7 @@ cutis_result cutis_bake_drive(cutis_bake_job *job)
     for (int round = 0; round < ROUNDS; round++) {
         TRY(cutis_progress(job->context, "driving", (double)round / ROUNDS));
         TRY(fit_all(job, round > 0));
-        drive_part(job, part, driven);
+        cutis_bake_drive_part(job, part, driven);
         TRY(cutis_bake_weigh(&problem, driven, d->mask, &job->solution));
         // What these weights would like best, from there.
         memcpy(part->helpers, driven, tracks * sizeof *driven);
@@ -532,7 +531,7 @@ cutis_result cutis_bake_drive_judge(cutis_bake_job *job, cutis_bake_report *repo
     double sums[3] = { 0, 0, 0 }, vertices = 0;
     double *driven = cutis_arena_zero(job->arena, count * 12 * part->stride + 1, sizeof *driven);
     if (!driven) return cutis_alloc_result(job->context);
-    if (count) drive_part(job, part, driven);
+    if (count) cutis_bake_drive_part(job, part, driven);
     for (uint32_t i = 0; i < job->point_count; i++) vertices += job->mass[i];
     for (uint32_t f = 0; f < part->count; f++) {
         const int32_t *clips = job->frames->clips;

@@ -74,6 +74,8 @@ cutis_result cutis_bake_parents(cutis_bake_job *job);
 cutis_result cutis_bake_drive_open(cutis_bake_job *job);
 /// Helpers as functions of joints, and weights that suit them; after the parents are known.
 cutis_result cutis_bake_drive(cutis_bake_job *job);
+/// Tracks of a part's frames as drivers have them.
+void cutis_bake_drive_part(const cutis_bake_job *job, const cutis_bake_part *part, double *helpers);
 /// The drivers for the model that comes out.
 cutis_result cutis_bake_drive_table(cutis_bake_job *job, const cutis_drivers **out);
 /// How they do in frames held out that are of no clip.
