@@ -15,8 +15,10 @@
 // A joint moves if an input of its ranges over more than this: a tenth of a degree.
 static const double MOVES = 1e-3;
 // A helper's joints are those with this much of its weight.
-static const double JOINT_LEAST = 0.05;
-enum { ROUNDS = 2, REACH = 2, FIT_TASKS = 8 };
+static const double JOINT_LEAST = 1e-3;
+// Rounds of drivers and weights, fewer where one gains less than this part of the energy.
+enum { ROUNDS = 8, REACH = 2, FIT_TASKS = 8 };
+static const double STALLED = 0.01;
 
 struct cutis_bake_drive {
     uint32_t joint_count;
@@ -442,14 +444,20 @@ cutis_result cutis_bake_drive(cutis_bake_job *job)
     measure_helpers(job);
     cutis_bake_problem problem = job->problem;
     problem.helper_count = (uint32_t)count;
+    double before = INFINITY;
     for (int round = 0; round < ROUNDS; round++) {
         TRY(cutis_progress(job->context, "driving", (double)round / ROUNDS));
         TRY(fit_all(job, round > 0));
         cutis_bake_drive_part(job, part, driven);
         TRY(cutis_bake_weigh(&problem, driven, d->mask, &job->solution));
+        double energy = 0;
+        for (uint32_t i = 0; i < job->point_count; i++)
+            energy += job->mass[i] * job->solution.residual[i];
         // What these weights would like best, from there.
         memcpy(part->helpers, driven, tracks * sizeof *driven);
         TRY(cutis_bake_follow(&problem, &job->solution, part->helpers));
+        if (energy > (1 - STALLED) * before) break;
+        before = energy;
     }
     keep_spanning(job);
     return CUTIS_OK;
