@@ -68,7 +68,7 @@ const verb_row cli_verbs[] = {
       "Several files or a folder: --to FORMAT -o FOLDER. Each goes where it lies below the folder that all of them share;\n"
       "of two that would become one file the second fails. One that fails stops no other. JSON keys then: as of check,\n"
       "files with their output.\n",
-      { COMMON, READING, WRITING, BIT(INFLUENCES), BIT(WEIGHTS), BIT(ASCII), BIT(CLIP), BIT(TO), BIT(COMPRESS), BIT(BITS),
+      { COMMON, READING, WRITING, BIT(INFLUENCES), BIT(WEIGHTS), BIT(ASCII), BIT(CLIP), BIT(CONVERT_DRIVERS), BIT(TO), BIT(COMPRESS), BIT(BITS),
           BIT(THREADS), BIT(REPORT) },
       "cutis convert cally.cfg -o cally.glb\tCal3D to glTF\n"
       "cutis convert body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
@@ -116,7 +116,7 @@ const verb_row cli_verbs[] = {
       "volume_variation, seconds; one .stl, .obj or .ply also watertight, pieces, volume, self_intersections, own_crossings,\n"
       "posed_crossings (as measure counts them); --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
       { COMMON, READING, RUNNING, WRITING, BIT(CLIP), BIT(POSE), BIT(METHOD), BIT(CAGE_POSES),
-          BIT(REMOVE), BIT(FILL), BIT(BAND), BIT(TRIANGULATE), BIT(FIXED), BIT(WEIGHTED), BIT(BLEND), BIT(FRAMES), BIT(FPS), BIT(INSTANCES), BIT(NORMALS),
+          BIT(REMOVE), BIT(FILL), BIT(BAND), BIT(TRIANGULATE), BIT(FIXED), BIT(WEIGHTED), BIT(BLEND), BIT(DRIVERS), BIT(FRAMES), BIT(FPS), BIT(INSTANCES), BIT(NORMALS),
           BIT(INFLUENCES), BIT(ASCII) },
       "cutis deform biped.glb --clip walk --method dqs -o walk.npy\tall frames at 30 a second\n"
       "cutis deform biped.glb --clip bend --frames 30 -o bent.obj\tone frame as a mesh\n"
