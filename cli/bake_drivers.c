@@ -27,19 +27,13 @@ int bake_add_poses(cli_app *app, bake_job *job)
 {
     const uint32_t nodes = cutis_model_get(job->model)->node_count, count = job->frames.count;
     if (!grow(job, LEARNED + UNSEEN, nodes)) return bake_no_memory(app, job);
-    // Ranges are of the frames that are learned from.
-    OWN_MEMORY cutis_transform *learned = malloc(((size_t)count * nodes + 1) * sizeof *learned);
-    uint32_t used = 0;
-    if (!learned) return bake_no_memory(app, job);
-    for (uint32_t f = 0; f < count; f++)
-        if (!job->held_out[f])
-            memcpy(learned + (size_t)used++ * nodes, job->poses + (size_t)f * nodes,
-                   nodes * sizeof *learned);
+    // Ranges are those of all clips, also where nothing else is learned from them.
     cutis_transform *to = job->poses + (size_t)count * nodes;
-    TRY(app_result(app, job->path, cutis_bake_poses(job->model, learned, used, 1, LEARNED, to)));
-    TRY(app_result(
-        app, job->path,
-        cutis_bake_poses(job->model, learned, used, 2, UNSEEN, to + (size_t)LEARNED * nodes)));
+    TRY(app_result(app, job->path,
+                   cutis_bake_poses(job->model, job->poses, count, 1, LEARNED, to)));
+    TRY(app_result(app, job->path,
+                   cutis_bake_poses(job->model, job->poses, count, 2, UNSEEN,
+                                    to + (size_t)LEARNED * nodes)));
     for (uint32_t f = 0; f < LEARNED + UNSEEN; f++) {
         job->times[count + f] = 0;
         job->clips[count + f] = CUTIS_NONE;

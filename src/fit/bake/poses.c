@@ -12,6 +12,10 @@
 #include "math/quat.h"
 #include "model/validate.h"
 
+// Draws that leave an axis alone, to one that does not: joints often turn about one axis only, and
+// what is learned must hold there too.
+static const double STILL = 0.5;
+
 // The box of a joint's rotation vectors from rest: least, greatest.
 static void find_range(cutis_quat at_rest, const cutis_transform *poses, size_t nodes,
                        uint32_t count, double *box)
@@ -38,8 +42,10 @@ static cutis_quat random_turn(cutis_quat rest, const double *box, uint64_t seed,
                               uint64_t node)
 {
     double r[3], q[4];
-    for (uint64_t c = 0; c < 3; c++)
-        r[c] = box[c] + (box[3 + c] - box[c]) * cutis_random_unit(seed, pose, 3 * node + c);
+    for (uint64_t c = 0; c < 3; c++) {
+        const double draw = cutis_random_unit(seed, pose, 3 * node + c) * (1 + STILL) - STILL;
+        r[c] = draw < 0 ? 0 : box[c] + (box[3 + c] - box[c]) * draw;
+    }
     cutis_quat_exp(r, q);
     const cutis_quat turn = { (float)q[1], (float)q[2], (float)q[3], (float)q[0] };
     return cutis_quat_multiply(rest, turn);
