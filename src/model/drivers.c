@@ -104,10 +104,12 @@ cutis_result cutis_validate_drivers(cutis_context *context, const cutis_model_da
 
 // Frames ------------------------------------------------------------------------------------------
 
-// A driver's coefficients with r in the first four lanes and d in the second.
+// A driver's coefficients with r in the first four lanes and d in the second, for the inputs that
+// can be other than zero.
 typedef struct packed {
-    const float *terms; ///< 8 each
-    const cutis_driver *driver;
+    uint32_t node, input_count;
+    uint16_t inputs[4 * CUTIS_DRIVER_INPUTS]; ///< into the values of cutis_drive_inputs
+    const float *terms;                       ///< 8 each
 } packed;
 
 struct cutis_drive_table {
@@ -117,6 +119,35 @@ struct cutis_drive_table {
     float *ranges; ///< 8 per joint
     packed *drivers;
 };
+
+static bool pack(cutis_arena *arena, const cutis_drivers *all, const cutis_driver *driver,
+                 packed *out)
+{
+    const uint32_t n = 4 * driver->input_count;
+    const float *from = driver->coefficients;
+    float *to =
+        cutis_arena_zero(arena, cutis_driver_terms(driver->input_count) + 1, 8 * sizeof *to);
+    bool used[4 * CUTIS_DRIVER_INPUTS];
+    if (!to) return false;
+    *out = (packed){ .node = driver->node, .terms = to };
+    for (uint32_t i = 0; i < n; i++) {
+        const float *range = all->ranges + 8 * (size_t)driver->inputs[i / 4] + i % 4;
+        used[i] = range[0] != 0 || range[4] != 0;
+        if (used[i])
+            out->inputs[out->input_count++] = (uint16_t)(4 * driver->inputs[i / 4] + i % 4);
+    }
+    for (uint32_t i = 0; i < n + n * (n + 1) / 2; i++, from += 6) {
+        uint32_t a = i, b = i;
+        if (i >= n) // the pair of a product, by counting down the rows
+            for (a = 0, b = i - n; b >= n - a; a++) b -= n - a;
+        if (i >= n) b += a;
+        if (!used[a] || !used[b]) continue;
+        memcpy(to, from, 3 * sizeof *to);
+        memcpy(to + 4, from + 3, 3 * sizeof *to);
+        to += 8;
+    }
+    return true;
+}
 
 bool cutis_drive_create(cutis_model *model)
 {
@@ -140,17 +171,8 @@ bool cutis_drive_create(cutis_model *model)
         to[0] = (float)(-x * by), to[1] = (float)(-y * by), to[2] = (float)(-z * by);
         to[3] = length > 0 ? (float)(w * by) : 1;
     }
-    for (uint32_t d = 0; d < all->driver_count; d++) {
-        const cutis_driver *driver = &all->drivers[d];
-        const size_t terms = cutis_driver_terms(driver->input_count);
-        float *to = cutis_arena_zero(arena, terms + 1, 8 * sizeof *to);
-        if (!to) return false;
-        for (size_t t = 0; t < terms; t++) {
-            memcpy(to + 8 * t, driver->coefficients + 6 * t, 3 * sizeof *to);
-            memcpy(to + 8 * t + 4, driver->coefficients + 6 * t + 3, 3 * sizeof *to);
-        }
-        table->drivers[d] = (packed){ to, driver };
-    }
+    for (uint32_t d = 0; d < all->driver_count; d++)
+        if (!pack(arena, all, &all->drivers[d], &table->drivers[d])) return false;
     model->drive = table;
     return true;
 }
@@ -162,7 +184,7 @@ uint32_t cutis_drive_count(const cutis_model *model)
 
 uint32_t cutis_drive_node(const cutis_model *model, uint32_t driver)
 {
-    return model->drive->drivers[driver].driver->node;
+    return model->drive->drivers[driver].node;
 }
 
 void cutis_drive_read(const cutis_model *model, const cutis_transform *transforms,
@@ -191,10 +213,9 @@ void cutis_drive_evaluate(const cutis_model *model, const cutis_drive_inputs *in
                           uint32_t driver, cutis_transform *out)
 {
     const packed *p = &model->drive->drivers[driver];
-    const uint32_t n = 4 * p->driver->input_count;
+    const uint32_t n = p->input_count;
     float u[4 * CUTIS_DRIVER_INPUTS];
-    for (uint32_t i = 0; i < p->driver->input_count; i++)
-        memcpy(u + 4 * (size_t)i, inputs->values[p->driver->inputs[i]], 4 * sizeof *u);
+    for (uint32_t i = 0; i < n; i++) u[i] = inputs->values[p->inputs[i] / 4][p->inputs[i] % 4];
     const float *at = p->terms;
     lanes r = lanes_all(0), d = lanes_all(0);
     for (uint32_t i = 0; i < n; i++, at += 8) {
@@ -210,7 +231,7 @@ void cutis_drive_evaluate(const cutis_model *model, const cutis_drive_inputs *in
         r += lanes_all(u[i]) * ri;
         d += lanes_all(u[i]) * di;
     }
-    const cutis_transform *rest = &model->rest[p->driver->node];
+    const cutis_transform *rest = &model->rest[p->node];
     const double turn[3] = { r[0], r[1], r[2] };
     const double base[4] = { rest->rotation.w, rest->rotation.x, rest->rotation.y,
                              rest->rotation.z };

@@ -119,8 +119,14 @@ static bool list_inputs(cutis_bake_job *job)
                 range[4 + c] = fmaxf(range[4 + c], (float)u[c]);
             }
         }
-        for (int c = 0; c < 4 && d->above[j] >= 0; c++)
-            d->moves[j] |= range[4 + c] - range[c] > MOVES;
+        for (size_t c = 0; c < 4; c++) {
+            const bool moves = range[4 + c] - range[c] > MOVES;
+            if (d->above[j] >= 0) d->moves[j] |= moves;
+            if (moves) continue; // rounding: no term is spent on it
+            range[c] = range[4 + c] = 0;
+            memset(d->inputs + (4 * (size_t)j + c) * part->count, 0,
+                   part->count * sizeof *d->inputs);
+        }
     }
     return true;
 }
