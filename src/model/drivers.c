@@ -109,7 +109,8 @@ cutis_result cutis_validate_drivers(cutis_context *context, const cutis_model_da
 typedef struct packed {
     uint32_t node, input_count;
     uint16_t inputs[4 * CUTIS_DRIVER_INPUTS]; ///< into the values of cutis_drive_inputs
-    const float *terms;                       ///< 8 each
+    /// Of each input i: its own term, then those of its products with inputs i, i + 1, ...
+    const lanes *terms; ///< r and d in turn
 } packed;
 
 struct cutis_drive_table {
@@ -120,13 +121,18 @@ struct cutis_drive_table {
     packed *drivers;
 };
 
+static lanes three(const float *from)
+{
+    return (lanes){ from[0], from[1], from[2], 0 };
+}
+
 static bool pack(cutis_arena *arena, const cutis_drivers *all, const cutis_driver *driver,
                  packed *out)
 {
     const uint32_t n = 4 * driver->input_count;
-    const float *from = driver->coefficients;
-    float *to =
-        cutis_arena_zero(arena, cutis_driver_terms(driver->input_count) + 1, 8 * sizeof *to);
+    const float *linear = driver->coefficients, *product = linear + 6 * (size_t)n;
+    lanes *to =
+        cutis_arena_alloc(arena, cutis_driver_terms(driver->input_count) + 1, 2 * sizeof *to);
     bool used[4 * CUTIS_DRIVER_INPUTS];
     if (!to) return false;
     *out = (packed){ .node = driver->node, .terms = to };
@@ -136,15 +142,11 @@ static bool pack(cutis_arena *arena, const cutis_drivers *all, const cutis_drive
         if (used[i])
             out->inputs[out->input_count++] = (uint16_t)(4 * driver->inputs[i / 4] + i % 4);
     }
-    for (uint32_t i = 0; i < n + n * (n + 1) / 2; i++, from += 6) {
-        uint32_t a = i, b = i;
-        if (i >= n) // the pair of a product, by counting down the rows
-            for (a = 0, b = i - n; b >= n - a; a++) b -= n - a;
-        if (i >= n) b += a;
-        if (!used[a] || !used[b]) continue;
-        memcpy(to, from, 3 * sizeof *to);
-        memcpy(to + 4, from + 3, 3 * sizeof *to);
-        to += 8;
+    for (uint32_t i = 0; i < n; i++) {
+        if (used[i])
+            *to++ = three(linear + 6 * (size_t)i), *to++ = three(linear + 6 * (size_t)i + 3);
+        for (uint32_t j = i; j < n; j++, product += 6)
+            if (used[i] && used[j]) *to++ = three(product), *to++ = three(product + 3);
     }
     return true;
 }
@@ -214,22 +216,16 @@ void cutis_drive_evaluate(const cutis_model *model, const cutis_drive_inputs *in
 {
     const packed *p = &model->drive->drivers[driver];
     const uint32_t n = p->input_count;
-    float u[4 * CUTIS_DRIVER_INPUTS];
-    for (uint32_t i = 0; i < n; i++) u[i] = inputs->values[p->inputs[i] / 4][p->inputs[i] % 4];
-    const float *at = p->terms;
-    lanes r = lanes_all(0), d = lanes_all(0);
-    for (uint32_t i = 0; i < n; i++, at += 8) {
-        r += lanes_all(u[i]) * lanes_load(at);
-        d += lanes_all(u[i]) * lanes_load(at + 4);
-    }
+    lanes u[4 * CUTIS_DRIVER_INPUTS], r = lanes_all(0), d = lanes_all(0);
+    for (uint32_t i = 0; i < n; i++)
+        u[i] = lanes_all(inputs->values[p->inputs[i] / 4][p->inputs[i] % 4]);
+    const lanes *at = p->terms;
     for (uint32_t i = 0; i < n; i++) { // u[i] times a sum: half the products
-        lanes ri = lanes_all(0), di = lanes_all(0);
-        for (uint32_t j = i; j < n; j++, at += 8) {
-            ri += lanes_all(u[j]) * lanes_load(at);
-            di += lanes_all(u[j]) * lanes_load(at + 4);
-        }
-        r += lanes_all(u[i]) * ri;
-        d += lanes_all(u[i]) * di;
+        lanes ri = at[0], di = at[1];
+        at += 2;
+        LANES_UNROLL
+        for (uint32_t j = i; j < n; j++, at += 2) ri += u[j] * at[0], di += u[j] * at[1];
+        r += u[i] * ri, d += u[i] * di;
     }
     const cutis_transform *rest = &model->rest[p->node];
     const double turn[3] = { r[0], r[1], r[2] };

@@ -17,8 +17,8 @@ static const double MOVES = 1e-3;
 // A helper's joints are those with this much of its weight.
 static const double JOINT_LEAST = 1e-3;
 // Rounds of drivers and weights, fewer where one gains less than this part of the energy.
-enum { ROUNDS = 8, REACH = 2, FIT_TASKS = 8 };
-static const double STALLED = 0.01;
+enum { ROUNDS = 16, REACH = 2, FIT_TASKS = 8 };
+static const double STALLED = 0.004;
 
 struct cutis_bake_drive {
     uint32_t joint_count;
