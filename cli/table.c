@@ -255,6 +255,8 @@ const verb_row cli_verbs[] = {
       "joints are added below the joints they follow, with tracks in every clip, and weights are solved for all of them. --clips\n"
       "says what is learned from; other clips get tracks too, and show how well that carries over. --morphs adds morph targets\n"
       "with tracks for what is left. Morph targets of the model stay; a pose space goes. Patches are baked onto the model's own vertices, a cage is moved by --cage-poses.\n"
+      "--drivers makes each helper a function of up to four joints, too, learned from random poses within the ranges of all clips: new\n"
+      "clips then move helpers without tracks (CUTIS_drivers, docs/formats/drivers.md). Joints that no clip moves stay as they are.\n"
       "With --bones: a rig from a moving mesh alone: an array [frames, vertices, 3] (.npy, .pc2, with --rest), a folder of meshes\n"
       "with the same vertices in the order of their names, or a model whose first clip moves it by morph targets or nodes. Joints\n"
       "stand where neighbours move alike, and hang together so. --rig keeps a model's skeleton, moved by --clip (default: its\n"
@@ -264,13 +266,15 @@ const verb_row cli_verbs[] = {
       "JSON keys: file, output, method (null: a sequence), helpers (joints added), morphs, joints (there before), influences, vertices,\n"
       "kept_vertices (whose own weights did better), frames, fps, rms, max, plain_rms, plain_max (of plain linear blending; without\n"
       "a skin of one rigid motion), ratio (rms / plain_rms), bytes, seconds, clips [{name, frames, held_out, rms, max, plain_rms,\n"
-      "plain_max, worst_frame}]. Distances in the model's units, over vertices and frames.\n",
+      "plain_max, worst_frame}]; with --drivers drivers {poses (not learned from), inputs (joints, of all helpers), rms, max, plain_rms,\n"
+      "plain_max, ratio, free_rms (of the best transforms)}. Distances in the model's units, over vertices and frames.\n",
       { COMMON, READING, WRITING, RUNNING, BIT(METHOD), BIT(BAKE_CLIPS), BIT(HELPERS), BIT(BAKE_DRIVERS), BIT(MORPHS), BIT(BAKE_ERROR), BIT(BONES), BIT(BAKE_REST),
           BIT(RIG), BIT(CLIP), BIT(CAGE_POSES), BIT(FPS), BIT(INFLUENCES), BIT(WEIGHTS), BIT(REPORT) },
       "cutis bake arm.glb --method dqs --helpers 8 -o baked.glb\tdual quaternions for an engine that has none\n"
       "cutis bake biped.glb --method sbs --max-error 1 -o baked.glb\tas few joints as keep every vertex within 1 mm\n"
       "cutis bake biped.glb --method cor --clips walk,bend -o baked.glb\tlearned from two clips, tracks in all\n"
       "cutis bake arm.glb --method dqs --helpers 8 --morphs 8 -o baked.glb\tnearer still, for engines with morph targets\n"
+      "cutis bake arm.glb --method dqs --helpers 8 --drivers -o baked.glb\thelpers that follow in any clip\n"
       "cutis bake cloth.npy --rest cloth.obj --bones 20 -o cloth.glb\ta simulation as twenty joints\n"
       "cutis bake muscles.npy --rig body.glb --helpers 8 -o body8.glb\thelpers beside a skeleton\n",
       verb_bake },
