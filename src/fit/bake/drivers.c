@@ -2,7 +2,7 @@
 // again with what drivers make of them (docs/spec/bake.md 8). Invariant: a vertex and the helpers
 // it follows are never on two sides of a joint that no learned frame moves, so that moving it is as
 // plain blending has it.
-#include "fit/bake/job.h"
+#include "fit/bake/islands.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,15 +25,15 @@ struct cutis_bake_drive {
     uint32_t *node;       ///< per joint: each node once, ascending
     int32_t *above;       ///< per joint: nearest joint above, or -1
     uint32_t *bone_joint; ///< per bone
-    uint32_t *island;     ///< per joint: what moves without bending where nothing was learned
-    uint8_t *moves;       ///< per joint
-    double *inputs;       ///< [joint][4][frame] of the learned frames
-    float *ranges;        ///< 8 per joint
-    uint8_t *fold;        ///< per learned frame
-    uint8_t *mask;        ///< [helper][bone]
-    uint32_t *side;       ///< per point: its island, or UINT32_MAX: it spans several
-    double *rest;         ///< 12 per helper: local at rest
-    double *lever;        ///< per helper
+    uint32_t *island;     ///< per bone: what moves as a whole where nothing was learned
+    cutis_bake_islands islands;
+    uint8_t *moves; ///< per joint
+    double *inputs; ///< [joint][4][frame] of the learned frames
+    float *ranges;  ///< 8 per joint
+    uint8_t *fold;  ///< per learned frame
+    uint8_t *mask;  ///< [helper][bone]
+    double *rest;   ///< 12 per helper: local at rest
+    double *lever;  ///< per helper
     cutis_regress_fit *fits;
     double *scratch;
 };
@@ -153,27 +153,16 @@ static bool deal_folds(cutis_bake_job *job)
 // Islands -----------------------------------------------------------------------------------------
 
 // Joints that move hang together with the one above; others begin an island of their own.
-static bool find_islands(cutis_bake_job *job)
+static cutis_result find_islands(cutis_bake_job *job)
 {
     struct cutis_bake_drive *d = job->drive;
-    d->island = cutis_arena_alloc(job->arena, d->joint_count, sizeof *d->island);
-    d->side = cutis_arena_alloc(job->arena, job->point_count, sizeof *d->side);
-    uint32_t *space = cutis_arena_alloc(job->arena, job->point_count, sizeof *space);
-    double *mass = cutis_arena_copy(job->arena, job->mass, job->point_count, sizeof *mass);
-    if (!d->island || !d->side || !space || !mass) return false;
+    uint32_t *island = cutis_arena_alloc(job->arena, d->joint_count, sizeof *island);
+    d->island = cutis_arena_alloc(job->arena, job->joint_count + (size_t)1, sizeof *d->island);
+    if (!island || !d->island) return cutis_alloc_result(job->context);
     for (uint32_t j = 0; j < d->joint_count; j++) // parents have smaller numbers
-        d->island[j] = d->moves[j] ? d->island[d->above[j]] : j;
-    for (uint32_t i = 0; i < job->point_count; i++) {
-        d->side[i] = d->island[d->bone_joint[job->joint[job->first[i]]]];
-        for (uint32_t k = job->first[i]; k < job->first[i + 1]; k++)
-            if (d->island[d->bone_joint[job->joint[k]]] != d->side[i]) d->side[i] = UINT32_MAX;
-        // Points of other skins are other islands' neighbours too.
-        space[i] =
-            d->side[i] == UINT32_MAX ? UINT32_MAX : job->space[i] * d->joint_count + d->side[i];
-        if (d->side[i] == UINT32_MAX) mass[i] = 0;
-    }
-    job->problem.space = space, job->problem.mass = mass;
-    return true;
+        island[j] = d->moves[j] ? island[d->above[j]] : j;
+    for (uint32_t b = 0; b < job->joint_count; b++) d->island[b] = island[d->bone_joint[b]];
+    return cutis_bake_islands_part(job, d->island, &d->islands);
 }
 
 cutis_result cutis_bake_drive_open(cutis_bake_job *job)
@@ -182,10 +171,9 @@ cutis_result cutis_bake_drive_open(cutis_bake_job *job)
         return INVALID(job->context, "bake: drivers need a skeleton that moves the frames");
     if (job->data->drivers) return UNSUPPORTED(job->context, "bake: the model has drivers already");
     job->drive = cutis_arena_zero(job->arena, 1, sizeof *job->drive);
-    if (!job->drive || !list_joints(job) || !list_inputs(job) || !deal_folds(job) ||
-        !find_islands(job))
+    if (!job->drive || !list_joints(job) || !list_inputs(job) || !deal_folds(job))
         return cutis_alloc_result(job->context);
-    return CUTIS_OK;
+    return find_islands(job);
 }
 
 // Tracks and locals -------------------------------------------------------------------------------
@@ -291,7 +279,7 @@ static void find_mask(cutis_bake_job *job)
     for (uint32_t h = 0; h < s->helper_count; h++) {
         double total = 0, *shared = d->scratch;
         uint8_t *mask = d->mask + (size_t)h * bones;
-        const uint32_t island = d->island[d->bone_joint[job->parent_bone[h]]];
+        const uint32_t island = d->island[job->parent_bone[h]];
         memset(shared, 0, bones * sizeof *shared);
         for (uint32_t i = 0; i < job->point_count; i++)
             for (uint32_t k = 0; k < s->count[i]; k++)
@@ -302,7 +290,7 @@ static void find_mask(cutis_bake_job *job)
                         shared[job->joint[j]] += w, total += w;
                     }
         for (uint32_t b = 0; b < bones; b++)
-            mask[b] = shared[b] > JOINT_LEAST * total && d->island[d->bone_joint[b]] == island;
+            mask[b] = shared[b] > JOINT_LEAST * total && d->island[b] == island;
         mask[job->parent_bone[h]] = 1;
     }
 }
@@ -394,29 +382,6 @@ void cutis_bake_drive_part(const cutis_bake_job *job, const cutis_bake_part *par
 
 // The whole ---------------------------------------------------------------------------------------
 
-// Points on two sides of a joint that never moved keep their own weights, the largest of them.
-static void keep_spanning(cutis_bake_job *job)
-{
-    const struct cutis_bake_drive *d = job->drive;
-    cutis_bake_solution *s = &job->solution;
-    const uint32_t slots = job->problem.influences;
-    for (uint32_t i = 0; i < job->point_count; i++) {
-        if (d->side[i] != UINT32_MAX) continue;
-        uint32_t *bone = s->bone + (size_t)i * slots, count = 0;
-        double *weight = s->weight + (size_t)i * slots, sum = 0;
-        for (uint32_t k = job->first[i]; k < job->first[i + 1]; k++) {
-            uint32_t at = count < slots ? count++ : slots;
-            for (; at > 0 && job->weight[k] > weight[at - 1]; at--)
-                if (at < slots) weight[at] = weight[at - 1], bone[at] = bone[at - 1];
-            if (at < slots) weight[at] = job->weight[k], bone[at] = job->joint[k];
-        }
-        for (uint32_t k = 0; k < count; k++) sum += weight[k];
-        for (uint32_t k = 0; k < count; k++) weight[k] /= sum;
-        s->count[i] = (uint8_t)count;
-        s->residual[i] = s->plain[i];
-    }
-}
-
 static cutis_result fit_all(cutis_bake_job *job, bool chosen)
 {
     struct cutis_bake_drive *d = job->drive;
@@ -458,14 +423,14 @@ cutis_result cutis_bake_drive(cutis_bake_job *job)
         TRY(cutis_bake_weigh(&problem, driven, d->mask, &job->solution));
         double energy = 0;
         for (uint32_t i = 0; i < job->point_count; i++)
-            energy += job->mass[i] * job->solution.residual[i];
+            energy += problem.mass[i] * job->solution.residual[i];
         // What these weights would like best, from there.
         memcpy(part->helpers, driven, tracks * sizeof *driven);
         TRY(cutis_bake_follow(&problem, &job->solution, part->helpers));
         if (energy > (1 - STALLED) * before) break;
         before = energy;
     }
-    keep_spanning(job);
+    cutis_bake_islands_join(job, &d->islands, driven);
     return CUTIS_OK;
 }
 
@@ -508,33 +473,10 @@ cutis_result cutis_bake_drive_table(cutis_bake_job *job, const cutis_drivers **o
 // Sum of squared distances of a frame held out, of the weights that are written.
 static double frame_error(const cutis_bake_job *job, uint32_t f, const double *helpers)
 {
-    const cutis_bake_part *part = &job->others;
-    const cutis_bake_solution *s = &job->solution;
-    const uint32_t slots = job->problem.influences;
     double sum = 0;
-    for (uint32_t i = 0; i < job->point_count; i++) {
-        const double *x = job->positions + 3 * (size_t)i;
-        const bool own = !helpers || cutis_bake_is_kept(job, i);
-        const uint32_t first = own ? job->first[i] : 0;
-        const uint32_t count = own ? job->first[i + 1] - first : s->count[i];
-        double at[3] = { 0, 0, 0 }, square = 0;
-        for (uint32_t k = 0; k < count; k++) {
-            const uint32_t bone = own ? job->joint[first + k] : s->bone[(size_t)i * slots + k];
-            const double w = own ? job->weight[first + k] : s->weight[(size_t)i * slots + k];
-            const double *tracks = bone < job->joint_count ? part->joints : helpers;
-            double m[12], moved[3];
-            cutis_bake_matrix(tracks + (bone < job->joint_count ? bone : bone - job->joint_count) *
-                                           12 * part->stride,
-                              part->stride, f, m);
-            double34_point(m, x, moved);
-            for (int c = 0; c < 3; c++) at[c] += w * moved[c];
-        }
-        for (size_t c = 0; c < 3; c++) {
-            const double d = at[c] - part->targets[(3 * (size_t)i + c) * part->stride + f];
-            square += d * d;
-        }
-        sum += job->mass[i] * square;
-    }
+    for (uint32_t i = 0; i < job->point_count; i++)
+        sum += job->mass[i] * cutis_bake_point_error(job, &job->others, helpers,
+                                                     !helpers || cutis_bake_is_kept(job, i), i, f);
     return sum;
 }
 
