@@ -26,6 +26,13 @@ typedef struct bake_left {
     double distance[BAKE_LEFT_LISTED]; ///< of the same, RMS
 } bake_left;
 
+/// Random poses that nothing was learned from: by drivers, or with helpers at rest.
+typedef struct bake_driven {
+    uint32_t poses;  ///< 0: none were tried
+    uint32_t inputs; ///< joints, summed over drivers
+    double rms, max, plain_rms, plain_max;
+} bake_driven;
+
 typedef struct bake_job {
     const char *path, *output;
     bool sequence; ///< frames from files, not from a method
@@ -40,7 +47,8 @@ typedef struct bake_job {
     cutis_bake_frames frames; ///< of the arrays below
     cutis_transform *poses;
     float *positions, *times;
-    float *normals; ///< of frames that a method made; NULL: their surfaces have them
+    uint32_t deformed; ///< frames there are positions of: those of `frames`, and random poses
+    float *normals;    ///< of frames that a method made; NULL: their surfaces have them
     int32_t *clips;
     uint8_t *held_out;
     uint32_t clip_count;
@@ -55,6 +63,7 @@ typedef struct bake_job {
     cutis_weight_format format;
     bake_left left;
     double format_ratios[3]; ///< RMS of weights rounded so over that of floats; 0: not tried
+    bake_driven driven;
 } bake_job;
 
 /// Frames of all clips, or of a cage's poses, by the method.
@@ -82,8 +91,14 @@ void bake_note_left(cli_app *app, const bake_job *job);
 void bake_say_left(const cli_app *app, const bake_job *job);
 void bake_emit_left(json_out *json, const bake_job *job);
 
+/// Frames of clips: random poses may stand behind them.
+uint32_t bake_clip_frames(const bake_job *job);
 /// All clips as one row.
 bake_clip bake_all(const bake_job *job);
+/// Random poses to judge by and, with --drivers, to learn from, behind the frames of clips.
+int bake_add_poses(cli_app *app, bake_job *job);
+/// Play the poses to judge by.
+int bake_judge_driven(cli_app *app, bake_job *job);
 
 int bake_no_memory(cli_app *app, const bake_job *job);
 

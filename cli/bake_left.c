@@ -34,7 +34,7 @@ static bool is_torn(const bake_job *job, uint32_t a, uint32_t b, double least)
 {
     const size_t plane = 3 * (size_t)cutis_model_vertex_count(job->model);
     double low = INFINITY, high = 0;
-    for (uint32_t f = 0; f < job->frames.count; f++) {
+    for (uint32_t f = 0; f < bake_clip_frames(job); f++) {
         const double length = length_in(job->frames.positions + f * plane, a, b);
         low = fmin(low, length), high = fmax(high, length);
     }
@@ -72,7 +72,7 @@ int bake_find_left(cli_app *app, bake_job *job)
 {
     bake_left *left = &job->left;
     const uint32_t count = cutis_model_vertex_count(job->model);
-    const double frames = job->frames.count;
+    const double frames = bake_clip_frames(job);
     OWN_MEMORY uint8_t *mark = calloc(count + (size_t)1, 1);
     if (!mark) return bake_no_memory(app, job);
     *left = (bake_left){ .beyond = LEFT_SIZE * diagonal(job) };

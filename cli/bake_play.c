@@ -204,9 +204,12 @@ int bake_play(cli_app *app, bake_job *job)
             return app_fail_text(app, "%s: it has no clips to bake", job->path);
         TRY(list_frames(app, job));
         TRY(sample_clips(app, job));
+        TRY(bake_add_poses(app, job));
     }
     TRY(deform_frames(app, job));
-    bool some = false;
+    job->deformed = job->frames.count;
+    if (!job->options.drivers) job->frames.count = bake_clip_frames(job); // the rest is to judge by
+    bool some = job->options.drivers;
     for (uint32_t c = 0; c < job->clip_count; c++) some |= job->rows[c].held_out;
     job->frames.poses = job->poses;
     job->frames.positions = job->positions;

@@ -71,8 +71,9 @@ static void add_left(html_page *page, const bake_job *job)
 
 static int add_plot(cli_app *app, html_page *page, const bake_job *job)
 {
-    const cutis_series series[2] = { { "baked", job->frames.count, NULL, job->series[0] },
-                                     { plain_name(job), job->frames.count, NULL, job->series[1] } };
+    const uint32_t count = bake_clip_frames(job);
+    const cutis_series series[2] = { { "baked", count, NULL, job->series[0] },
+                                     { plain_name(job), count, NULL, job->series[1] } };
     html_markup(page, "<h2>Frame by frame</h2>\n<p>Clips one after the other, in the order of the "
                       "table.</p>\n<div class=\"grid\">\n");
     TRY(html_plot(app, page,
@@ -158,7 +159,7 @@ static int add_pictures(cli_app *app, html_page *page, const bake_job *job)
 {
     OWN(cutis_renderer) *renderer = NULL;
     uint32_t worst[2] = { 0, 0 };
-    for (uint32_t f = 0; f < job->frames.count; f++)
+    for (uint32_t f = 0; f < bake_clip_frames(job); f++)
         for (int k = 0; k < 2; k++)
             if (job->series[k][f] > job->series[k][worst[k]]) worst[k] = f;
     TRY(app_result(app, "report", cutis_renderer_create(app->context, &renderer)));

@@ -79,7 +79,8 @@ static int bake_with(cli_app *app, bake_job *job, uint32_t helpers, uint32_t mor
     TRY(app_result(app, job->path,
                    cutis_bake(job->model, job->device, &job->frames, &job->options, &job->baked,
                               &job->report)));
-    return bake_judge(app, job);
+    TRY(bake_judge(app, job));
+    return bake_judge_driven(app, job);
 }
 
 // As few helpers as keep every vertex within the bound: twice as many until they do, then halving.
@@ -139,7 +140,8 @@ static int round_weights(cli_app *app, bake_job *job, cutis_model *exact, int fo
         job->baked = NULL;
         TRY(app_result(app, job->path, cutis_weights_round(exact, TOTALS[format], &job->baked)));
     }
-    return bake_judge(app, job);
+    TRY(bake_judge(app, job));
+    return bake_judge_driven(app, job);
 }
 
 // Eight bits where they cost next to nothing, else sixteen.

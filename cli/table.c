@@ -68,7 +68,7 @@ const verb_row cli_verbs[] = {
       "Several files or a folder: --to FORMAT -o FOLDER. Each goes where it lies below the folder that all of them share;\n"
       "of two that would become one file the second fails. One that fails stops no other. JSON keys then: as of check,\n"
       "files with their output.\n",
-      { COMMON, READING, WRITING, BIT(INFLUENCES), BIT(WEIGHTS), BIT(ASCII), BIT(CLIP), BIT(TO), BIT(COMPRESS), BIT(BITS),
+      { COMMON, READING, WRITING, BIT(INFLUENCES), BIT(WEIGHTS), BIT(ASCII), BIT(CLIP), BIT(CONVERT_DRIVERS), BIT(TO), BIT(COMPRESS), BIT(BITS),
           BIT(THREADS), BIT(REPORT) },
       "cutis convert cally.cfg -o cally.glb\tCal3D to glTF\n"
       "cutis convert body.glb --influences 4 -o body4.glb\tfor players that read four weights\n"
@@ -116,7 +116,7 @@ const verb_row cli_verbs[] = {
       "volume_variation, seconds; one .stl, .obj or .ply also watertight, pieces, volume, self_intersections, own_crossings,\n"
       "posed_crossings (as measure counts them); --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
       { COMMON, READING, RUNNING, WRITING, BIT(CLIP), BIT(POSE), BIT(METHOD), BIT(CAGE_POSES),
-          BIT(REMOVE), BIT(FILL), BIT(BAND), BIT(TRIANGULATE), BIT(FIXED), BIT(WEIGHTED), BIT(BLEND), BIT(FRAMES), BIT(FPS), BIT(INSTANCES), BIT(NORMALS),
+          BIT(REMOVE), BIT(FILL), BIT(BAND), BIT(TRIANGULATE), BIT(FIXED), BIT(WEIGHTED), BIT(BLEND), BIT(DRIVERS), BIT(FRAMES), BIT(FPS), BIT(INSTANCES), BIT(NORMALS),
           BIT(INFLUENCES), BIT(ASCII) },
       "cutis deform biped.glb --clip walk --method dqs -o walk.npy\tall frames at 30 a second\n"
       "cutis deform biped.glb --clip bend --frames 30 -o bent.obj\tone frame as a mesh\n"
@@ -255,6 +255,8 @@ const verb_row cli_verbs[] = {
       "joints are added below the joints they follow, with tracks in every clip, and weights are solved for all of them. --clips\n"
       "says what is learned from; other clips get tracks too, and show how well that carries over. --morphs adds morph targets\n"
       "with tracks for what is left. Morph targets of the model stay; a pose space goes. Patches are baked onto the model's own vertices, a cage is moved by --cage-poses.\n"
+      "--drivers makes each helper a function of up to four joints, too, learned from random poses within the ranges of all clips: new\n"
+      "clips then move helpers without tracks (CUTIS_drivers, docs/formats/drivers.md). Joints that no clip moves stay as they are.\n"
       "With --bones: a rig from a moving mesh alone: an array [frames, vertices, 3] (.npy, .pc2, with --rest), a folder of meshes\n"
       "with the same vertices in the order of their names, or a model whose first clip moves it by morph targets or nodes. Joints\n"
       "stand where neighbours move alike, and hang together so. --rig keeps a model's skeleton, moved by --clip (default: its\n"
@@ -269,14 +271,16 @@ const verb_row cli_verbs[] = {
       "(of plain linear blending; without a skin of one rigid motion), ratio (rms / plain_rms), normal_degrees,\n"
       "plain_normal_degrees (mean angle to the normals of what was baked), bytes, seconds, clips [{name, frames, held_out, rms,\n"
       "max, plain_rms, plain_max, normal_degrees, plain_normal_degrees, worst_frame}], left {count (vertices that stay off),\n"
-      "torn (of them, where the surface tears), beyond, worst [{vertex, distance}]}. Distances in the model's units, over vertices\n"
-      "and frames.\n",
-      { COMMON, READING, WRITING, RUNNING, BIT(METHOD), BIT(BAKE_CLIPS), BIT(HELPERS), BIT(MORPHS), BIT(BAKE_ERROR), BIT(LIMITS), BIT(BONES), BIT(BAKE_REST),
+      "torn (of them, where the surface tears), beyond, worst [{vertex, distance}]}, unseen {poses (random, not learned from), rms, max,\n"
+      "plain_rms, plain_max, ratio; with --drivers inputs (joints, of all helpers), free_rms (of the best transforms)}. Distances in the\n"
+      "model's units, over vertices and frames.\n",
+      { COMMON, READING, WRITING, RUNNING, BIT(METHOD), BIT(BAKE_CLIPS), BIT(HELPERS), BIT(BAKE_DRIVERS), BIT(MORPHS), BIT(BAKE_ERROR), BIT(LIMITS), BIT(BONES), BIT(BAKE_REST),
           BIT(RIG), BIT(CLIP), BIT(CAGE_POSES), BIT(FPS), BIT(INFLUENCES), BIT(WEIGHTS), BIT(REPORT) },
       "cutis bake arm.glb --method dqs --helpers 8 -o baked.glb\tdual quaternions for an engine that has none\n"
       "cutis bake biped.glb --method sbs --max-error 1 -o baked.glb\tas few joints as keep every vertex within 1 mm\n"
       "cutis bake biped.glb --method cor --clips walk,bend -o baked.glb\tlearned from two clips, tracks in all\n"
       "cutis bake arm.glb --method dqs --helpers 8 --morphs 8 -o baked.glb\tnearer still, for engines with morph targets\n"
+      "cutis bake arm.glb --method dqs --helpers 8 --drivers -o baked.glb\thelpers that follow in any clip\n"
       "cutis bake cloth.npy --rest cloth.obj --bones 20 -o cloth.glb\ta simulation as twenty joints\n"
       "cutis bake muscles.npy --rig body.glb --helpers 8 -o body8.glb\thelpers beside a skeleton\n",
       verb_bake },

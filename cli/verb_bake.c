@@ -30,6 +30,26 @@ static const char *row_name(const bake_clip *row)
     return row->name ? row->name : "(no name)";
 }
 
+uint32_t bake_clip_frames(const bake_job *job)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < job->clip_count; i++) count += job->rows[i].count;
+    return count;
+}
+
+static void say_driven(const cli_app *app, const bake_job *job)
+{
+    const bake_driven *d = &job->driven;
+    char how[96] = "  helpers rest";
+    if (job->options.drivers)
+        snprintf(how, sizeof how, "  driven; best %.4f mm, joints %.1f a helper",
+                 1e3 * job->report->unseen_free_rms,
+                 job->report->helper_count ? (double)d->inputs / job->report->helper_count : 0);
+    app_say(app, "%-16s %7u %11.4f %9.3f %6s %13.4f %9.3f %6s %8.4f%s\n", "unseen poses", d->poses,
+            1e3 * d->plain_rms, 1e3 * d->plain_max, "", 1e3 * d->rms, 1e3 * d->max, "",
+            d->plain_rms > 0 ? d->rms / d->plain_rms : 0, how);
+}
+
 static void say_row(const cli_app *app, const char *name, const bake_clip *c)
 {
     app_say(app, "%-16s %7u %11.4f %9.3f %6.3f %13.4f %9.3f %6.3f %8.4f%s\n", name, c->count,
@@ -40,7 +60,7 @@ static void say_row(const cli_app *app, const char *name, const bake_clip *c)
 
 bake_clip bake_all(const bake_job *job)
 {
-    return (bake_clip){ .count = job->frames.count,
+    return (bake_clip){ .count = bake_clip_frames(job),
                         .rms = job->rms,
                         .max = job->max,
                         .plain_rms = job->plain_rms,
@@ -84,6 +104,7 @@ static void say(const cli_app *app, const bake_job *job)
     for (uint32_t i = 0; i < job->clip_count; i++)
         say_row(app, row_name(&job->rows[i]), &job->rows[i]);
     say_row(app, "all", &all);
+    if (job->driven.poses) say_driven(app, job);
     bake_say_left(app, job);
 }
 
@@ -110,9 +131,17 @@ static void emit_result(const bake_job *job)
          job->path, job->output, job->sequence ? NULL : cutis_method_name(job->method), job->player,
          r->helper_count, r->morph_count, r->joint_count, job->options.influences,
          NAMES[job->format], (uintmax_t)r->vertex_count, (uintmax_t)r->kept_count,
-         job->frames.count, job->fps, job->rms, job->max, job->plain_rms, job->plain_max,
+         bake_clip_frames(job), job->fps, job->rms, job->max, job->plain_rms, job->plain_max,
          job->plain_rms > 0 ? job->rms / job->plain_rms : NAN, job->normal, job->plain_normal,
          (uintmax_t)info.st_size, r->seconds);
+    if (job->driven.poses)
+        emit(&json, "unseen { poses %u rms %g max %g plain_rms %g plain_max %g ratio %g",
+             job->driven.poses, job->driven.rms, job->driven.max, job->driven.plain_rms,
+             job->driven.plain_max,
+             job->driven.plain_rms > 0 ? job->driven.rms / job->driven.plain_rms : NAN);
+    if (job->driven.poses && job->options.drivers)
+        emit(&json, "inputs %u free_rms %g", job->driven.inputs, r->unseen_free_rms);
+    if (job->driven.poses) emit(&json, "}");
     emit_array(&json, "clips");
     for (uint32_t i = 0; i < job->clip_count; i++) emit_clip(&json, &job->rows[i]);
     emit(&json, "]");
@@ -151,6 +180,12 @@ static void warn(cli_app *app, const bake_job *job)
                      "degrees, not %.3g",
                      job->path, row_name(c), c->normal, c->plain_normal);
     }
+    const bake_driven *d = &job->driven;
+    if (d->poses && d->rms > d->plain_rms * WORSE && d->rms > d->plain_rms + least)
+        app_note(app,
+                 "%s: random poses are worse than by plain linear blending: %.4g mm, not %.4g%s",
+                 job->path, 1e3 * d->rms, 1e3 * d->plain_rms,
+                 job->options.drivers ? "" : " (helpers rest there; --drivers moves them)");
     bake_note_left(app, job);
 }
 
@@ -163,6 +198,9 @@ static int read_options(cli_app *app, bake_job *job)
     job->max_error = 1e-3 * option_number(app, OPTION_BAKE_ERROR, 0);
     job->options.influences = option_count(app, OPTION_INFLUENCES, 4);
     job->options.morphs = option_count(app, OPTION_MORPHS, 0);
+    job->options.drivers = option_given(app, OPTION_BAKE_DRIVERS);
+    if (job->options.drivers && (job->sequence || option_given(app, OPTION_CAGE_POSES)))
+        return app_usage(app, "--drivers is for --method: joints have to move what is baked");
     if (job->options.influences > 16)
         return app_usage(app, "--influences %u: at most 16", job->options.influences);
     TRY(bake_read_limits(app, job));

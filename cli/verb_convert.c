@@ -30,6 +30,24 @@ static int choose_clip(cli_app *app, const char *path, const char *output, cutis
     return EXIT_GOOD;
 }
 
+// --drivers: tracks for players without them; drop: nothing else.
+static int choose_drivers(cli_app *app, const char *path, cutis_model **model)
+{
+    const int how = option_choice(app, OPTION_CONVERT_DRIVERS);
+    cutis_model *next = NULL;
+    if (how == 0 || !cutis_model_get(*model)->drivers) return EXIT_GOOD;
+    TRY(app_result(app, path, cutis_clips_drive(*model, 0, CUTIS_DRIVE_RESTING, 0, &next)));
+    cutis_model_destroy(*model);
+    *model = next;
+    if (how == 1) return EXIT_GOOD;
+    cutis_model_data data = *cutis_model_get(*model);
+    data.drivers = NULL;
+    TRY(app_result(app, path, cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, &next)));
+    cutis_model_destroy(*model);
+    *model = next;
+    return EXIT_GOOD;
+}
+
 /// What of a model is in the file that was made of it.
 typedef struct {
     uint32_t vertices, joints, clips;
@@ -108,6 +126,7 @@ int verb_convert(cli_app *app)
     if (status == EXIT_GOOD) status = app_check_writing(app, output);
     if (status == EXIT_GOOD) status = app_read_model(app, path, &model);
     if (status == EXIT_GOOD) status = choose_clip(app, path, output, &model);
+    if (status == EXIT_GOOD) status = choose_drivers(app, path, &model);
     if (status == EXIT_GOOD) status = app_limit_influences(app, path, &model);
     if (status == EXIT_GOOD) status = app_write_model(app, model, output);
     if (status == EXIT_GOOD) {

@@ -163,7 +163,8 @@ static int prepare(cli_app *app, deform_job *job)
                   .normals = job->normals_path || !sink_is_array(job->output),
                   .weighted_centres = option_given(app, OPTION_WEIGHTED),
                   .max_influences = option_count(app, OPTION_INFLUENCES, 0),
-                  .blend = job->blend.values },
+                  .blend = job->blend.values,
+                  .drive = (cutis_drive)option_choice(app, OPTION_DRIVERS) },
     };
     if (options.batch > frames) options.batch = frames;
     options.bind.instance_capacity = options.batch;

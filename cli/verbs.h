@@ -54,6 +54,13 @@ typedef enum option_kind {
       "joints to add to a model's own (default 16)")                                               \
     X(MORPHS, "morphs", 0, COUNT, "K", 0, 1, 32,                                                   \
       "morph targets, with tracks, for what joints leave over (--helpers 0: the weights stay)")    \
+    X(BAKE_DRIVERS, "drivers", 0, FLAG, 0, 0, 0, 0,                                                \
+      "helpers follow joints in any pose, not in the clips alone (CUTIS_drivers)")                 \
+    X(DRIVERS, "drivers", 0, CHOICE, "WHICH", "auto all off", 0, 0,                                \
+      "joints with drivers: follow them where a clip has no tracks (auto, default), always or "    \
+      "never")                                                                                     \
+    X(CONVERT_DRIVERS, "drivers", 0, CHOICE, "HOW", "keep tracks drop", 0, 0,                      \
+      "drivers: also as tracks in clips that lack them, or as tracks alone (default keep)")        \
     X(BONES, "bones", 0, COUNT, "N", 0, 1, 1024, "a sequence: joints to find")                     \
     X(BAKE_CLIPS, "clips", 0, TEXT, "all|A,B", 0, 0, 0,                                            \
       "clips that weights are learned from; joints get tracks in all (default all)")               \

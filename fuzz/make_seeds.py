@@ -99,6 +99,19 @@ def handled():
                         'extensions': {'CUTIS_handles': {'first': 0}}}])
 
 
+def driven():
+    """CUTIS_drivers: a joint that follows another, and one that reads nothing."""
+    d = Document()
+    attributes = {'POSITION': d.triangle(), 'JOINTS_0': d.accessor('B', [0, 1, 0, 0] * 3, 'VEC4', VERTICES),
+                  'WEIGHTS_0': d.accessor('f', [.5, .5, 0, 0] * 3, 'VEC4', VERTICES)}
+    ranges = d.accessor('f', [-.5, -.5, -.5, -.5, .5, .5, .5, 0], 'VEC4')
+    coefficients = d.accessor('f', [.25, 0, 0, 0, .5, 0] * 14, 'SCALAR')
+    drivers = {'joints': [1], 'ranges': ranges, 'coefficients': coefficients, 'drivers': [{'node': 2, 'inputs': [0]}, {'node': 3, 'inputs': []}]}
+    return glb(d, extensionsUsed=['CUTIS_drivers'], extensions={'CUTIS_drivers': drivers},
+               nodes=[{'mesh': 0, 'skin': 0}, {'name': 'a', 'children': [2, 3]}, {'name': 'b'}, {'name': 'c'}], skins=[{'joints': [1, 2, 3]}],
+               meshes=[{'primitives': [{'attributes': attributes}]}])
+
+
 def parted():
     """CUTIS_parts with its tree: a tetrahedron, one face of it a part of its own."""
     d = Document()
@@ -125,6 +138,7 @@ for name, make in (('skinned', skinned), ('cubic', lambda: skinned('CUBICSPLINE'
     write(name + '.gltf', json.dumps(make(), separators=(',', ':')))
 write('everything.glb', everything())
 write('quantized.glb', quantized())
+write('driven.glb', driven())
 write('handled.glb', handled())
 write('parted.glb', parted())
 

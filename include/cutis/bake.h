@@ -21,8 +21,9 @@ typedef struct cutis_bake_frames {
     uint32_t count;
     const cutis_transform *poses; ///< count * node_count local transforms; NULL: the rest pose
     const float *positions;  ///< count * cutis_model_vertex_count * 3, world space, output order
-    const int32_t *clips;    ///< per frame: clip of the model that it is of, ascending; NULL: all
-                             ///< are of a new clip
+    const int32_t *clips;    ///< per frame: clip of the model that it is of, ascending, or, last of
+                             ///< all, CUTIS_NONE: a pose to learn from (or to be judged by, held
+                             ///< out) that has no keys; NULL: all are of a new clip
     const float *times;      ///< per frame: seconds, ascending within a clip; NULL: 30 a second
     const uint8_t *held_out; ///< per frame: 1: nothing is learned from it, but helpers have keys
                              ///< for it all the same; NULL: none. Needs a skin
@@ -38,6 +39,9 @@ typedef struct cutis_bake_options {
     double prior;          ///< how strongly weights are drawn to the model's own: a change by one
                            ///< is worth this part of the diagonal; 0 = 3e-5, negative: not
     const char *clip_name; ///< of a new clip; NULL: "baked"
+    bool drivers; ///< helpers also as functions of joints (cutis_drivers), so that they follow in
+                  ///< any pose. Frames should be of random poses too (cutis_bake_poses): clips
+                  ///< alone do not tell which joint does what. Needs a skin and poses
 } cutis_bake_options;
 
 /// What was done. Owned by whoever got it; cutis_bake_report_destroy. Errors are of the vertices
@@ -49,12 +53,27 @@ typedef struct cutis_bake_report {
     uint64_t vertex_count;   ///< baked
     uint64_t kept_count;     ///< vertices whose own weights did better, and stay
     const uint32_t *helpers; ///< nodes of the new joints
-    double rms;              ///< over vertices and frames, without morph targets
+    double rms;              ///< over vertices and frames, without morph targets; with drivers as
+                             ///< these place the helpers (tracks are nearer)
     double plain_rms;        ///< of the model's own weights by linear blending; 0: it had none
     double seconds;          ///< of solving
+    /// Drivers: poses held out that are of no clip, and the RMS over them of the model's own
+    /// weights, of the best transforms that helpers could have, and of what drivers give them.
+    uint32_t unseen_count;
+    double unseen_plain_rms, unseen_free_rms, unseen_driven_rms;
 } cutis_bake_report;
 
 CUTIS_API void cutis_bake_report_destroy(cutis_bake_report *baked); ///< NULL is fine
+
+/// Random poses for drivers to be learned from and judged by: every joint but the root turned from
+/// rest for itself, by a rotation vector within the box of those that `poses` have of it; nothing
+/// else moves.
+/// @param poses pose_count * node_count local transforms: frames of clips
+/// @param out   count * node_count of caller memory; the same for the same seed
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (a pose that is not finite), CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_bake_poses(const cutis_model *model, const cutis_transform *poses,
+                                        uint32_t pose_count, uint64_t seed, uint32_t count,
+                                        cutis_transform *out);
 
 /// A model that linear blending moves as the frames do, as nearly as so many joints can. Nodes,
 /// names, clips and everything else of the model stay; new nodes come after the others. A pose

@@ -1,5 +1,5 @@
 /// Poses in time: sample clips, blend poses, go from local transforms to world matrices. Nothing
-/// here allocates but cutis_sampler_create.
+/// here allocates but cutis_sampler_create and cutis_clips_drive.
 ///
 /// Threads: a sampler is immutable, and several may sample it (and use the model) at once, each
 /// into a pose of its own.
@@ -46,7 +46,27 @@ CUTIS_API float cutis_sampler_duration(const cutis_sampler *sampler);
 CUTIS_API void cutis_pose_blend(const cutis_transform *a, const cutis_transform *b, float weight,
                                 uint32_t count, cutis_transform *out);
 
-/// World matrices of all nodes. A node given by a matrix keeps it, shear and all, while its
+/// Compute the driven nodes of a pose from its joints (cutis_drivers); nothing for a model without
+/// drivers. cutis_pose_world and local poses of cutis_deform do so themselves (RESTING; a binding
+/// as its options say). Before poses are blended of which some have tracks of driven nodes and some
+/// have not, this gives all of them what they lack.
+/// @param transforms node_count, of which driven ones are written
+CUTIS_API void cutis_pose_drive(const cutis_model *model, cutis_drive drive,
+                                cutis_transform *transforms);
+
+/// A model with tracks of its driven nodes in its clips, for players without drivers; the drivers
+/// stay.
+/// @param first_clip clips from this on
+/// @param drive      RESTING: of nodes that a clip has no tracks of; ALL: of all, in place of
+/// theirs
+/// @param fps        keys a second; 0 = 30
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT, CUTIS_LIMIT_EXCEEDED (a clip of days),
+/// CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_clips_drive(const cutis_model *model, uint32_t first_clip,
+                                         cutis_drive drive, double fps, cutis_model **out);
+
+/// World matrices of all nodes. Driven nodes that the pose leaves at rest follow their drivers. A
+/// node given by a matrix keeps it, shear and all, while its
 /// transform is at rest (to rounding); a pose that moves it is taken at its word.
 /// @param transforms node_count local transforms; @param world node_count of caller memory
 CUTIS_API void cutis_pose_world(const cutis_model *model, const cutis_transform *transforms,

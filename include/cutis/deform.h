@@ -134,6 +134,7 @@ typedef struct cutis_bind_options {
     cutis_patch_removal patch_removal; ///< PATCHES
     cutis_patch_fill patch_fill;       ///< PATCHES
     cutis_patch_band patch_band;       ///< PATCHES
+    cutis_drive drive; ///< which driven nodes of local poses are computed; 0: those at rest
 } cutis_bind_options;
 
 /// Immutable result of binding; shareable between threads.
@@ -163,7 +164,8 @@ typedef struct cutis_binding_info {
 CUTIS_API cutis_binding_info cutis_binding_describe(const cutis_binding *binding);
 
 typedef enum cutis_pose_kind {
-    CUTIS_POSE_LOCAL = 0,   ///< local transforms of all nodes (as cutis_pose_world takes them)
+    CUTIS_POSE_LOCAL = 0,   ///< local transforms of all nodes (as cutis_pose_world takes them);
+                            ///< driven nodes are computed as options.drive says
     CUTIS_POSE_WORLD = 1,   ///< world matrices of all nodes, from the caller's own animation system
     CUTIS_POSE_PALETTE = 2, ///< world * inverse bind of every bone of the binding
     CUTIS_POSE_CONTROLS = 3, ///< positions of the cage's controls, world space

@@ -288,6 +288,42 @@ typedef struct cutis_cage {
     const cutis_cage_mesh *meshes; ///< mesh_count
 } cutis_cage;
 
+#define CUTIS_DRIVER_INPUTS 4 ///< joints that a driver reads at most
+
+/// A node whose local transform is a function of the local rotations of some joints.
+///
+/// Each joint gives four inputs: x, y, z, w - 1 of its rotation relative to rest, inverse(rest) *
+/// rotation, w >= 0, clamped to the joint's range. Of the n inputs u of all of them the terms are
+/// u[0] .. u[n - 1], then u[i] u[j] for i <= j, i first: n + n (n + 1) / 2. A term has six
+/// coefficients; the sums are a rotation vector r (held at pi where it is longer) and a shift d,
+/// both along the axes of the node's parent: rotation = exp(r) * rest, translation = rest + d,
+/// scale = rest. So at rest a driven node rests.
+typedef struct cutis_driver {
+    uint32_t node;                        ///< that is driven, by no other; not given by a matrix
+    uint32_t input_count;                 ///< joints, 0 .. CUTIS_DRIVER_INPUTS; 0: it rests
+    uint32_t inputs[CUTIS_DRIVER_INPUTS]; ///< places in `joints`, none twice
+    const float *coefficients;            ///< 6 per term: r, d
+} cutis_driver;
+
+/// Nodes that follow joints in any pose, as helper joints of a bake do: cutis_bake (cutis/bake.h)
+/// learns them, every pose of local transforms plays them (cutis_drive), CUTIS_drivers stores them
+/// in glTF. A driven node is never read, so there is no order among drivers and no cycle.
+typedef struct cutis_drivers {
+    uint32_t joint_count;
+    const uint32_t *joints; ///< nodes that are read, none twice, none driven
+    const float *ranges;    ///< 8 per joint: least x y z w - 1, greatest x y z w - 1
+    uint32_t driver_count;
+    const cutis_driver *drivers;
+} cutis_drivers;
+
+/// Which driven nodes of a pose are computed, in place of what the pose has for them.
+typedef enum cutis_drive {
+    CUTIS_DRIVE_RESTING = 0, ///< those that the pose leaves at rest (to rounding): a clip's own
+                             ///< tracks, or a hand that moves a helper, are taken at their word
+    CUTIS_DRIVE_ALL = 1,
+    CUTIS_DRIVE_NONE = 2,
+} cutis_drive;
+
 /// What a reader keeps of its file so that writing loses nothing; shared between a model and those
 /// made from it.
 typedef struct cutis_source cutis_source;
@@ -302,6 +338,7 @@ typedef struct cutis_model_data {
     const cutis_pose_space *pose_space; ///< or NULL
     const cutis_handle_rig *handles;    ///< or NULL
     const cutis_cage *cage;             ///< or NULL
+    const cutis_drivers *drivers;       ///< or NULL
     cutis_source *source;               ///< from the model this one was made of, or NULL
 } cutis_model_data;
 

@@ -87,7 +87,8 @@ typedef struct cutis_retarget_report {
     double hand_mean, hand_max; ///< shoulder-to-hand direction against the motion's, degrees
 } cutis_retarget_report;
 
-/// The target with the motion as one more clip, its last.
+/// The target with the motion as one more clip, its last. Driven nodes (cutis_drivers) have tracks
+/// in it as their drivers say, for players without them.
 /// @param report what was done, or NULL
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT, CUTIS_NOT_FOUND (nothing to map, no such clip; two
 ///         legs and four without `across`), CUTIS_CANCELLED, CUTIS_LIMIT_EXCEEDED,

@@ -48,6 +48,8 @@ static cutis_result check_options(cutis_context *context, const cutis_method_inf
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].asked && !(method->abilities & rules[i].ability))
             return UNSUPPORTED(context, "bind: %s %s", rules[i].text, method->name);
+    if ((unsigned)o->drive > CUTIS_DRIVE_NONE)
+        return INVALID(context, "bind: there is no way %d to drive", (int)o->drive);
     if (o->weighted_centres && o->paper.centres)
         return UNSUPPORTED(context, "bind: centres are either weighted or the paper's");
     return CUTIS_OK;

@@ -7,6 +7,7 @@
 #include "math/mat3.h"
 #include "math/quat.h"
 #include "math/svd3.h"
+#include "model/drivers.h"
 
 static const uint32_t NO_BONE = UINT32_MAX;
 
@@ -149,6 +150,24 @@ static cutis_result make_steps(cutis_skin_binding *binding, uint32_t *step_of)
     return CUTIS_OK;
 }
 
+/// Which steps are driven, unless the options have none of it.
+static cutis_result find_drivers(cutis_skin_binding *binding, const uint32_t *step_of)
+{
+    const cutis_model *model = binding->base.model;
+    const uint32_t count = cutis_drive_count(model);
+    if (count == 0 || binding->base.options.drive == CUTIS_DRIVE_NONE) return CUTIS_OK;
+    binding->step_driver =
+        cutis_binding_alloc(&binding->base, binding->step_count, sizeof *binding->step_driver);
+    if (!binding->step_driver) return cutis_alloc_result(binding->base.context);
+    for (uint32_t k = 0; k < binding->step_count; k++) binding->step_driver[k] = -1;
+    for (uint32_t d = 0; d < count; d++) {
+        const uint32_t node = cutis_drive_node(model, d), step = step_of[node];
+        if (step < binding->step_count && binding->step_node[step] == node)
+            binding->step_driver[step] = (int32_t)d;
+    }
+    return CUTIS_OK;
+}
+
 static bool alloc_bones(cutis_skin_binding *binding, uint32_t count)
 {
     binding->bone_count = count;
@@ -180,5 +199,6 @@ cutis_result cutis_bind_bones(cutis_skin_binding *binding, cutis_arena *arena, u
     if (!scratch || !alloc_bones(binding, (uint32_t)count))
         return cutis_alloc_result(binding->base.context);
     fill_bones(binding, skin_bone, node_bone, scratch);
-    return make_steps(binding, scratch);
+    TRY(make_steps(binding, scratch));
+    return find_drivers(binding, scratch);
 }

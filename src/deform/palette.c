@@ -6,7 +6,7 @@
 #include "math/mat3.h"
 #include "math/quat.h"
 #include "math/svd3.h"
-#include "model/object.h"
+#include "model/drivers.h"
 
 /// out = a b for rows of four, as pairs of lanes.
 static inline void multiply_rows(const double *a, const double *b, double *out)
@@ -43,10 +43,26 @@ static const double *fixed_matrix(const cutis_skin_binding *binding, const cutis
     return m && cutis_pose_rests(binding->base.model, local, binding->step_node[step]) ? m : NULL;
 }
 
-void cutis_palette_local(const cutis_skin_binding *binding, const cutis_transform *local,
-                         double *worlds, double *palette)
+/// A driven step's transform, or the pose's own.
+static const cutis_transform *driven(const cutis_skin_binding *binding,
+                                     const cutis_transform *local, uint32_t step,
+                                     const cutis_drive_inputs *inputs, cutis_transform *own)
+{
+    const cutis_transform *given = &local[binding->step_node[step]];
+    const int32_t driver = binding->step_driver[step];
+    if (driver < 0 || (binding->base.options.drive != CUTIS_DRIVE_ALL &&
+                       !cutis_pose_rests(binding->base.model, local, binding->step_node[step])))
+        return given;
+    cutis_drive_evaluate(binding->base.model, inputs, (uint32_t)driver, own);
+    return own;
+}
+
+/// World matrices of all steps. @param inputs of drivers, or NULL: nothing is driven
+static void walk_steps(const cutis_skin_binding *binding, const cutis_transform *local,
+                       const cutis_drive_inputs *inputs, double *worlds)
 {
     for (uint32_t k = 0; k < binding->step_count; k++) {
+        cutis_transform driven_by;
         double own[12], *world = worlds + 12 * (size_t)k;
         const double *m = fixed_matrix(binding, local, k);
         int32_t parent = binding->step_parent[k];
@@ -54,9 +70,28 @@ void cutis_palette_local(const cutis_skin_binding *binding, const cutis_transfor
         if (m)
             memcpy(target, m, sizeof own);
         else
-            local_matrix(&local[binding->step_node[k]], target);
+            local_matrix(inputs ? driven(binding, local, k, inputs, &driven_by)
+                                : &local[binding->step_node[k]],
+                         target);
         if (parent >= 0) multiply_rows(worlds + 12 * (size_t)parent, own, world);
     }
+}
+
+static void drive_steps(const cutis_skin_binding *binding, const cutis_transform *local,
+                        double *worlds)
+{
+    cutis_drive_inputs inputs;
+    cutis_drive_read(binding->base.model, local, &inputs);
+    walk_steps(binding, local, &inputs, worlds);
+}
+
+void cutis_palette_local(const cutis_skin_binding *binding, const cutis_transform *local,
+                         double *worlds, double *palette)
+{
+    if (binding->step_driver)
+        drive_steps(binding, local, worlds);
+    else
+        walk_steps(binding, local, NULL, worlds);
     for (uint32_t b = 0; b < binding->bone_count; b++) {
         const double *world = worlds + 12 * (size_t)binding->bone_step[b];
         double *out = palette + 12 * (size_t)b;
@@ -80,6 +115,9 @@ void cutis_palette_world(const cutis_skin_binding *binding, const cutis_mat34 *w
 void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_transform *local,
                             uint32_t bone, double *quat)
 {
+    cutis_drive_inputs inputs;
+    cutis_transform own;
+    if (binding->step_driver) cutis_drive_read(binding->base.model, local, &inputs);
     memcpy(quat, binding->bind_rotations + 4 * (size_t)bone, 4 * sizeof *quat);
     for (int32_t k = (int32_t)binding->bone_step[bone]; k >= 0; k = binding->step_parent[k]) {
         double q[4] = { 1, 0, 0, 0 }, linear[9], rotation[9];
@@ -88,7 +126,9 @@ void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_trans
             double34_linear(m, linear);
             if (cutis_polar3(linear, rotation)) cutis_quat_from_mat3(rotation, q);
         } else {
-            cutis_quat r = local[binding->step_node[k]].rotation;
+            cutis_quat r = binding->step_driver
+                               ? driven(binding, local, (uint32_t)k, &inputs, &own)->rotation
+                               : local[binding->step_node[k]].rotation;
             if (r.x != 0.0f || r.y != 0.0f || r.z != 0.0f || r.w != 0.0f)
                 q[0] = r.w, q[1] = r.x, q[2] = r.y, q[3] = r.z;
         }

@@ -11,6 +11,7 @@
 #include "deform/finite.h"
 #include "device/compute/basic.h"
 #include "math/mat3.h"
+#include "model/drivers.h"
 
 // Poses -------------------------------------------------------------------------------------------
 
@@ -30,7 +31,7 @@ void cutis_patches_palette(const cutis_binding *base, cutis_workspace *workspace
                            const cutis_transform *local, cutis_mat34 *palette)
 {
     patches_workspace *w = (patches_workspace *)workspace;
-    cutis_pose_world(base->model, local, w->worlds);
+    cutis_pose_world_driven(base->model, local, base->options.drive, w->worlds);
     palette_of_worlds(patches_of(base), w->worlds, palette);
 }
 

@@ -48,6 +48,8 @@ typedef struct cutis_skin_binding {
     const double *
         *step_matrix; ///< the node's own matrix, which counts while it is at rest; or NULL
 
+    int32_t *step_driver; ///< of the model's drivers, or -1; NULL: nothing is driven
+
     uint32_t bone_count;
     uint32_t *bone_node, *bone_step;
     int32_t *bone_parent;   ///< nearest bone above of the same skin, or -1

@@ -34,3 +34,40 @@ void cutis_mat3_from_quat(const double *q, double *out)
     out[3] = xy + wz, out[4] = 1.0 - (xx + zz), out[5] = yz - wx;
     out[6] = xz - wy, out[7] = yz + wx, out[8] = 1.0 - (xx + yy);
 }
+
+void cutis_quat_exp(const double *r, double *out)
+{
+    static const double SINE[] = {
+        1.0 / 6227020800, 1.0 / 39916800, 1.0 / 362880, 1.0 / 5040, 1.0 / 120, 1.0 / 6, 1
+    };
+    static const double COSINE[] = { 1.0 / 87178291200, 1.0 / 479001600, 1.0 / 3628800, 1.0 / 40320,
+                                     1.0 / 720,         1.0 / 24,        1.0 / 2,       1 };
+    static const double PI = 3.141592653589793;
+    double square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2], by = 0.5;
+    if (!(square <= PI * PI)) by *= PI / sqrt(square), square = PI * PI;
+    const double h = 0.25 * square; // of the half angle
+    double sine = SINE[0], cosine = COSINE[0];
+    for (int k = 1; k < 7; k++) sine = SINE[k] - h * sine;
+    for (int k = 1; k < 8; k++) cosine = COSINE[k] - h * cosine;
+    out[0] = cosine;
+    for (int k = 0; k < 3; k++) out[k + 1] = by * sine * r[k];
+}
+
+void cutis_quat_log(const double *quat, double *r)
+{
+    // Arc sine over its argument, of the squared sine.
+    static const double SERIES[] = {
+        231.0 / 13312, 63.0 / 2816, 35.0 / 1152, 5.0 / 112, 3.0 / 40, 1.0 / 6, 1
+    };
+    const double sign = quat[0] < 0 ? -1 : 1;
+    double q[4] = { sign * quat[0], sign * quat[1], sign * quat[2], sign * quat[3] };
+    for (int k = 0; k < 3; k++) { // half the angle three times: a sixteenth turn at most
+        const double w = q[0] + 1;
+        const double by = 1 / sqrt(w * w + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        q[0] = w * by, q[1] *= by, q[2] *= by, q[3] *= by;
+    }
+    const double square = q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+    double sum = SERIES[0];
+    for (int k = 1; k < 7; k++) sum = SERIES[k] + square * sum;
+    for (int k = 0; k < 3; k++) r[k] = 16 * sum * q[k + 1];
+}

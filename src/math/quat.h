@@ -24,4 +24,10 @@ void cutis_mat3_from_quat(const double *quat, double *out);
 
 #pragma GCC visibility pop
 
+/// The unit quaternion that turns about the vector r by its length, to 1e-9; a longer one than pi
+/// counts as pi. By series: the library's sine would have other bits elsewhere.
+void cutis_quat_exp(const double *r, double *out);
+/// The rotation vector of a unit quaternion, no longer than pi, to 1e-9.
+void cutis_quat_log(const double *quat, double *r);
+
 #endif

@@ -1,7 +1,7 @@
 // Deep copy of a caller's data into a model's arena. When it succeeds every pointer of the copy is
 // NULL or points into the arena; when it stops half-way the model is only fit to be destroyed,
 // which touches nothing but the arena.
-#include "model/object.h"
+#include "model/drivers.h"
 
 // cutis_validate_shape has seen that every count has its array.
 // NOLINTBEGIN(clang-analyzer-core.NullDereference)
@@ -211,6 +211,23 @@ static bool copy_cage(cutis_arena *arena, cutis_model_data *own)
     return true;
 }
 
+static bool copy_drivers(cutis_arena *arena, cutis_model_data *own)
+{
+    if (!COPY(arena, own->drivers, 1)) return false;
+    cutis_drivers *drivers = (cutis_drivers *)own->drivers;
+    if (!drivers) return true;
+    if (!COPY(arena, drivers->joints, drivers->joint_count) ||
+        !COPY(arena, drivers->ranges, 8 * (size_t)drivers->joint_count) ||
+        !COPY(arena, drivers->drivers, drivers->driver_count))
+        return false;
+    for (uint32_t d = 0; d < drivers->driver_count; d++) {
+        cutis_driver *driver = (cutis_driver *)&drivers->drivers[d];
+        if (!COPY(arena, driver->coefficients, 6 * cutis_driver_terms(driver->input_count)))
+            return false;
+    }
+    return true;
+}
+
 bool cutis_model_copy(cutis_model *model, const cutis_model_data *data)
 {
     cutis_arena *arena = &model->arena;
@@ -236,7 +253,8 @@ bool cutis_model_copy(cutis_model *model, const cutis_model_data *data)
         if (!copy_clip(arena, data, (cutis_clip *)&own->clips[i])) return false;
     for (uint32_t i = 0; i < own->material_count; i++)
         if (!copy_name(arena, (const char **)&own->materials[i].name)) return false;
-    return copy_pose_space(arena, own) && copy_handles(arena, own) && copy_cage(arena, own);
+    return copy_pose_space(arena, own) && copy_handles(arena, own) && copy_cage(arena, own) &&
+           copy_drivers(arena, own);
 }
 
 // NOLINTEND(clang-analyzer-core.NullDereference)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/drivers.h"
 #include "model/source.h"
 #include "model/validate.h"
 
@@ -120,7 +121,8 @@ cutis_result cutis_model_create(cutis_context *context, const cutis_model_data *
     bool memory = cutis_model_copy(model, data);
     if (memory) result = cutis_validate_values(model, gate);
     if (memory && result == CUTIS_OK)
-        memory = list_instances(model) && list_rest(model) && list_steps(model);
+        memory = list_instances(model) && list_rest(model) && list_steps(model) &&
+                 cutis_drive_create(model);
     if (!memory) result = cutis_alloc_result(context);
     if (result == CUTIS_OK)
         *out = model;

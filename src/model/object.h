@@ -30,6 +30,8 @@ struct cutis_model {
     uint32_t matrix_count;
     uint32_t *matrix_nodes; ///< nodes with a matrix, ascending
 
+    struct cutis_drive_table *drive; ///< drivers as frames read them, or NULL
+
     uint32_t issue_count;
     size_t issue_capacity;
     cutis_issue *issues; ///< array through the context, texts in the arena

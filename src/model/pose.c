@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "model/lanes.h"
-#include "model/object.h"
+#include "model/drivers.h"
 
 _Static_assert(sizeof(cutis_transform) == 40 && sizeof(cutis_mat34) == 48, "no padding");
 
@@ -140,8 +140,31 @@ bool cutis_pose_rests(const cutis_model *model, const cutis_transform *transform
     return true;
 }
 
+// Driven nodes' own matrices, in place of the pose's.
+static void drive_locals(const cutis_model *model, const cutis_transform *transforms,
+                         cutis_drive drive, cutis_mat34 *world)
+{
+    cutis_drive_inputs inputs;
+    cutis_drive_read(model, transforms, &inputs);
+    for (uint32_t d = 0; d < cutis_drive_count(model); d++) {
+        const uint32_t node = cutis_drive_node(model, d);
+        cutis_transform four[4] = { { .rotation.w = 1 } };
+        cutis_mat34 matrices[4];
+        if (drive != CUTIS_DRIVE_ALL && !cutis_pose_rests(model, transforms, node)) continue;
+        cutis_drive_evaluate(model, &inputs, d, four);
+        local4(four, matrices);
+        world[node] = matrices[0];
+    }
+}
+
 void cutis_pose_world(const cutis_model *model, const cutis_transform *transforms,
                       cutis_mat34 *world)
+{
+    cutis_pose_world_driven(model, transforms, CUTIS_DRIVE_RESTING, world);
+}
+
+void cutis_pose_world_driven(const cutis_model *model, const cutis_transform *transforms,
+                             cutis_drive drive, cutis_mat34 *world)
 {
     if (!model || !transforms || !world) return;
     const cutis_node *nodes = model->data.nodes;
@@ -158,6 +181,7 @@ void cutis_pose_world(const cutis_model *model, const cutis_transform *transform
         uint32_t n = model->matrix_nodes[k];
         if (cutis_pose_rests(model, transforms, n)) world[n] = *nodes[n].matrix;
     }
+    if (model->drive && drive != CUTIS_DRIVE_NONE) drive_locals(model, transforms, drive, world);
     for (uint32_t k = 0; k < model->step_count; k++)
         multiply_in_place(&world[model->steps[k].parent], &world[model->steps[k].node]);
 }

@@ -211,5 +211,6 @@ cutis_result cutis_validate_shape(cutis_context *context, const cutis_model_data
     TRY(check_clips(context, data));
     TRY(cutis_validate_pose_space(context, data));
     TRY(cutis_validate_cage(context, data));
+    TRY(cutis_validate_drivers(context, data));
     return cutis_validate_handles(context, data);
 }

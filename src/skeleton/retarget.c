@@ -422,6 +422,7 @@ static cutis_result make_channels(retarget_work *w, cutis_channel **out, uint32_
     uint32_t used = 0;
     if (!list || !held) return cutis_alloc_result(w->job.context);
     for (uint32_t n = 0; n < rig->count; n++) {
+        if (rig->driven[n]) continue; // its drivers give it tracks
         bool differs = bind_differs(rig, n, &held[n]);
         if (w->keys.moves[n])
             list[used++] = channel(w, n, CUTIS_PATH_TRANSLATION, frames, w->keys.moves[n]);
@@ -462,7 +463,13 @@ static cutis_result make_model(retarget_work *w, cutis_model **out)
     next.nodes = nodes;
     next.clips = clips;
     next.clip_count = data->clip_count + 1;
-    return cutis_model_create(w->job.context, &next, CUTIS_GATE_REFUSE, out);
+    if (!data->drivers) return cutis_model_create(w->job.context, &next, CUTIS_GATE_REFUSE, out);
+    cutis_model *bare = NULL;
+    TRY(cutis_model_create(w->job.context, &next, CUTIS_GATE_REFUSE, &bare));
+    const cutis_result result =
+        cutis_clips_drive(bare, data->clip_count, CUTIS_DRIVE_RESTING, w->report.fps, out);
+    cutis_model_destroy(bare);
+    return result;
 }
 
 static cutis_result run(retarget_work *w, cutis_model **out)

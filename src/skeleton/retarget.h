@@ -48,6 +48,7 @@ typedef struct retarget_rig {
     double *rotation; ///< 9 per node, world, at rest
     bool *joint;      ///< moves something: joints of the main skin; without skins every node that
                       ///< has children or is no end
+    bool *driven;     ///< follows by drivers, so it is no joint here
     uint8_t *role;    ///< retarget_role per node
     uint8_t *side;    ///< SIDE_ per node
     uint8_t *order;   ///< per node, among its role and side

@@ -97,12 +97,15 @@ static cutis_result rig_alloc(cutis_arena *arena, const cutis_model *model, reta
     out->rotation = cutis_arena_alloc(arena, n, 9 * sizeof *out->rotation);
     out->world = cutis_arena_alloc(arena, n, 12 * sizeof *out->world);
     out->joint = cutis_arena_zero(arena, n, sizeof *out->joint);
+    out->driven = cutis_arena_zero(arena, n, sizeof *out->driven);
     out->role = cutis_arena_zero(arena, n, 1);
     out->side = cutis_arena_zero(arena, n, 1);
     out->order = cutis_arena_zero(arena, n, 1);
-    if (!out->place || !out->rotation || !out->world || !out->joint || !out->role || !out->side ||
-        !out->order)
+    if (!out->place || !out->rotation || !out->world || !out->joint || !out->driven || !out->role ||
+        !out->side || !out->order)
         return cutis_alloc_result(arena->context);
+    for (uint32_t d = 0; data->drivers && d < data->drivers->driver_count; d++)
+        out->driven[data->drivers->drivers[d].node] = true;
     return CUTIS_OK;
 }
 
@@ -139,6 +142,15 @@ static void mark_joints(retarget_rig *rig, int32_t skin)
         for (uint32_t j = 0; shared && j < data->skins[s].joint_count; j++)
             rig->joint[data->skins[s].joints[j]] = true;
     }
+    for (uint32_t n = 0; n < rig->count; n++) rig->joint[n] = rig->joint[n] && !rig->driven[n];
+}
+
+// The joint that a node goes with: of a driven one the nearest above that is not.
+static size_t carrier(const retarget_rig *rig, uint32_t node)
+{
+    while (rig->driven[node] && rig->data->nodes[node].parent != CUTIS_NONE)
+        node = (uint32_t)rig->data->nodes[node].parent;
+    return node;
 }
 
 static void inverse_bind(const cutis_skin *skin, uint32_t joint, double *out)
@@ -240,10 +252,10 @@ static void add_skin(retarget_rig *rig, const cutis_primitive *p, const cutis_sk
         for (uint32_t i = best; i < last; i++) {
             if (p->influences.weights[i] > p->influences.weights[best]) best = i;
             if (p->influences.weights[i] > SEEN)
-                rig->moves_skin[skin->joints[p->influences.joints[i]]] = true;
+                rig->moves_skin[carrier(rig, skin->joints[p->influences.joints[i]])] = true;
         }
         if (best == last) continue;
-        size_t node = skin->joints[p->influences.joints[best]];
+        size_t node = carrier(rig, skin->joints[p->influences.joints[best]]);
         v3_sum(rig->centre + 3 * node, v3_of(x));
         counts[node] += 1;
     }

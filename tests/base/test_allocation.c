@@ -602,6 +602,42 @@ static cutis_result bake_box(cutis_model **out, cutis_bake_report **report)
     return cutis_bake(w.box, w.device, &frames, &options, out, report);
 }
 
+static cutis_result bake_driven(cutis_model **out, cutis_bake_report **report)
+{
+    const cutis_bake_frames frames = { .count = EXAMPLES, .poses = w.poses, .positions = w.shapes };
+    const cutis_bake_options options = { .helpers = 1, .drivers = true };
+    return cutis_bake(w.limb, w.device, &frames, &options, out, report);
+}
+
+static cutis_result bake_poses(uint64_t *digest)
+{
+    cutis_transform poses[2 * NODES];
+    const cutis_result result = cutis_bake_poses(w.limb, w.poses, EXAMPLES, 1, 2, poses);
+    if (result == CUTIS_OK) fold(digest, poses, sizeof poses);
+    return result;
+}
+
+/// The moving limb's last node driven by the joint that its clip turns.
+static cutis_result drive_clips(cutis_model **out)
+{
+    static const uint32_t joint = 1;
+    static const float ranges[8] = { -1, -1, -1, -1, 1, 1, 1, 0 };
+    static float coefficients[84];
+    for (int i = 0; i < 84; i++) coefficients[i] = 0.01f * (float)(i % 7);
+    const cutis_driver driver = { .node = 0, .input_count = 1, .coefficients = coefficients };
+    const cutis_drivers drivers = { 1, &joint, ranges, 1, &driver };
+    cutis_model_data data = *cutis_model_get(w.moving);
+    cutis_model *model = NULL;
+    data.drivers = &drivers;
+    cutis_result result = cutis_model_create(w.context, &data, CUTIS_GATE_REFUSE, &model);
+    if (result == CUTIS_OK) result = cutis_clips_drive(model, 0, CUTIS_DRIVE_RESTING, 4, out);
+    cutis_model_destroy(model);
+    return result;
+}
+MAKES_MODEL(clips_drive, drive_clips(&out))
+
+MAKES_BOTH(bake_with_drivers, cutis_bake_report, bake_driven(&out, &report), vertex_count,
+           cutis_bake_report_destroy)
 MAKES_BOTH(bake_skinned, cutis_bake_report, bake_limb(&out, &report), vertex_count,
            cutis_bake_report_destroy)
 MAKES_BOTH(bake_bare, cutis_bake_report, bake_box(&out, &report), vertex_count,
@@ -746,6 +782,9 @@ static const scenario SCENARIOS[] = {
     { "cutis_handles_skeleton", "two influences", handles_skeleton, 1, false },
     { "cutis_bake", "a helper and a morph target", bake_skinned, 1, false },
     { "cutis_bake", "joints from nothing", bake_bare, 1, false },
+    { "cutis_bake", "a helper with a driver", bake_with_drivers, 1, false },
+    { "cutis_bake_poses", "two poses", bake_poses, 1, false },
+    { "cutis_clips_drive", "a clip without tracks", clips_drive, 1, false },
     { "cutis_handle_session_create", "field", session_open, 1, false },
     { "cutis_handles_set", "field", session_set, 1, false },
     { "cutis_handles_add", "field", session_add, 1, false },

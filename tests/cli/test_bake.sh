@@ -4,6 +4,14 @@
 here=$(dirname "$0")
 . "$here/common.sh"
 
+# bakes NAME COMMAND...: as passes, but for the note that helpers rest in poses of no clip.
+bakes() {
+    claim=$1; shift
+    "$@" >"$T/stdout" 2>"$T/stderr"; code=$?
+    grep -v "helpers rest there" "$T/stderr" >"$T/others"
+    if [ $code -eq 0 ] && [ ! -s "$T/others" ]; then ok "$claim"; else not_ok "$claim" "exit $code: $(head -1 "$T/stderr")"; fi
+}
+
 "$CUTIS" synth arm --size low -q -o "$T/arm.glb"
 cat >"$T/tetra.obj" <<'O'
 v 0 0 0
@@ -67,7 +75,7 @@ passes "a folder of meshes" "$CUTIS" bake "$T/meshes" --bones 2 --json -o "$T/te
 cp "$T/stdout" "$T/folder.json"
 passes "the same as an array" "$CUTIS" bake "$T/move.npy" --rest "$T/tetra.obj" --bones 2 --json -o "$T/array.glb"
 holds "give the same error" "$T/folder.json" "abs(d['rms'] - $(json "$T/stdout" "d['rms']")) < 1e-9 and d['rms'] < 0.02"
-passes "a method" "$CUTIS" bake "$T/arm.glb" --method sbs --helpers 2 --fps 6 --threads 1 -o "$T/t1.glb"
+bakes "a method" "$CUTIS" bake "$T/arm.glb" --method sbs --helpers 2 --fps 6 --threads 1 -o "$T/t1.glb"
 "$CUTIS" bake "$T/arm.glb" --method sbs --helpers 2 --fps 6 --threads 3 -q -o "$T/t3.glb"
 "$CUTIS" bake "$T/arm.glb" --method sbs --helpers 2 --fps 6 --isa scalar -q -o "$T/scalar.glb"
 cmp -s "$T/t1.glb" "$T/t3.glb" && cmp -s "$T/t1.glb" "$T/scalar.glb" && ok "threads and widths of vectors write the same bytes" || not_ok "threads and widths of vectors write the same bytes" "they differ"
@@ -80,7 +88,7 @@ holds "with as many joints as were asked for" "$T/info" "d['joints'] == 4 and d[
 equals "patches are baked onto the body" $? 0
 holds "and are nearer than plain blending" "$T/stdout" "d['ratio'] < 1"
 "$CUTIS" handles "$T/arm.glb" --skeleton --weighting virtual --voxels 48 -q -o "$T/held.glb"
-passes "handles are baked" "$CUTIS" bake "$T/held.glb" --method handles-rigid --helpers 4 --fps 3 --json -o "$T/unheld.glb"
+bakes "handles are baked" "$CUTIS" bake "$T/held.glb" --method handles-rigid --helpers 4 --fps 3 --json -o "$T/unheld.glb"
 holds "nearer than plain blending" "$T/stdout" "d['ratio'] < 0.3"
 if "$CUTIS" deform "$T/unheld.glb" --method handles-rigid --rest -o "$T/x.npy" 2>"$T/stderr"; then not_ok "and go" "the file still has handles"; else ok "and go"; fi
 "$CUTIS" convert "$T/arm.glb" -q -o "$T/arm.obj"
@@ -107,7 +115,7 @@ P
 "$CUTIS" cage "$T/arm.obj" --cage "$T/box.obj" -q -o "$T/caged.glb"
 passes "a cage is baked" "$CUTIS" bake "$T/caged.glb" --method cage --cage-poses "$T/box.npy" --helpers 6 --json -o "$T/uncaged.glb"
 holds "far nearer than one rigid motion" "$T/stdout" "d['ratio'] < 0.2 and d['joints'] == 0 and d['helpers'] == 6"
-passes "as few as keep a bound" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 9 --fps 4 --json -o "$T/bound.glb"
+bakes "as few as keep a bound" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 9 --fps 4 --json -o "$T/bound.glb"
 holds "keep it" "$T/stdout" "d['max'] <= 0.009 and 0 < d['helpers'] < 8"
 few=$(json "$T/stdout" "d['helpers'] - 1")
 "$CUTIS" bake "$T/arm.glb" --method dqs --helpers "$few" --fps 4 --json -o "$T/few.glb" >"$T/few"
@@ -119,12 +127,12 @@ equals "helpers beside a rig" $? 0
 holds "take error away" "$T/stdout" "d['helpers'] == 3 and d['ratio'] < 0.4 and d['clips'][0]['name'] == 'bend'"
 case $(cat "$T/stderr") in *"one of 3 clips"*) ok "clips without tracks are told" ;; *) not_ok "clips without tracks are told" "$(cat "$T/stderr")" ;; esac
 fails 2 "--clip without --rig" "is of --rig" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 1 --clip bend -o "$O"
-passes "a bound with weights of 8 bits" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 9 --weights u8 --fps 4 --json -o "$T/u8.glb"
+bakes "a bound with weights of 8 bits" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 9 --weights u8 --fps 4 --json -o "$T/u8.glb"
 holds "is kept by the weights that are written" "$T/stdout" "d['max'] <= 0.009 and d['weights'] == 'u8'"
 "$CUTIS" info "$T/u8.glb" --json >"$T/info"
-passes "weights in as few bits as cost nothing" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 8 --fps 6 --json -o "$T/few.glb"
+bakes "weights in as few bits as cost nothing" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 8 --fps 6 --json -o "$T/few.glb"
 holds "are not floats" "$T/stdout" "d['weights'] in ('u8', 'u16')"
-passes "morph targets for a bound" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 3 --morphs 4 --fps 4 --json -o "$T/morphs.glb"
+bakes "morph targets for a bound" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 3 --morphs 4 --fps 4 --json -o "$T/morphs.glb"
 holds "are few, and helpers fewer" "$T/stdout" "d['max'] <= 0.003 and 0 < d['morphs'] <= 4"
 helpers=$(json "$T/stdout" "d['helpers']") targets=$(json "$T/stdout" "d['morphs'] - 1")
 "$CUTIS" bake "$T/arm.glb" --method dqs --helpers "$helpers" $([ "$targets" -gt 0 ] && echo --morphs "$targets") --fps 4 --json -q -o "$T/fewer.glb" >"$T/fewer"
@@ -137,7 +145,7 @@ fails 2 "more morph targets than every client has" "gltf plays 8" "$CUTIS" bake 
 fails 2 "more influences than three.js has" "three plays 4" "$CUTIS" bake "$T/arm.glb" --method dqs --influences 5 --limits three -o "$O"
 fails 2 "weights that a player does not read" "does not read" "$CUTIS" bake "$T/arm.glb" --method dqs --weights float --limits "$T/limits.json" -o "$O"
 fails 1 "limits that are not there" "No such file" "$CUTIS" bake "$T/arm.glb" --method dqs --limits "$T/none.json" -o "$O"
-passes "within a player's limits" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 2 --fps 4 --limits "$T/limits.json" --json -o "$T/limited.glb"
+bakes "within a player's limits" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 2 --fps 4 --limits "$T/limits.json" --json -o "$T/limited.glb"
 holds "with its weights" "$T/stdout" "d['weights'] == 'u8' and d['influences'] == 2"
 "$CUTIS" info "$T/limited.glb" --json >"$T/info"
 holds "in the file" "$T/info" "d['joints'] == 7 and d['max_influences'] <= 2"
@@ -145,7 +153,7 @@ holds "in the file" "$T/info" "d['joints'] == 7 and d['max_influences'] <= 2"
 # Values that are held until the next key: between frames, too, helpers are where they should be.
 "$CUTIS" convert "$T/arm.glb" -q -o "$T/cubic.gltf"
 /usr/bin/python3 "$here/bake_steps.py" "$T/cubic.gltf" "$T/steps.gltf"
-passes "a clip in steps" "$CUTIS" bake "$T/steps.gltf" --method dqs --helpers 6 --fps 3 -o "$T/steps.glb"
+bakes "a clip in steps" "$CUTIS" bake "$T/steps.gltf" --method dqs --helpers 6 --fps 3 -o "$T/steps.glb"
 "$CUTIS" deform "$T/steps.glb" --clip twist --fps 23 -q -o "$T/steps_baked.npy"
 "$CUTIS" deform "$T/steps.gltf" --clip twist --fps 23 -q -o "$T/steps_lbs.npy"
 "$CUTIS" deform "$T/steps.gltf" --clip twist --fps 23 --method dqs -q -o "$T/steps_dqs.npy"

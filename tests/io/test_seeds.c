@@ -76,6 +76,26 @@ static void failing_release(void *user, void *memory, size_t size)
     free(memory);
 }
 
+static void assert_same_drivers(const cutis_drivers *a, const cutis_drivers *b)
+{
+    assert_int_equal(!a, !b);
+    if (!a) return;
+    assert_int_equal(a->joint_count, b->joint_count);
+    assert_int_equal(a->driver_count, b->driver_count);
+    assert_memory_equal(a->joints, b->joints, a->joint_count * sizeof *a->joints);
+    assert_memory_equal(a->ranges, b->ranges, 8 * a->joint_count * sizeof *a->ranges);
+    for (uint32_t d = 0; d < a->driver_count; d++) {
+        const cutis_driver *p = &a->drivers[d], *q = &b->drivers[d];
+        const uint32_t n = 4 * p->input_count;
+        assert_int_equal(p->node, q->node);
+        assert_int_equal(p->input_count, q->input_count);
+        if (!n) continue;
+        assert_memory_equal(p->inputs, q->inputs, p->input_count * sizeof *p->inputs);
+        assert_memory_equal(p->coefficients, q->coefficients,
+                            6 * (n + n * (n + 1) / 2) * sizeof *p->coefficients);
+    }
+}
+
 static void every_gltf_seed_survives_both_containers(void **state)
 {
     static const char *const ENDS[] = { ".glb", ".gltf" };
@@ -97,6 +117,7 @@ static void every_gltf_seed_survives_both_containers(void **state)
             const cutis_model_data *a = cutis_model_get(model), *b = cutis_model_get(again);
             assert_int_equal(!a->handles, !b->handles);
             assert_int_equal(!a->cage, !b->cage);
+            assert_same_drivers(a->drivers, b->drivers);
             assert_int_equal(!a->pose_space, !b->pose_space);
             for (uint32_t m = 0; m < a->mesh_count; m++)
                 assert_int_equal(!a->meshes[m].part_tree, !b->meshes[m].part_tree);

@@ -195,6 +195,29 @@ static void our_exponential_is_that_of_libm_to_an_ulp_or_two(void **state)
     assert_true(y[0] == 0 && y[1] == 0);
 }
 
+// Sines and arc tangents of the library are the judge; the functions use series.
+static void rotation_vectors_become_quaternions_and_come_back(void **state)
+{
+    (void)state;
+    for (int k = 0; k <= 400; k++) {
+        const double angle = 3.1415 * k / 400, axis[3] = { 0.48, -0.6, 0.64 };
+        const double r[3] = { angle * axis[0], angle * axis[1], angle * axis[2] };
+        const double longer[3] = { 3 * r[0], 3 * r[1], 3 * r[2] };
+        double q[4], back[3];
+        cutis_quat_exp(r, q);
+        assert_true(fabs(q[0] - cos(angle / 2)) < 2e-9);
+        for (int c = 0; c < 3; c++) assert_true(fabs(q[1 + c] - sin(angle / 2) * axis[c]) < 2e-9);
+        const double s = sin(angle / 2), c = cos(angle / 2), sign = k % 2 ? -1 : 1;
+        const double exact[4] = { sign * c, sign * s * axis[0], sign * s * axis[1],
+                                  sign * s * axis[2] };
+        cutis_quat_log(exact, back);
+        for (int i = 0; i < 3; i++) assert_true(fabs(back[i] - r[i]) < 2e-9);
+        cutis_quat_exp(longer, q); // beyond half a turn: half a turn
+        if (3 * angle > 3.1416)
+            for (int i = 0; i < 3; i++) assert_true(fabs(q[1 + i] - axis[i]) < 2e-9);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +229,7 @@ int main(void)
         cmocka_unit_test(quaternion_products_compose_rotations),
         cmocka_unit_test(cholesky_solves_and_refuses_what_is_not_definite),
         cmocka_unit_test(our_exponential_is_that_of_libm_to_an_ulp_or_two),
+        cmocka_unit_test(rotation_vectors_become_quaternions_and_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,7 +78,8 @@ void cutis_bake_rigid(double *m, const double *about)
     }
 }
 
-// Frames that were held out: helpers start where the joints they follow are.
+// Frames that were held out: helpers start where drivers put them, or where the joints they follow
+// are.
 cutis_result cutis_bake_others(cutis_bake_job *job)
 {
     cutis_bake_part *part = &job->others;
@@ -87,7 +88,8 @@ cutis_result cutis_bake_others(cutis_bake_job *job)
         cutis_arena_zero(job->arena, (size_t)count * 12 * part->stride + 1, sizeof(double));
     if (!part->helpers) return cutis_alloc_result(job->context);
     if (part->count == 0 || count == 0) return CUTIS_OK;
-    for (uint32_t h = 0; h < count; h++)
+    if (job->drive) cutis_bake_drive_part(job, part, part->helpers);
+    for (uint32_t h = 0; h < count && !job->drive; h++)
         for (size_t f = 0; f < part->count; f++) {
             const size_t stride = part->stride;
             double m[12], *to = part->helpers + h * 12 * stride + f;
@@ -125,9 +127,11 @@ static cutis_result run(cutis_bake_job *job, cutis_model **out, cutis_bake_repor
     if (job->bare && job->options.helpers == 0)
         return INVALID(job->context, "bake: the model has no skin, and no joints are asked for");
     job->problem = problem_of(job, &job->learned);
+    if (job->options.drivers) TRY(cutis_bake_drive_open(job));
     TRY(cutis_bake_solve(&job->problem, job->arena, &job->solution));
     job->learned.helpers = job->solution.helpers;
     TRY(cutis_bake_parents(job));
+    if (job->drive) TRY(cutis_bake_drive(job));
     TRY(cutis_bake_others(job));
     TRY(cutis_bake_morph(job));
     uint32_t *nodes = cutis_arena_zero(cutis_owner_arena(report),
@@ -136,6 +140,7 @@ static cutis_result run(cutis_bake_job *job, cutis_model **out, cutis_bake_repor
     report->helpers = nodes;
     TRY(cutis_bake_build(job, out, nodes));
     fill_report(job, report);
+    if (job->drive) TRY(cutis_bake_drive_judge(job, report));
     report->seconds = cutis_os_seconds() - begun;
     return CUTIS_OK;
 }

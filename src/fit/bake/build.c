@@ -459,7 +459,8 @@ static bool build_clips(builder *b)
             (cutis_clip){ .name = job->options.clip_name ? job->options.clip_name : "baked" };
         return extend_clip(b, 0, frames->count, &clips[old]);
     }
-    for (uint32_t first = 0, end = 0; first < frames->count; first = end) {
+    for (uint32_t first = 0, end = 0; first < frames->count && frames->clips[first] != CUTIS_NONE;
+         first = end) {
         while (end < frames->count && frames->clips[end] == frames->clips[first]) end++;
         if (!extend_clip(b, first, end, &clips[frames->clips[first]])) return false;
     }
@@ -479,5 +480,6 @@ cutis_result cutis_bake_build(cutis_bake_job *job, cutis_model **out, uint32_t *
     if (!build_nodes(&b) || !place_helpers(&b) || !build_skins(&b) || !build_meshes(&b) ||
         !build_clips(&b))
         return cutis_alloc_result(job->context);
+    if (job->drive) TRY(cutis_bake_drive_table(job, &b.data.drivers));
     return cutis_model_create(job->context, &b.data, CUTIS_GATE_REFUSE, out);
 }

@@ -35,11 +35,13 @@ static cutis_result check_frames(const cutis_bake_job *job)
                 return INVALID(job->context, "bake: frame %u: the pose of node %zu is not finite",
                                i, bad / 10);
         }
-        if (f->clips && (f->clips[i] < 0 || (uint32_t)f->clips[i] >= job->data->clip_count ||
-                         (i > 0 && f->clips[i] < f->clips[i - 1])))
+        const bool single = f->clips && f->clips[i] == CUTIS_NONE;
+        if (f->clips && !single &&
+            (f->clips[i] < 0 || (uint32_t)f->clips[i] >= job->data->clip_count ||
+             (i > 0 && (f->clips[i] < f->clips[i - 1] || f->clips[i - 1] == CUTIS_NONE))))
             return INVALID(job->context, "bake: frame %u: clip %d is out of range or order", i,
                            f->clips[i]);
-        const bool same = i > 0 && (!f->clips || f->clips[i] == f->clips[i - 1]);
+        const bool same = i > 0 && !single && (!f->clips || f->clips[i] == f->clips[i - 1]);
         if (f->times && (!(f->times[i] >= 0) || (same && !(f->times[i] > f->times[i - 1]))))
             return INVALID(job->context, "bake: frame %u: times are not ascending", i);
     }

@@ -59,6 +59,8 @@ typedef struct cutis_bake_job {
     uint32_t morph_count;
     double *morphs;        ///< [morph][point][3], common space
     double *morph_weights; ///< [morph][frame]
+
+    struct cutis_bake_drive *drive; ///< drivers.c; NULL: not asked for
 } cutis_bake_job;
 
 #define CUTIS_BAKE_MORPHS 32 ///< most morph targets
@@ -67,6 +69,17 @@ typedef struct cutis_bake_job {
 cutis_result cutis_bake_gather(cutis_bake_job *job);
 /// Which joint each helper follows, or which helper, and where it turns.
 cutis_result cutis_bake_parents(cutis_bake_job *job);
+/// Drivers (drivers.c): what joints do in the learned frames, and which of them no frame moves;
+/// after gathering, before solving.
+cutis_result cutis_bake_drive_open(cutis_bake_job *job);
+/// Helpers as functions of joints, and weights that suit them; after the parents are known.
+cutis_result cutis_bake_drive(cutis_bake_job *job);
+/// Tracks of a part's frames as drivers have them.
+void cutis_bake_drive_part(const cutis_bake_job *job, const cutis_bake_part *part, double *helpers);
+/// The drivers for the model that comes out.
+cutis_result cutis_bake_drive_table(cutis_bake_job *job, const cutis_drivers **out);
+/// How they do in frames held out that are of no clip.
+cutis_result cutis_bake_drive_judge(cutis_bake_job *job, cutis_bake_report *report);
 /// Tracks of helpers in frames that were held out.
 cutis_result cutis_bake_others(cutis_bake_job *job);
 /// Morph targets and their weights for what is left, as many as options ask for.

@@ -79,11 +79,12 @@ static void start_weights(const cutis_bake_problem *p, cutis_bake_level *level)
         const uint32_t v = i;
         uint32_t *bone = level->bone + (size_t)i * p->influences, count = 0;
         double *weight = level->weight + (size_t)i * p->influences;
+        const uint32_t limit = cutis_bake_limit(p, v);
         for (uint32_t k = p->first[v]; k < p->first[v + 1]; k++) {
-            uint32_t at = count < p->influences ? count++ : p->influences;
+            uint32_t at = count < limit ? count++ : limit;
             for (; at > 0 && p->weight[k] > weight[at - 1]; at--)
-                if (at < p->influences) weight[at] = weight[at - 1], bone[at] = bone[at - 1];
-            if (at < p->influences) weight[at] = p->weight[k], bone[at] = p->joint[k];
+                if (at < limit) weight[at] = weight[at - 1], bone[at] = bone[at - 1];
+            if (at < limit) weight[at] = p->weight[k], bone[at] = p->joint[k];
         }
         double sum = 0;
         for (uint32_t k = 0; k < count; k++) sum += weight[k];
@@ -156,7 +157,7 @@ static void inherit_task(void *data, uint32_t index)
             continue;
         uint32_t *bone = level->bone + (size_t)i * p->influences;
         double *weight = level->weight + (size_t)i * p->influences;
-        for (uint32_t k = 0; k < from->slots[nearest]; k++) {
+        for (uint32_t k = 0; k < from->slots[nearest] && count < cutis_bake_limit(p, i); k++) {
             const size_t at = (size_t)nearest * p->influences + k;
             const uint32_t b = from->bone[at];
             bool may = b >= p->joint_count &&
@@ -281,6 +282,12 @@ bool cutis_bake_thin(const cutis_bake_problem *p, cutis_arena *arena, uint32_t p
             joints[k * out->stride + f] = p->joints[k * p->stride + (*frame)[f]];
     out->positions = positions, out->mass = mass, out->joints = joints, out->targets = targets;
     out->space = p->space ? space : NULL;
+    if (p->limits) {
+        uint8_t *limits = cutis_arena_alloc(arena, n, 1);
+        if (!limits) return false;
+        for (uint32_t i = 0; i < n; i++) limits[i] = p->limits[point[i]];
+        out->limits = limits;
+    }
     if (p->first) out->first = first, out->joint = joint, out->weight = weight;
     thin_job job = { p, out, point, *frame, targets };
     cutis_device_run_items(p->device, thin_task, &job, out->point_count, TASK);

@@ -460,3 +460,61 @@ cutis_result cutis_bake_follow(const cutis_bake_problem *problem,
     cutis_arena_release(&own);
     return result;
 }
+
+// Weights for tracks that drivers give: helpers where the mask allows them, and nowhere else.
+static void weigh(cutis_bake_work *work, const uint8_t *mask)
+{
+    const cutis_bake_problem *p = work->problem;
+    cutis_bake_level *all = work->level;
+    for (uint32_t i = 0; i < all->count; i++) {
+        uint32_t *bone = all->bone + (size_t)i * p->influences, kept = 0;
+        double *weight = all->weight + (size_t)i * p->influences;
+        for (uint32_t h = 0; h < work->helper_count; h++)
+            for (uint32_t k = all->joint_first[i]; k < all->joint_first[i + 1]; k++)
+                all->allowed[(size_t)h * all->count + i] |=
+                    mask[(size_t)h * p->joint_count + all->joint[k]];
+        for (uint32_t k = 0; k < all->slots[i]; k++) {
+            const uint32_t b = bone[k];
+            bool may =
+                b >= p->joint_count && all->allowed[(size_t)(b - p->joint_count) * all->count + i];
+            for (uint32_t j = all->joint_first[i]; j < all->joint_first[i + 1] && !may; j++)
+                may = all->joint[j] == b;
+            if (may) bone[kept] = b, weight[kept++] = weight[k];
+        }
+        all->slots[i] = (uint8_t)kept;
+    }
+    cutis_bake_form(work, 0, p->joint_count + work->helper_count);
+    cutis_bake_level_products(work, all);
+    cutis_bake_weights(work, 4);
+}
+
+cutis_result cutis_bake_weigh(const cutis_bake_problem *problem, const double *helpers,
+                              const uint8_t *mask, cutis_bake_solution *weights)
+{
+    cutis_arena own = { .context = problem->context };
+    cutis_bake_work work;
+    cutis_bake_level all;
+    const size_t slots = (size_t)problem->point_count * problem->influences;
+    cutis_result result = CUTIS_OK;
+    if (!open_work(&work, problem, &own) ||
+        !cutis_bake_level_create(problem, &own, work.capacity, &all))
+        result = cutis_alloc_result(problem->context);
+    if (result == CUTIS_OK) {
+        work.level = &all, work.helper_count = weights->helper_count;
+        memcpy(all.slots, weights->count, all.count);
+        memcpy(all.bone, weights->bone, slots * sizeof *all.bone);
+        memcpy(all.weight, weights->weight, slots * sizeof *all.weight);
+        memcpy(work.helpers, helpers,
+               weights->helper_count * 12 * problem->stride * sizeof *helpers);
+        all.residual = weights->residual, all.plain = weights->plain;
+        weigh(&work, mask);
+        memcpy(weights->count, all.slots, all.count);
+        memcpy(weights->bone, all.bone, slots * sizeof *all.bone);
+        memcpy(weights->weight, all.weight, slots * sizeof *all.weight);
+        for (uint32_t i = 0; i < all.count; i++)
+            sort_slots(weights->count[i], weights->bone + (size_t)i * problem->influences,
+                       weights->weight + (size_t)i * problem->influences);
+    }
+    cutis_arena_release(&own);
+    return result;
+}

@@ -33,9 +33,10 @@ typedef struct cutis_bake_problem {
     const uint32_t *joint;
     const double *weight;
     uint32_t helper_count, influences;
-    double affinity;   ///< alpha
-    double prior;      ///< lambda: what a change of weights by one is worth, a distance
-    bool keep_weights; ///< without helpers: the weights stay as given
+    const uint8_t *limits; ///< per point: so many of these at most; NULL: all
+    double affinity;       ///< alpha
+    double prior;          ///< lambda: what a change of weights by one is worth, a distance
+    bool keep_weights;     ///< without helpers: the weights stay as given
 } cutis_bake_problem;
 
 typedef struct cutis_bake_solution {
@@ -57,6 +58,17 @@ cutis_result cutis_bake_solve(const cutis_bake_problem *problem, cutis_arena *ar
 /// @param helpers in: where to start from; out: tracks
 cutis_result cutis_bake_follow(const cutis_bake_problem *problem,
                                const cutis_bake_solution *weights, double *helpers);
+
+/// Weights again for tracks that are given, from the ones of `weights` on.
+/// @param mask [helper][joint_count]: a point must have one of these as a candidate
+/// @param weights in and out: count, bone, weight, residual, plain
+cutis_result cutis_bake_weigh(const cutis_bake_problem *problem, const double *helpers,
+                              const uint8_t *mask, cutis_bake_solution *weights);
+
+static inline uint32_t cutis_bake_limit(const cutis_bake_problem *problem, uint32_t point)
+{
+    return problem->limits ? problem->limits[point] : problem->influences;
+}
 
 // Between the files of this folder ----------------------------------------------------------------
 

@@ -463,7 +463,7 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
     const uint32_t v = at + i, joints = p->joint_count, first = joints / 2;
     const double *place = p->positions + 3 * (size_t)v;
     solver s = { .work = work, .n = work->bone_capacity, .bones = joints + work->helper_count };
-    s.limit = p->influences, s.square = level->square + CUTIS_BAKE_SQUARE * (size_t)v;
+    s.limit = cutis_bake_limit(p, v), s.square = level->square + CUTIS_BAKE_SQUARE * (size_t)v;
     s.product = m->product, s.diagonal = m->diagonal, s.rows = m->rows, s.candidates = candidates;
     for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++) {
         candidates[s.candidate_count++] = level->joint[k];

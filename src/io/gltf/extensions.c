@@ -13,6 +13,7 @@ static const char *const READABLE_AND_KNOWN[] = {
     "CUTIS_pose_space",
     "CUTIS_cage",
     "CUTIS_handles",
+    "CUTIS_drivers",
     "KHR_texture_transform",
     "KHR_texture_basisu",
     "EXT_texture_webp",

@@ -32,6 +32,8 @@ static const char *const ACCESSOR_PLACES[] = {
     "extensions/CUTIS_handles/virtual/places",
     "extensions/CUTIS_cage/controls",
     "extensions/CUTIS_cage/triangles",
+    "extensions/CUTIS_drivers/ranges",
+    "extensions/CUTIS_drivers/coefficients",
     NULL,
 };
 static const char *const VIEW_PLACES[] = {

@@ -57,10 +57,11 @@ cutis_result cutis_gltf_read_part_tree(gltf_document *document, uint32_t index, 
 cutis_result cutis_gltf_check_samplers(gltf_document *document, uint32_t index);
 
 /// Into document->data, after nodes and meshes; none leaves NULL there: CUTIS_pose_space
-/// (pose_space.c), CUTIS_handles (handle_rig.c), CUTIS_cage (cage.c).
+/// (pose_space.c), CUTIS_handles (handle_rig.c), CUTIS_cage (cage.c), CUTIS_drivers (drivers.c).
 cutis_result cutis_gltf_read_pose_space(gltf_document *document);
 cutis_result cutis_gltf_read_handles(gltf_document *document);
 cutis_result cutis_gltf_read_cage(gltf_document *document);
+cutis_result cutis_gltf_read_drivers(gltf_document *document);
 
 /// What glTF asks for beyond what reading needs, when document->strict: over the JSON before
 /// buffers are loaded (strict_json.c, which calls strict_material.c), over images once there are

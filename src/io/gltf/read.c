@@ -118,6 +118,7 @@ static cutis_result read_parts(gltf_document *document)
     if (result == CUTIS_OK) result = cutis_gltf_read_pose_space(document);
     if (result == CUTIS_OK) result = cutis_gltf_read_handles(document);
     if (result == CUTIS_OK) result = cutis_gltf_read_cage(document);
+    if (result == CUTIS_OK) result = cutis_gltf_read_drivers(document);
     if (result == CUTIS_OK) result = cutis_gltf_check_scene(document);
     if (result == CUTIS_OK && !document->strict) result = cutis_gltf_check_uses(document);
     if (result == CUTIS_OK) result = check_all_bounds(document);

@@ -127,6 +127,7 @@ static void write_parts(gltf_writer *writer)
     if (!writer->failed) cutis_gltf_write_pose_space(writer);
     if (!writer->failed) cutis_gltf_write_cage(writer);
     if (!writer->failed) cutis_gltf_write_handles(writer);
+    if (!writer->failed) cutis_gltf_write_drivers(writer);
     if (!writer->failed) drop_empty(writer);
     if (!writer->failed) cutis_gltf_prune(writer);
     if (!writer->failed) cutis_gltf_plant_forest(writer);

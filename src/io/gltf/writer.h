@@ -98,6 +98,7 @@ void cutis_gltf_write_clip(gltf_writer *writer, uint32_t index);
 void cutis_gltf_write_pose_space(gltf_writer *writer); ///< pose_space.c; takes an old one away
 void cutis_gltf_write_cage(gltf_writer *writer);       ///< cage.c; takes an old one away
 void cutis_gltf_write_handles(gltf_writer *writer);    ///< handle_rig.c; takes old ones away
+void cutis_gltf_write_drivers(gltf_writer *writer);    ///< drivers.c; takes old ones away
 
 /// The tree of a mesh's parts (part_tree.c). @param map file index of each primitive
 void cutis_gltf_write_part_tree(gltf_writer *writer, const cutis_mesh *mesh, const uint32_t *map,

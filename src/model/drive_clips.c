@@ -1,0 +1,158 @@
+// Tracks of driven nodes, for players that have no drivers. Invariant: what clips have stays as it
+// is, but for tracks that are to be replaced; new channels come last.
+#include <cutis/clip.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "model/drivers.h"
+
+enum { FRAMES_MOST = 1000000 };
+
+typedef struct tracks {
+    const cutis_model *model;
+    cutis_arena *arena;
+    cutis_drive drive;
+    double fps;
+    uint8_t *wanted; ///< per driver: this clip gets tracks of it
+} tracks;
+
+static bool has_track(const cutis_clip *clip, uint32_t node)
+{
+    for (uint32_t c = 0; c < clip->channel_count; c++)
+        if (clip->channels[c].node == node && clip->channels[c].path != CUTIS_PATH_WEIGHTS)
+            return true;
+    return false;
+}
+
+// Times on the grid, and the end if that is none of them.
+static uint32_t fill_times(const tracks *t, float duration, float *times)
+{
+    const double last = floor((double)duration * t->fps + 1e-4);
+    uint32_t count = 0;
+    if (!(last < FRAMES_MOST)) return UINT32_MAX;
+    for (double f = 0; f <= last; f++, count++)
+        if (times) times[count] = fminf((float)(f / t->fps), duration);
+    if (duration - last / t->fps > 1e-3 / t->fps) {
+        if (times) times[count] = duration;
+        count++;
+    }
+    return count;
+}
+
+// A key on the side of the one before it: players go the short way between them.
+static void store_turn(const cutis_transform *from, const float *before, float *to)
+{
+    float dot = 0;
+    memcpy(to, &from->rotation, 4 * sizeof *to);
+    for (int k = 0; k < 4 && before; k++) dot += to[k] * before[k];
+    for (int k = 0; k < 4 && dot < 0; k++) to[k] = -to[k];
+}
+
+static void join_keys(cutis_channel *channel, size_t width)
+{
+    for (size_t k = width; k < channel->key_count * width; k++)
+        if (channel->values[k] != channel->values[k % width]) return;
+    channel->key_count = 1;
+}
+
+static cutis_result sample(const tracks *t, const cutis_sampler *sampler, uint32_t count,
+                           const float *times, cutis_channel *out)
+{
+    const uint32_t drivers = cutis_drive_count(t->model), nodes = t->model->data.node_count;
+    cutis_transform *pose = cutis_arena_alloc(t->arena, nodes, sizeof *pose);
+    if (!pose) return cutis_alloc_result(t->model->context);
+    cutis_channel *to = out;
+    for (uint32_t d = 0; d < drivers; d++) {
+        if (!t->wanted[d]) continue;
+        const uint32_t node = cutis_drive_node(t->model, d);
+        float *places = cutis_arena_alloc(t->arena, count, 3 * sizeof *places);
+        float *turns = cutis_arena_alloc(t->arena, count, 4 * sizeof *turns);
+        if (!places || !turns) return cutis_alloc_result(t->model->context);
+        *to++ = (cutis_channel){ .node = node, .path = CUTIS_PATH_TRANSLATION, .values = places };
+        *to++ = (cutis_channel){ .node = node, .path = CUTIS_PATH_ROTATION, .values = turns };
+    }
+    for (uint32_t f = 0; f < count; f++) {
+        cutis_sampler_sample(sampler, times[f], pose, NULL);
+        cutis_pose_drive(t->model, CUTIS_DRIVE_ALL, pose);
+        for (cutis_channel *c = out; c < to; c += 2) {
+            float *turns = (float *)c[1].values + 4 * (size_t)f;
+            memcpy((float *)c[0].values + 3 * (size_t)f, &pose[c[0].node].translation,
+                   3 * sizeof(float));
+            store_turn(&pose[c[0].node], f > 0 ? turns - 4 : NULL, turns);
+        }
+    }
+    for (cutis_channel *c = out; c < to; c++) {
+        c->key_count = count, c->times = times;
+        join_keys(c, c->path == CUTIS_PATH_ROTATION ? 4 : 3);
+    }
+    return CUTIS_OK;
+}
+
+// Which drivers a clip gets tracks of. @return how many
+static uint32_t choose(tracks *t, const cutis_clip *clip)
+{
+    uint32_t count = 0;
+    for (uint32_t d = 0; d < cutis_drive_count(t->model); d++) {
+        t->wanted[d] =
+            t->drive == CUTIS_DRIVE_ALL || !has_track(clip, cutis_drive_node(t->model, d));
+        count += t->wanted[d];
+    }
+    return count;
+}
+
+static bool is_replaced(const tracks *t, const cutis_channel *channel)
+{
+    for (uint32_t d = 0; d < cutis_drive_count(t->model); d++)
+        if (t->wanted[d] && cutis_drive_node(t->model, d) == channel->node &&
+            channel->path != CUTIS_PATH_WEIGHTS)
+            return true;
+    return false;
+}
+
+static cutis_result extend(tracks *t, uint32_t index, cutis_clip *clip)
+{
+    cutis_context *context = t->model->context;
+    const uint32_t more = choose(t, clip), count = fill_times(t, clip->duration, NULL);
+    uint32_t kept = 0;
+    if (more == 0) return CUTIS_OK;
+    if (count == UINT32_MAX)
+        return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "clip %u: %g seconds are too many", index,
+                          (double)clip->duration);
+    cutis_channel *channels =
+        cutis_arena_alloc(t->arena, clip->channel_count + 2 * (size_t)more, sizeof *channels);
+    float *times = cutis_arena_alloc(t->arena, count, sizeof *times);
+    if (!channels || !times) return cutis_alloc_result(context);
+    fill_times(t, clip->duration, times);
+    for (uint32_t c = 0; c < clip->channel_count; c++)
+        if (!is_replaced(t, &clip->channels[c])) channels[kept++] = clip->channels[c];
+    cutis_sampler *sampler = NULL;
+    cutis_result result = cutis_sampler_create(t->model, index, &sampler);
+    if (result == CUTIS_OK) result = sample(t, sampler, count, times, channels + kept);
+    cutis_sampler_destroy(sampler);
+    clip->channels = channels, clip->channel_count = kept + 2 * more;
+    return result;
+}
+
+cutis_result cutis_clips_drive(const cutis_model *model, uint32_t first_clip, cutis_drive drive,
+                               double fps, cutis_model **out)
+{
+    if (out) *out = NULL;
+    if (!model || !out) return CUTIS_INVALID_ARGUMENT;
+    if (!(fps >= 0 && fps <= 1e6)) return INVALID(model->context, "%g keys a second", fps);
+    cutis_arena arena = { .context = model->context };
+    cutis_model_data data = model->data;
+    tracks t = { .model = model, .arena = &arena, .drive = drive, .fps = fps > 0 ? fps : 30 };
+    t.wanted = cutis_arena_zero(&arena, cutis_drive_count(model) + (size_t)1, 1);
+    cutis_clip *clips = cutis_arena_copy(&arena, data.clips, data.clip_count, sizeof *clips);
+    cutis_result result = t.wanted && clips ? CUTIS_OK : cutis_alloc_result(model->context);
+    for (uint32_t c = first_clip;
+         c < data.clip_count && drive != CUTIS_DRIVE_NONE && result == CUTIS_OK; c++)
+        result = extend(&t, c, &clips[c]);
+    data.clips = clips;
+    if (result == CUTIS_OK)
+        result = cutis_model_create(model->context, &data, CUTIS_GATE_REFUSE, out);
+    cutis_arena_release(&arena);
+    return cutis_fail_in(model->context, result);
+}
