@@ -14,14 +14,20 @@ static struct {
 } spoiler;
 
 // The last step of the launch of a kernel; 0: not one after which anything dies.
-static uint32_t last_step_of(const cutis_compute_kernel *kernel)
+static uint32_t last_step_of(const cutis_compute_kernel *kernel, const patch_arguments *given)
 {
+    if (kernel == &cutis_compute_patch_overlaps && given->rank < 0) return PATCH_STEP_START;
+    // Ranks are launches of one step: what dies with it lives until the last.
+    if (kernel == &cutis_compute_patch_bands &&
+        given->rank + 1 < (int)patches_of(spoiler.run->patches)->rank_count)
+        return PATCH_STEP_START;
     const struct {
         const cutis_compute_kernel *kernel;
         uint32_t step;
     } all[] = {
         { &cutis_compute_patch_joints, PATCH_STEP_JOINTS },
         { &cutis_compute_patch_bands, PATCH_STEP_BANDS },
+        { &cutis_compute_patch_overlaps, PATCH_STEP_BACK },
         { &cutis_compute_patch_cut, PATCH_STEP_BORDER },
         { &cutis_compute_patch_rungs, PATCH_STEP_WELD },
         { &cutis_compute_patch_cut_volume, PATCH_STEP_CUT_VOLUME },
@@ -73,7 +79,7 @@ static cutis_result run_and_spoil(cutis_device *on, const cutis_compute_kernel *
     on->operations = spoiler.real;
     cutis_result result = cutis_compute_run(on, kernel, items, buffers, arguments);
     on->operations = &spoiling;
-    const uint32_t step = last_step_of(kernel);
+    const uint32_t step = last_step_of(kernel, arguments);
     spoiler.launches++;
     if (step && result == CUTIS_OK) spoil_after(step);
     return result;
