@@ -148,36 +148,95 @@ static void list_turns(turning *t, bool fill)
     if (fill) t->bands->mixed_first[t->bands->mixed_count] = (int)t->count;
 }
 
-// Joints that touch the same vertices turn one after the other, the deepest first: a joint's rank
-// is above those of all before it that it shares a vertex with.
+// The faces of a joint that others bend before stand first; volume of the others at rest.
+static void order_faces(const turning *t, uint32_t joint, const int *last)
+{
+    patch_bands *bands = t->bands;
+    patch_band *band = &bands->joints[joint];
+    int *corners = bands->corners + 3 * (size_t)bands->face_first[joint];
+    const size_t faces = bands->face_first[joint + 1] - bands->face_first[joint];
+    pvec centre, x[3];
+    memcpy(&centre, t->body->centres + 3 * (size_t)joint, sizeof centre);
+    for (size_t f = 0; f < faces; f++) {
+        int c[3];
+        memcpy(c, corners + 3 * f, sizeof c);
+        if (last[c[0]] >= 0 || last[c[1]] >= 0 || last[c[2]] >= 0) {
+            memcpy(corners + 3 * f, corners + 3 * (size_t)band->over, sizeof c);
+            memcpy(corners + 3 * (size_t)band->over++, c, sizeof c);
+            continue;
+        }
+        for (int k = 0; k < 3; k++) {
+            memcpy(&x[k], t->body->points + 3 * (size_t)t->parts->welded[c[k]], sizeof *x);
+            x[k] = pvec_minus(x[k], centre);
+        }
+        band->volume += pvec_det(x[0], x[1], x[2]);
+    }
+}
+
+// How the volume over a joint's centre grows with swelling, at rest: of a vertex by the faces
+// around it that the band moves.
+static void find_slopes(const turning *t, uint32_t joint, double *grow)
+{
+    const patch_bands *bands = t->bands;
+    patch_band *band = &bands->joints[joint];
+    const uint32_t first = bands->move_first[joint], end = bands->move_first[joint + 1];
+    for (uint32_t i = first; i < end; i++)
+        grow[bands->moves[i].vertex] =
+            bands->moves[i].kind & PATCH_MOVE_WHOLE ? 0.0 : patch_bump(bands->moves[i].share);
+    for (size_t f = bands->face_first[joint]; f < bands->face_first[joint + 1]; f++) {
+        const int *c = bands->corners + 3 * f;
+        pvec x[3];
+        for (int k = 0; k < 3; k++)
+            memcpy(&x[k], t->body->points + 3 * (size_t)t->parts->welded[c[k]], sizeof *x);
+        const pvec n = pvec_cross(pvec_minus(x[1], x[0]), pvec_minus(x[2], x[0]));
+        for (int k = 0; k < 3; k++) {
+            pvec out;
+            memcpy(&out, t->body->outwards + 3 * (size_t)t->parts->welded[c[k]], sizeof out);
+            const double more = grow[c[k]] * pvec_dot(out, n);
+            band->slope += more;
+            band->slopes = pvec_plus(band->slopes, pvec_times(out, more));
+        }
+    }
+    for (uint32_t i = first; i < end; i++) grow[bands->moves[i].vertex] = 0.0;
+}
+
+// A joint's rank is above those of all before it that it shares a vertex with.
+static void rank_joint(turning *t, uint32_t j, int *last)
+{
+    patch_bands *bands = t->bands;
+    const patch_band_move *moves = bands->moves + bands->move_first[j];
+    const uint32_t count = bands->move_first[j + 1] - bands->move_first[j];
+    const int *corners = bands->corners + 3 * (size_t)bands->face_first[j];
+    const size_t faces = bands->face_first[j + 1] - bands->face_first[j];
+    int rank = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (last[moves[i].vertex] >= rank) rank = last[moves[i].vertex] + 1;
+    for (size_t i = 0; i < 3 * faces; i++)
+        if (last[corners[i]] >= rank) rank = last[corners[i]] + 1;
+    order_faces(t, j, last);
+    for (uint32_t i = 0; i < count; i++) last[moves[i].vertex] = rank;
+    for (size_t i = 0; i < 3 * faces; i++) last[corners[i]] = rank;
+    bands->joints[j].rank = rank;
+    if ((uint32_t)rank >= bands->rank_count) bands->rank_count = (uint32_t)rank + 1;
+}
+
+// Joints that touch the same vertices turn one after the other, the deepest first.
 static cutis_result rank_joints(turning *t)
 {
     const patch_body *body = t->body;
-    patch_bands *bands = t->bands;
     int *last = cutis_arena_alloc(body->arena, t->parts->vertex_count, sizeof *last);
+    double *grow = cutis_arena_zero(body->arena, t->parts->vertex_count, sizeof *grow);
     uint32_t most = 0;
-    if (!last) return cutis_alloc_result(body->context);
+    if (!last || !grow) return cutis_alloc_result(body->context);
     for (uint32_t v = 0; v < t->parts->vertex_count; v++) last[v] = -1;
     for (uint32_t j = 0; j < body->loop_count; j++)
         most = t->depths[j] > most ? t->depths[j] : most;
     for (uint32_t depth = most; depth > 0; depth--)
-        for (uint32_t j = 0; j < body->loop_count; j++) {
-            const patch_band_move *moves = bands->moves + bands->move_first[j];
-            const uint32_t count = bands->move_first[j + 1] - bands->move_first[j];
-            const int *corners = bands->corners + 3 * (size_t)bands->face_first[j];
-            const size_t faces = bands->face_first[j + 1] - bands->face_first[j];
-            int rank = 0;
-            if (t->depths[j] != depth) continue;
-            for (uint32_t i = 0; i < count; i++)
-                if (last[moves[i].vertex] >= rank) rank = last[moves[i].vertex] + 1;
-            for (size_t i = 0; i < 3 * faces; i++)
-                if (last[corners[i]] >= rank) rank = last[corners[i]] + 1;
-            for (uint32_t i = 0; i < count; i++) last[moves[i].vertex] = rank;
-            for (size_t i = 0; i < 3 * faces; i++) last[corners[i]] = rank;
-            bands->joints[j].rank = rank;
-            bands->joints[j].over = rank > 0;
-            if ((uint32_t)rank >= bands->rank_count) bands->rank_count = (uint32_t)rank + 1;
-        }
+        for (uint32_t j = 0; j < body->loop_count; j++)
+            if (t->depths[j] == depth) {
+                rank_joint(t, j, last);
+                find_slopes(t, j, grow);
+            }
     return CUTIS_OK;
 }
 

@@ -37,6 +37,7 @@ typedef struct sharing {
     double *stop;     // per node: distance to where the band must have ended
     double *limit;    // per node and side: how long the band may be
     double *share, *other, *area;
+    uint32_t *list; // nodes of the band
     pvec *slope;
     int32_t *at; // per part vertex: 0 in the band of the joint at hand, 1 beside it, or -1
 } sharing;
@@ -207,28 +208,36 @@ static bool is_between(double share)
     return share > 0.0 && share < 1.0;
 }
 
+// The mean of a node's neighbours.
+static double mean_around(const sharing *s, uint32_t v)
+{
+    const patch_pieces *parts = s->parts;
+    const uint32_t both[2] = { v, (uint32_t)s->copy[v] };
+    double sum = 0.0, count = 0.0;
+    for (int c = 0; c < (s->copy[v] >= 0 ? 2 : 1); c++)
+        for (uint32_t k = parts->ring_first[both[c]]; k < parts->ring_first[both[c] + 1]; k++) {
+            sum += s->share[s->node[parts->ring[k]]];
+            count += 1.0;
+        }
+    return sum / count;
+}
+
 // Geodesic distances over edges are jagged by a few percent.
 static void smooth(const sharing *s)
 {
-    const patch_pieces *parts = s->parts;
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < s->parts->vertex_count; v++)
+        if (s->node[v] == v && s->kind[v] != NODE_OUT && is_between(s->share[v]))
+            s->list[count++] = v;
     for (int pass = 0; pass < SMOOTH_PASSES; pass++) {
-        for (uint32_t v = 0; v < parts->vertex_count; v++) {
-            if (s->node[v] != v || s->kind[v] == NODE_OUT || !is_between(s->share[v])) continue;
-            const uint32_t both[2] = { v, (uint32_t)s->copy[v] };
-            double sum = 0.0, count = 0.0;
-            for (int c = 0; c < (s->copy[v] >= 0 ? 2 : 1); c++)
-                for (uint32_t k = parts->ring_first[both[c]]; k < parts->ring_first[both[c] + 1];
-                     k++, count += 1.0)
-                    sum += s->share[s->node[parts->ring[k]]];
-            s->other[v] = 0.5 * s->share[v] + 0.5 * sum / count;
-        }
-        for (uint32_t v = 0; v < parts->vertex_count; v++)
-            if (s->node[v] == v && s->kind[v] != NODE_OUT && is_between(s->share[v]))
-                s->share[v] = s->other[v];
+        for (uint32_t i = 0; i < count; i++)
+            s->other[i] = 0.5 * s->share[s->list[i]] + 0.5 * mean_around(s, s->list[i]);
+        for (uint32_t i = 0; i < count; i++) s->share[s->list[i]] = s->other[i];
     }
-    for (uint32_t v = 0; v < parts->vertex_count; v++) {
-        if (s->share[v] < SHARE_LEAST) s->share[v] = 0.0;
-        if (s->share[v] > 1.0 - SHARE_LEAST) s->share[v] = 1.0;
+    for (uint32_t i = 0; i < count; i++) {
+        double *share = &s->share[s->list[i]];
+        if (*share < SHARE_LEAST) *share = 0.0;
+        if (*share > 1.0 - SHARE_LEAST) *share = 1.0;
     }
 }
 
@@ -307,8 +316,6 @@ static cutis_result add_faces(const sharing *s, uint32_t joint)
 {
     const patch_pieces *parts = s->parts;
     patch_bands *out = s->out;
-    pvec centre, x[3];
-    memcpy(&centre, s->body->centres + 3 * (size_t)joint, sizeof centre);
     out->face_first[joint] = (uint32_t)out->face_count;
     for (uint32_t f = 0; f < s->body->face_count; f++) {
         const uint32_t *v = parts->faces + 3 * (size_t)f, part = parts->vertex_part[v[0]];
@@ -318,15 +325,12 @@ static cutis_result add_faces(const sharing *s, uint32_t joint)
             return cutis_alloc_result(s->body->context);
         for (int k = 0; k < 3; k++) {
             out->corners[3 * out->face_count + (size_t)k] = (int)v[k];
-            memcpy(&x[k], s->body->points + 3 * (size_t)parts->welded[v[k]], sizeof *x);
-            x[k] = pvec_minus(x[k], centre);
             if (s->at[v[k]] >= 0 || s->sides[part] != 1 || part == s->body->loops[joint].child)
                 continue;
             s->at[v[k]] = 1;
             TRY(add_item(s, joint, v[k], 1.0, pvec_make(0, 0, 0)));
         }
         out->face_count++;
-        out->joints[joint].volume += pvec_det(x[0], x[1], x[2]);
     }
     return CUTIS_OK;
 }
@@ -383,9 +387,11 @@ static cutis_result allocate(const patch_body *body, size_t count, sharing *s)
     s->limit = cutis_arena_alloc(arena, 2 * count, sizeof *s->limit);
     s->slope = cutis_arena_alloc(arena, count, sizeof *s->slope);
     s->at = cutis_arena_alloc(arena, count, sizeof *s->at);
+    s->list = cutis_arena_alloc(arena, count, sizeof *s->list);
     double **const reals[] = { &s->far, &s->stop, &s->share, &s->other, &s->area };
     bool good = out->face_first && out->joints && out->tree && out->loop_counts && s->node &&
-                s->origin && s->copy && s->sides && s->kind && s->limit && s->slope && s->at;
+                s->origin && s->copy && s->sides && s->kind && s->limit && s->slope && s->at &&
+                s->list;
     for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) {
         *reals[k] = cutis_arena_alloc(arena, count, sizeof **reals[k]);
         good = good && *reals[k];

@@ -62,87 +62,79 @@ FN pvec patch_soft_shift(GLOBAL const patch_joint *j, int side, double share)
     return side ? pvec_times(j->back, share - 1.0) : pvec_times(j->offset, share);
 }
 
-/// A vertex on its way through its turns: where it is, its outward direction and normal, and two
-/// directions along the surface.
-STRUCT(patch_way)
-{
-    pvec point, outwards, normal, a, b;
-};
-
-// Two directions across a unit vector.
+// A direction across a unit vector.
 FN pvec patch_across(pvec n)
 {
     return MAGNITUDE(n.x) < 0.6 ? pvec_make(0.0, n.z, -n.y) : pvec_make(-n.z, 0.0, n.x);
 }
 
-// Derivatives go with the point: a direction d takes (slope . d) of how the point moves with its
-// share, which is u before the turn and `shift` after it.
-FN pvec patch_turned_along(patch_soft s, pvec d, pvec u, double rate, double down)
+/// A vertex on its way through its turns: where it is, all turns together, and two directions along
+/// the surface, turned back to rest.
+STRUCT(patch_way)
 {
-    return pvec_times(patch_soft_turned(s, pvec_plus(d, pvec_times(u, rate))), down);
-}
+    pvec point;
+    pquat turn; // of any length
+    pvec a, b;
+};
 
-// One of the turns of a vertex; rest: its outward direction at rest, and its directions there.
-FN void patch_make_turn(patch_work w, GLOBAL const patch_turn *turn, pvec rest, pvec rest_a,
-                        pvec rest_b, int normals, patch_way *way)
+// One of the turns of a vertex. Directions d along the surface go with it: they take (slope . d) of
+// how the point moves with its share. rest: directions at rest; out: outwards there.
+FN void patch_make_turn(patch_work w, GLOBAL const patch_turn *turn, pvec out, pvec rest_a,
+                        pvec rest_b, patch_way *way)
 {
     int joint = turn->joint / 2, side = turn->joint % 2;
     GLOBAL const patch_joint *j = work_joint(w) + joint;
-    pvec centre = body_joint_centre(w)[joint];
-    double share = turn->share, swell = 4.0 * j->swell * patch_outer(j->inner, rest);
+    pvec centre = body_joint_centre(w)[joint], y = pvec_minus(way->point, centre);
+    double share = turn->share, part = side ? share - 1.0 : share;
+    double swell = 4.0 * j->swell * patch_outer(j->inner, out);
+    double rate_a = pvec_dot(turn->slope, rest_a), rate_b = pvec_dot(turn->slope, rest_b);
     patch_soft s = patch_soft_of(j, side, share);
     double down = 1.0 / s.size;
-    pvec y = pvec_plus(pvec_minus(way->point, centre),
-                       pvec_times(way->outwards, swell * share * (1.0 - share)));
-    way->point = pvec_plus(centre, pvec_times(patch_soft_turned(s, y), down));
-    if (normals) {
-        double rate_a = pvec_dot(turn->slope, rest_a), rate_b = pvec_dot(turn->slope, rest_b);
-        pvec u = pvec_plus(pvec_times(pvec_cross(s.axis, y), 2.0 * down),
-                           pvec_times(way->outwards, swell * (1.0 - 2.0 * share)));
-        way->a = patch_turned_along(s, way->a, u, rate_a, down);
-        way->b = patch_turned_along(s, way->b, u, rate_b, down);
+    pquat back = pquat_make(way->turn.w, -way->turn.x, -way->turn.y, -way->turn.z);
+    if (swell * share * (1.0 - share) != 0.0)
+        y = pvec_plus(y, pvec_times(pquat_turned(way->turn, out), swell * share * (1.0 - share)));
+    if (rate_a != 0.0 || rate_b != 0.0) {
+        pvec u = pvec_times(pvec_cross(s.axis, y), 2.0 * down);
         if (j->shifted) {
-            pvec shift = side ? j->back : j->offset;
-            way->a = pvec_plus(way->a, pvec_times(shift, rate_a));
-            way->b = pvec_plus(way->b, pvec_times(shift, rate_b));
+            patch_soft undo = patch_soft_of(j, 0, share);
+            undo.along = -undo.along;
+            u = pvec_plus(u, pvec_times(patch_soft_turned(undo, j->offset), down));
         }
-        way->normal = pvec_times(patch_soft_turned(s, way->normal), down);
+        u = pvec_plus(pquat_turned(back, u), pvec_times(out, swell * (1.0 - 2.0 * share)));
+        way->a = pvec_plus(way->a, pvec_times(u, rate_a));
+        way->b = pvec_plus(way->b, pvec_times(u, rate_b));
     }
-    way->outwards = pvec_times(patch_soft_turned(s, way->outwards), down);
+    way->point = pvec_plus(centre, pvec_times(patch_soft_turned(s, y), down));
     if (j->shifted) way->point = pvec_plus(way->point, patch_soft_shift(j, side, share));
+    double whole = side ? 1.0 - share : share;
+    way->turn = pquat_times(pquat_make(1.0 + whole * (j->soft.w - 1.0), part * j->soft.x,
+                                       part * j->soft.y, part * j->soft.z),
+                            way->turn);
 }
 
-// A vertex that several joints bend, turn after turn. @return the number of turns that were made
-FN int patch_make_turns(patch_work w, int v, int normals, patch_way *way)
+// Normal of a vertex that several joints bend: across both directions; where the surface folds, no
+// further from the turned normal than a band of one joint.
+FN pvec patch_mixed_normal(patch_work w, int v)
 {
     int mixed = PATCH_BAND_MIXED - body_vertex_band(w)[v], made = 0;
     int end = body_mixed_first(w)[mixed + 1];
-    pvec rest = body_vertex_outwards(w)[v];
-    way->point = body_vertex_point(w)[v];
-    way->outwards = rest;
-    way->normal = body_vertex_normal(w)[v];
-    pvec a = patch_across(way->normal), b = pvec_cross(way->normal, a);
-    way->a = a;
-    way->b = b;
+    pvec n = body_vertex_normal(w)[v], a = patch_across(n), b = pvec_cross(n, a);
+    patch_way way;
+    way.point = body_vertex_point(w)[v];
+    way.turn = pquat_make(1, 0, 0, 0);
+    way.a = a;
+    way.b = b;
     for (int k = body_mixed_first(w)[mixed]; k < end; k++) {
         GLOBAL const patch_turn *turn = body_turn(w) + k;
         if (!work_joint(w)[turn->joint / 2].softly) continue;
-        patch_make_turn(w, turn, rest, a, b, normals, way);
+        patch_make_turn(w, turn, body_vertex_outwards(w)[v], a, b, &way);
         made++;
     }
-    return made;
-}
-
-// Across both directions; where the surface folds, no further from the turned normal than a band of
-// one joint.
-FN pvec patch_mixed_normal(patch_work w, int v)
-{
-    patch_way way;
-    if (!patch_make_turns(w, v, 1, &way)) return body_vertex_normal(w)[v];
-    pvec n = pvec_cross(way.a, way.b), rest = patch_across(body_vertex_normal(w)[v]);
-    double least = PATCH_UNFOLD * pvec_dot(rest, rest), along = pvec_dot(n, way.normal);
-    if (along < least) n = pvec_plus(n, pvec_times(way.normal, least - along));
-    return pvec_unit(n);
+    if (!made) return n;
+    pvec bent = pvec_cross(way.a, way.b);
+    double least = PATCH_UNFOLD * pvec_dot(a, a), along = pvec_dot(bent, n);
+    if (along < least) bent = pvec_plus(bent, pvec_times(n, least - along));
+    return pvec_unit(pquat_turned(way.turn, bent));
 }
 
 // By the inverse transpose of the band's derivative: turn (1 + u slope^T), u how y moves with the

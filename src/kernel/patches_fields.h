@@ -59,10 +59,13 @@ STRUCT(patch_cut_shape)
 /// The band in which a joint bends softly.
 STRUCT(patch_band)
 {
-    double volume; // six times that of its faces at rest, over the centre
+    double volume; // six times that of its faces at rest, over the centre; of those that others
+                   // bend before, nothing
+    double slope;  // how that grows with swelling at rest, without regard to what is pressed
+    pvec slopes;   // what pressing takes of it, along the inner side
     int there;
     int rank; // joints of one rank share no vertex, and those of less come before it
-    int over; // others bend some of its vertices before
+    int over; // faces that others bend before: they stand first
 };
 
 /// One of several turns of a vertex: 2 joint + side, the share, and its gradient.
@@ -275,7 +278,7 @@ enum patch_count {
 #define PATCH_WORK_FIELDS(F)                                                                       \
     F(matrix, double, 12, PARTS, PARTS, SOURCES) /* part to world */                               \
     F(joint, patch_joint, 1, JOINTS, JOINTS, REPORT)                                               \
-    F(swell_sum, double, 4 * TEAM_PARTS, JOINTS, BANDS, BANDS)                                     \
+    F(swell_sum, double, TEAM_PARTS, JOINTS, BANDS, BANDS)                                         \
     /* vertices */                                                                                 \
     F(soft_point, pvec, 1, VERTICES, START, SOURCES) /* of bands: where it is in rest space */     \
     F(soft_out, pvec, 1, VERTICES, START, BANDS)     /* of several joints: its direction */        \

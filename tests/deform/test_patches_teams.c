@@ -178,6 +178,7 @@ static void teams_of_lanes_make_the_frames_of_one_lane(void **state)
     }
     patch_case_band = CUTIS_PATCH_BAND_GIRTH;
     compare(&biped, CUTIS_PATCH_CUT);
+    compare(&quadruped, CUTIS_PATCH_CUT);
     patch_case_band = CUTIS_PATCH_BAND_NONE;
     print_message("%u teams\n", teams_run);
 }
