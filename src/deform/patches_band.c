@@ -100,8 +100,6 @@ static void add_above(turning *t, uint32_t v)
     if (top->share < 1.0) {
         add_move(t, j, PATCH_MOVE_MIXED | PATCH_MOVE_CHILD, top->share);
         add_turn(t, j, 1, top->share, &top->slope);
-    } else {
-        add_turn(t, j, 1, 1.0, NULL);
     }
     if (t->fill) t->bands->mixed_undo[t->bands->mixed_count] = (int)t->count;
     for (; steps > 0; steps--) {

@@ -38,6 +38,7 @@ typedef struct sharing {
     double *limit;    // per node and side: how long the band may be
     double *share, *other, *area;
     uint32_t *list; // nodes of the band
+    double most;    // length of the band on a side, as the joint's girth wants it
     pvec *slope;
     int32_t *at; // per part vertex: 0 in the band of the joint at hand, 1 beside it, or -1
 } sharing;
@@ -147,7 +148,7 @@ static bool find_limits(const sharing *s, uint32_t joint, int side, double most)
         for (uint32_t p = 0; p < s->body->part_count && pass == 1 && good; p++)
             if (s->sides[p] == side && s->out->loop_counts[p] == 1)
                 good = start(&heap, s->stop, tip_of(s, p));
-        good = good && march(s, &heap, 2.0 * most, s->stop);
+        good = good && march(s, &heap, 3.0 * most, s->stop);
         lower_limits(s, joint, side, pass ? STOP_TIP : STOP_BRANCH);
     }
     cutis_heap_release(&heap);
@@ -167,16 +168,23 @@ static bool find_distances(const sharing *s, uint32_t joint, double most)
     }
     good = good && march(s, &heap, 2.0 * most, s->far);
     cutis_heap_release(&heap);
-    for (size_t v = 0; v < 2 * (size_t)s->parts->vertex_count; v++) s->limit[v] = most;
+    for (size_t v = 0; v < 2 * (size_t)s->parts->vertex_count; v++) s->limit[v] = 2.0 * most;
     return good && find_limits(s, joint, 0, most) && find_limits(s, joint, 1, most);
+}
+
+// How long the band is at a vertex on a side: as the girth wants, and what is missing on the other.
+static double length_of(const sharing *s, uint32_t v, int side)
+{
+    const double other = fmax(s->limit[2 * (size_t)s->origin[v] + (size_t)(1 - side)], 0.0);
+    const double wanted = s->most + fmax(s->most - other, 0.0);
+    return fmax(fmin(s->limit[2 * (size_t)v + (size_t)side], wanted), 0.0);
 }
 
 // The share of the loop where a vertex is nearest to it: by how long the band is there on both
 // sides, so that bends go on evenly over the loop.
 static double loop_share(const sharing *s, uint32_t v)
 {
-    const double *limit = s->limit + 2 * (size_t)s->origin[v];
-    const double parent = fmax(limit[0], 0.0), child = fmax(limit[1], 0.0);
+    const double parent = length_of(s, s->origin[v], 0), child = length_of(s, s->origin[v], 1);
     return parent + child > 0.0 ? parent / (parent + child) : 0.5;
 }
 
@@ -195,7 +203,8 @@ static void fill_shares(const sharing *s)
         if (s->kind[v] == NODE_LOOP && s->node[v] == v)
             s->share[v] = fmin(fmax(loop_share(s, v), LOOP_LEAST), 1.0 - LOOP_LEAST);
         if (s->kind[v] != NODE_IN) continue;
-        const double length = s->limit[2 * (size_t)v + (size_t)side];
+        if (!(s->far[v] < 2.0 * s->most)) continue;
+        const double length = length_of(s, v, side);
         if (!(s->far[v] < length)) continue;
         const double ease = ease_of(s->far[v] / length);
         const double share = loop_share(s, v);
@@ -335,13 +344,14 @@ static cutis_result add_faces(const sharing *s, uint32_t joint)
     return CUTIS_OK;
 }
 
-static cutis_result share_joint(const sharing *s, uint32_t joint)
+static cutis_result share_joint(sharing *s, uint32_t joint)
 {
     double normal[3], width;
     cutis_patch_loop_plane(s->body, joint, normal, &width);
     find_sides(s, joint);
     find_kinds(s, joint);
-    if (!find_distances(s, joint, BAND_GIRTH * width)) return cutis_alloc_result(s->body->context);
+    s->most = BAND_GIRTH * width;
+    if (!find_distances(s, joint, s->most)) return cutis_alloc_result(s->body->context);
     fill_shares(s);
     smooth(s);
     fill_slopes(s);

@@ -73,43 +73,70 @@ FN pvec patch_across(pvec n)
 STRUCT(patch_way)
 {
     pvec point;
-    pquat turn; // of any length
+    pquat turn;  // of any length
+    double down; // 2 / its square
     pvec a, b;
 };
 
-// One of the turns of a vertex. Directions d along the surface go with it: they take (slope . d) of
-// how the point moves with its share. rest: directions at rest; out: outwards there.
+// x turned by all turns; back: the other way.
+FN pvec patch_way_turned(const patch_way *way, pvec x, int back)
+{
+    pvec u = pvec_make(way->turn.x, way->turn.y, way->turn.z);
+    pvec once = pvec_cross(u, x), twice = pvec_cross(u, once);
+    double along = back ? -way->down * way->turn.w : way->down * way->turn.w;
+    return pvec_make(x.x + along * once.x + way->down * twice.x,
+                     x.y + along * once.y + way->down * twice.y,
+                     x.z + along * once.z + way->down * twice.z);
+}
+
+// One more turn, of a share on a side. Both factors of `size` are those of patch_soft_of.
+FN void patch_way_turn(GLOBAL const patch_joint *j, int side, double share, double size,
+                       patch_way *way)
+{
+    double part = side ? share - 1.0 : share, whole = side ? 1.0 - share : share;
+    way->turn = pquat_times(pquat_make(1.0 + whole * (j->soft.w - 1.0), part * j->soft.x,
+                                       part * j->soft.y, part * j->soft.z),
+                            way->turn);
+    way->down /= size;
+}
+
+// Directions along the surface take of a turn (slope . d) of how the point moves with its share; y:
+// where it is from the centre. out: outwards at rest.
+FN void patch_way_lean(GLOBAL const patch_joint *j, double share, patch_soft s, pvec y, pvec out,
+                       double swell, double rate_a, double rate_b, patch_way *way)
+{
+    double down = 1.0 / s.size;
+    pvec u = pvec_times(pvec_cross(s.axis, y), 2.0 * down);
+    if (j->shifted) {
+        patch_soft undo = patch_soft_of(j, 0, share);
+        undo.along = -undo.along;
+        u = pvec_plus(u, pvec_times(patch_soft_turned(undo, j->offset), down));
+    }
+    u = pvec_plus(patch_way_turned(way, u, 1), pvec_times(out, swell * (1.0 - 2.0 * share)));
+    way->a = pvec_plus(way->a, pvec_times(u, rate_a));
+    way->b = pvec_plus(way->b, pvec_times(u, rate_b));
+}
+
+// One of the turns of a vertex. rest_a, rest_b: directions at rest; out: outwards there.
 FN void patch_make_turn(patch_work w, GLOBAL const patch_turn *turn, pvec out, pvec rest_a,
                         pvec rest_b, patch_way *way)
 {
     int joint = turn->joint / 2, side = turn->joint % 2;
     GLOBAL const patch_joint *j = work_joint(w) + joint;
     pvec centre = body_joint_centre(w)[joint], y = pvec_minus(way->point, centre);
-    double share = turn->share, part = side ? share - 1.0 : share;
-    double swell = 4.0 * j->swell * patch_outer(j->inner, out);
-    double rate_a = pvec_dot(turn->slope, rest_a), rate_b = pvec_dot(turn->slope, rest_b);
+    double share = turn->share;
     patch_soft s = patch_soft_of(j, side, share);
-    double down = 1.0 / s.size;
-    pquat back = pquat_make(way->turn.w, -way->turn.x, -way->turn.y, -way->turn.z);
-    if (swell * share * (1.0 - share) != 0.0)
-        y = pvec_plus(y, pvec_times(pquat_turned(way->turn, out), swell * share * (1.0 - share)));
-    if (rate_a != 0.0 || rate_b != 0.0) {
-        pvec u = pvec_times(pvec_cross(s.axis, y), 2.0 * down);
-        if (j->shifted) {
-            patch_soft undo = patch_soft_of(j, 0, share);
-            undo.along = -undo.along;
-            u = pvec_plus(u, pvec_times(patch_soft_turned(undo, j->offset), down));
-        }
-        u = pvec_plus(pquat_turned(back, u), pvec_times(out, swell * (1.0 - 2.0 * share)));
-        way->a = pvec_plus(way->a, pvec_times(u, rate_a));
-        way->b = pvec_plus(way->b, pvec_times(u, rate_b));
+    if (share < 1.0) { // not followed whole
+        double swell = 4.0 * j->swell * patch_outer(j->inner, out);
+        if (swell != 0.0)
+            y = pvec_plus(y,
+                          pvec_times(patch_way_turned(way, out, 0), swell * share * (1.0 - share)));
+        patch_way_lean(j, share, s, y, out, swell, pvec_dot(turn->slope, rest_a),
+                       pvec_dot(turn->slope, rest_b), way);
     }
-    way->point = pvec_plus(centre, pvec_times(patch_soft_turned(s, y), down));
+    way->point = pvec_plus(centre, pvec_times(patch_soft_turned(s, y), 1.0 / s.size));
     if (j->shifted) way->point = pvec_plus(way->point, patch_soft_shift(j, side, share));
-    double whole = side ? 1.0 - share : share;
-    way->turn = pquat_times(pquat_make(1.0 + whole * (j->soft.w - 1.0), part * j->soft.x,
-                                       part * j->soft.y, part * j->soft.z),
-                            way->turn);
+    patch_way_turn(j, side, share, s.size, way);
 }
 
 // Normal of a vertex that several joints bend: across both directions; where the surface folds, no
@@ -117,24 +144,29 @@ FN void patch_make_turn(patch_work w, GLOBAL const patch_turn *turn, pvec out, p
 FN pvec patch_mixed_normal(patch_work w, int v)
 {
     int mixed = PATCH_BAND_MIXED - body_vertex_band(w)[v], made = 0;
-    int end = body_mixed_first(w)[mixed + 1];
+    int end = body_mixed_first(w)[mixed + 1], undo = body_mixed_undo(w)[mixed];
     pvec n = body_vertex_normal(w)[v], a = patch_across(n), b = pvec_cross(n, a);
     patch_way way;
     way.point = body_vertex_point(w)[v];
     way.turn = pquat_make(1, 0, 0, 0);
+    way.down = 2.0;
     way.a = a;
     way.b = b;
     for (int k = body_mixed_first(w)[mixed]; k < end; k++) {
         GLOBAL const patch_turn *turn = body_turn(w) + k;
-        if (!work_joint(w)[turn->joint / 2].softly) continue;
-        patch_make_turn(w, turn, body_vertex_outwards(w)[v], a, b, &way);
+        GLOBAL const patch_joint *j = work_joint(w) + turn->joint / 2;
+        if (!j->softly) continue;
+        if (k < undo)
+            patch_make_turn(w, turn, body_vertex_outwards(w)[v], a, b, &way);
+        else
+            patch_way_turn(j, 1, 0.0, 1.0, &way);
         made++;
     }
     if (!made) return n;
     pvec bent = pvec_cross(way.a, way.b);
     double least = PATCH_UNFOLD * pvec_dot(a, a), along = pvec_dot(bent, n);
     if (along < least) bent = pvec_plus(bent, pvec_times(n, least - along));
-    return pvec_unit(pquat_turned(way.turn, bent));
+    return pvec_unit(patch_way_turned(&way, bent, 0));
 }
 
 // By the inverse transpose of the band's derivative: turn (1 + u slope^T), u how y moves with the
