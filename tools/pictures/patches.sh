@@ -39,7 +39,7 @@ for finger in index middle ring pinky; do
     fist="$fist${fist:+, }\"${finger}1_l\": {\"rotation\": [0, 0, -0.6, 0.8]}, \"${finger}2_l\": {\"rotation\": [0, 0, -0.6, 0.8]}"
 done
 pose fist "$fist"
-sheet biped_fingers biped biped --pose "$work/fist.json" --focus hand_l --camera 20,35,0.5
+sheet biped_fingers biped biped --pose "$work/fist.json" --focus middle1_l --camera 20,35,0.8
 sheet hound_walk hound hound --clip walk --time 0.3 --camera 50,8
 sheet hound_bend hound hound --clip bend --time 2 --camera 50,8
 sheet hound_bend_behind hound hound --clip bend --time 2 --camera 130,8
