@@ -25,17 +25,18 @@ static void print_text(const cli_app *app, const patch_play *p, const patch_fact
                 f->joint[j], p->reports[j].bend * 180.0 / M_PI);
 }
 
-static void print_json(const patch_play *p, const patch_facts *f, const cutis_bounds *bounds)
+static void print_json(const cli_app *app, const patch_play *p, const patch_facts *f,
+                       const cutis_bounds *bounds)
 {
     json_out json = { .file = stdout };
     emit(&json,
-         "{ method %s vertices %u triangles %u frames %u rest_volume %.17g volume %.17g "
+         "{ method %s band %s vertices %u triangles %u frames %u rest_volume %.17g volume %.17g "
          "volume_variation %g watertight %d euler %.17g boundary_edges %ju self_intersections %ju "
          "intersecting_pairs %ju own_crossings %ju posed_crossings %ju",
-         "patches", p->counts[0], p->counts[1], 1u, p->info.volume, f->volume,
-         100.0 * (f->volume / p->info.volume - 1.0), f->manifold.watertight,
-         (double)f->manifold.euler, f->manifold.boundary_edges, f->crossings.triangle_count,
-         f->crossings.pair_count, f->own, f->posed);
+         "patches", patch_has_bands(app) ? "girth" : "none", p->counts[0], p->counts[1], 1u,
+         p->info.volume, f->volume, 100.0 * (f->volume / p->info.volume - 1.0),
+         f->manifold.watertight, (double)f->manifold.euler, f->manifold.boundary_edges,
+         f->crossings.triangle_count, f->crossings.pair_count, f->own, f->posed);
     emit_bounds(&json, "bounds", *bounds);
     emit(&json, "joints [");
     for (uint32_t j = 0; j < p->info.joint_count; j++) {
@@ -59,6 +60,7 @@ int measure_patches(cli_app *app)
                              .bind = patch_options(app) };
     if (app->operand_count > 1 || option_given(app, OPTION_REST))
         return app_usage(app, "--clip, --pose and --method are for a model alone");
+    TRY(patch_check_options(app));
     if (option_given(app, OPTION_WEIGHTED)) return app_usage(app, "--weighted is for --method sbs");
     TRY(app_read_model(app, path, &model));
     TRY(clip_find(app, path, &model, &options.clip));
@@ -72,7 +74,7 @@ int measure_patches(cli_app *app)
     const cutis_surface surface = patch_play_surface(&p);
     const cutis_bounds bounds = cutis_surface_bounds(&surface);
     if (app->json)
-        print_json(&p, &facts, &bounds);
+        print_json(app, &p, &facts, &bounds);
     else
         print_text(app, &p, &facts);
     return EXIT_GOOD;

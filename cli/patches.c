@@ -30,6 +30,23 @@ cutis_bind_options patch_options(const cli_app *app)
     return options;
 }
 
+bool patch_has_bands(const cli_app *app)
+{
+    const cutis_bind_options options = patch_options(app);
+    const bool keep = options.patch_fill == CUTIS_PATCH_FILL_DEFAULT ||
+                      options.patch_fill == CUTIS_PATCH_FILL_KEEP;
+    return options.patch_band == CUTIS_PATCH_BAND_GIRTH &&
+           options.patch_removal == CUTIS_PATCH_CUT && keep;
+}
+
+int patch_check_options(cli_app *app)
+{
+    const bool girth = option_given(app, OPTION_BAND) && option_choice(app, OPTION_BAND) == 0;
+    if (girth && !patch_has_bands(app))
+        return app_usage(app, "--band girth goes with --remove cut and --fill keep alone");
+    return EXIT_GOOD;
+}
+
 int patch_play_open(cli_app *app, const char *path, const cutis_model *model, cutis_device *device,
                     const play_options *options, patch_play *out)
 {

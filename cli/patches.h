@@ -21,8 +21,12 @@ typedef struct patch_play {
     double seconds; ///< spent in cutis_deform
 } patch_play;
 
-/// The binding that --remove and --fill ask for.
+/// The binding that --remove, --fill and --band ask for.
 cutis_bind_options patch_options(const cli_app *app);
+/// Does it bend in bands? Only what would be cut and kept does.
+bool patch_has_bands(const cli_app *app);
+/// --band girth beside what it would do nothing for is a wrong use.
+int patch_check_options(cli_app *app);
 /// Clip, pose file and binding of the options; on failure nothing is left to close.
 int patch_play_open(cli_app *app, const char *path, const cutis_model *model, cutis_device *device,
                     const play_options *options, patch_play *out);

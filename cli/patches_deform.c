@@ -39,7 +39,7 @@ static int check_options(cli_app *app)
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
         if (option_given(app, OTHERS[i]))
             return app_usage(app, "--%s is not for --method patches", cli_options[OTHERS[i]].name);
-    return EXIT_GOOD;
+    return patch_check_options(app);
 }
 
 static int check_output(cli_app *app, patch_job *job)
@@ -265,10 +265,38 @@ static cutis_result triangulate_local(cli_app *app, patch_job *job)
     return result;
 }
 
+// A part that is less than a hundredth as long as the largest, or turned inside out. The volume of
+// the whole need not show it.
+static int check_parts(cli_app *app, const patch_job *job)
+{
+    const patch_play *p = &job->play;
+    const uint32_t count = p->info.part_count;
+    OWN_MEMORY cutis_mat34 *palette = calloc(count, sizeof *palette);
+    OWN_MEMORY double *sizes = calloc(count, sizeof *sizes);
+    if (!palette || !sizes) return app_fail_text(app, "%s: not enough memory", job->path);
+    TRY(app_result(app, job->path, cutis_binding_palette(p->patches, p->transforms, palette)));
+    double most = 0.0;
+    for (uint32_t i = 0; i < count; i++) {
+        const float *m = palette[i].m;
+        sizes[i] = m[0] * ((double)m[5] * m[10] - (double)m[6] * m[9]) -
+                   m[1] * ((double)m[4] * m[10] - (double)m[6] * m[8]) +
+                   m[2] * ((double)m[4] * m[9] - (double)m[5] * m[8]);
+        most = fmax(most, fabs(sizes[i]));
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (!(sizes[i] > 1e-6 * most))
+            return app_fail_text(app,
+                                 "%s: this pose turns part %s inside out or shrinks it to nothing "
+                                 "(%g of its volume): nothing is written",
+                                 job->path, cutis_patches_part_name(p->patches, i), sizes[i]);
+    return EXIT_GOOD;
+}
+
 // A mesh that a printer can make: closed, and its faces look outwards.
 static int check_shell(cli_app *app, patch_job *job)
 {
     patch_facts *f = &job->facts;
+    TRY(check_parts(app, job));
     TRY(patch_facts_make(app, job->path, &job->play, f));
     if (f->manifold.watertight && f->volume > 0.0) return EXIT_GOOD;
     return app_fail_text(
@@ -321,9 +349,7 @@ static void report(cli_app *app, const patch_job *job)
     uint32_t frames = job->end - job->first;
     if (!removal) removal = "cut";
     if (!fill) fill = strcmp(removal, "box") == 0 ? "reduced" : "keep";
-    // Only what would be cut and kept bends in bands instead (docs/spec/patches.md B0).
-    const bool bands = option_choice(app, OPTION_BAND) == 0 && strcmp(removal, "cut") == 0 &&
-                       strcmp(fill, "keep") == 0;
+    const bool bands = patch_has_bands(app);
     char names[8192];
     sink_names(job->output, job->first, frames, names, sizeof names);
     app_say(app,
@@ -347,10 +373,11 @@ static void report(cli_app *app, const patch_job *job)
     if (!app->json) return;
     json_out json = { .file = stdout };
     emit(&json,
-         "{ file %s output %s method %s remove %s fill %s fixed %d frames %u vertices_max %u "
+         "{ file %s output %s method %s band %s remove %s fill %s fixed %d frames %u vertices_max "
+         "%u "
          "triangles_max %u volume_variation %g",
-         job->path, job->output, "patches", removal, fill, job->fixed, frames, job->vertices_max,
-         job->triangles_max, job->variation);
+         job->path, job->output, "patches", bands ? "girth" : "none", removal, fill, job->fixed,
+         frames, job->vertices_max, job->triangles_max, job->variation);
     if (job->shell)
         emit(&json,
              "watertight %d pieces %u volume %.17g self_intersections %ju own_crossings %ju "

@@ -110,9 +110,10 @@ const verb_row cli_verbs[] = {
       "as long as the limb is thick; --band none moves every part rigidly and closes each joint by a patch made for the frame.\n"
       "Vertices and triangles may differ from frame to frame: .obj, .ply and .stl are numbered, a .glb has a mesh for every\n"
       "frame and a clip that shows them one by one. --fixed keeps the model's vertices and triangles, for arrays and morph\n"
-      "targets, and says what that costs. One frame as .stl, .obj or .ply is a shell for printing: closed, or nothing is written\n"
+      "targets, and says what that costs. One frame as .stl, .obj or .ply is a shell for printing: closed, no part\n"
+      "turned inside out or shrunk to nothing, or nothing is written\n"
       "(not looked at with --fixed and --triangulate local).\n"
-      "JSON keys of patches: file, output, method, remove, fill, fixed, frames, vertices_max, triangles_max,\n"
+      "JSON keys of patches: file, output, method, band, remove, fill, fixed, frames, vertices_max, triangles_max,\n"
       "volume_variation, seconds; one .stl, .obj or .ply also watertight, pieces, volume, self_intersections, own_crossings,\n"
       "posed_crossings (as measure counts them); --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
       { COMMON, READING, RUNNING, WRITING, BIT(CLIP), BIT(POSE), BIT(METHOD), BIT(CAGE_POSES),
@@ -141,13 +142,13 @@ const verb_row cli_verbs[] = {
       "curvature_median {part}, bounds {min, max}, diagonal, curvature {mean_rms, mean_max},\n"
       "edge_stretch_rms, per_frame [{frame, volume, volume_variation, position_rms, position_max, normal_rms}].\n"
       "What cannot be known (no triangles) is null.\n"
-      "--method patches has vertices of its own: JSON keys method, vertices, triangles, frames, rest_volume, volume,\n"
+      "--method patches has vertices of its own: JSON keys method, band, vertices, triangles, frames, rest_volume, volume,\n"
       "volume_variation, watertight, euler, boundary_edges, self_intersections, intersecting_pairs, bounds, own_crossings\n"
       "(triangles that cross another one around the same joint: its two parts and the patches of these), posed_crossings (the\n"
       "others: a hand through a thigh), joints [{part, bend, twist, triangles, volume_left, crossings}], degrees.\n"
       "JSON keys of --plot: file, joint, plots [path], degrees, ways [{name, volume, curvature, patch}]: in % of rest,\n"
       "patch in degrees, an entry per bend.\n",
-      { COMMON, READING, RUNNING, BIT(REST), BIT(CLIP), BIT(TIME), BIT(POSE), BIT(METHOD), BIT(WEIGHTED),
+      { COMMON, READING, RUNNING, BIT(REST), BIT(CLIP), BIT(TIME), BIT(POSE), BIT(METHOD), BIT(REMOVE), BIT(FILL), BIT(BAND), BIT(WEIGHTED),
           BIT(PLOT), BIT(JOINT), BIT(FORCE) },
       "cutis measure biped.glb\tvolume, closedness and curvature at rest\n"
       "cutis measure biped.glb --clip bend --time 1 --method dqs\tthe same in a pose\n"

@@ -262,6 +262,11 @@ static int check_options(cli_app *app)
         return app_usage(app, "--time goes with --clip");
     if (option_given(app, OPTION_WEIGHTED) && !option_given(app, OPTION_METHOD))
         return app_usage(app, "--weighted is for --method sbs");
+    const bool patched = option_given(app, OPTION_METHOD) &&
+                         option_choice(app, OPTION_METHOD) == CUTIS_METHOD_PATCHES;
+    if (!patched && (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL) ||
+                     option_given(app, OPTION_BAND)))
+        return app_usage(app, "--remove, --fill and --band are for --method patches");
     return app_device_options(app, &device);
 }
 

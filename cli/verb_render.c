@@ -216,5 +216,6 @@ int verb_render(cli_app *app)
     if (!patched && (option_given(app, OPTION_REMOVE) || option_given(app, OPTION_FILL) ||
                      option_given(app, OPTION_BAND)))
         return app_usage(app, "--remove, --fill and --band are for the method patches");
+    if (patched) TRY(patch_check_options(app));
     return run_job(app, &job);
 }

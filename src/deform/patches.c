@@ -102,6 +102,8 @@ static void fill_info(patches_binding *binding, const patch_body *body, const pa
     info->triangle_capacity =
         (uint32_t)(body->face_count + n[PATCH_SLOTS] + 2 * n[PATCH_POINTS] + 2 * n[PATCH_RUNGS]);
     info->diagonal = body->diagonal;
+    binding->rank_count = pack->rank_count;
+    binding->mixed_blocks = (uint32_t)((n[PATCH_MIXED] + PATCH_BLOCK - 1) / PATCH_BLOCK);
     binding->vertex_blocks = (uint32_t)n[PATCH_VERTEX_BLOCKS];
     binding->face_blocks = (uint32_t)n[PATCH_FACE_BLOCKS];
     binding->rest_blocks = (uint32_t)((n[PATCH_RESTS] + PATCH_BLOCK - 1) / PATCH_BLOCK);

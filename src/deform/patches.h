@@ -25,7 +25,8 @@ typedef struct patch_body {
     const uint32_t *weld; ///< per output vertex: welded vertex
     uint32_t vertex_count, face_count, part_count, loop_count;
     double *points;    ///< 3 per welded vertex
-    double *normals;   ///< the same
+    double *normals;   ///< the same: the file's, if it has them
+    double *outwards;  ///< the same: of the faces around it
     uint32_t *faces;   ///< 3 welded vertices each, in the order of the model
     uint32_t *labels;  ///< part of each face
     uint32_t *origins; ///< triangle of the model that it is

@@ -1,270 +1,342 @@
-/// The bands in which joints bend softly (kernel/patches_band.h), made when a body is packed: which
-/// joint bends a vertex, by what share, how that share changes over the surface, and per joint what
-/// its volume depends on. Invariant: bands do not overlap, the two copies of a loop vertex
-/// have the same share, and vertices outside of bands are rigid (docs/spec/patches.md B0).
-#include <math.h>
+/// The bands in which joints bend softly, packed (kernel/patches_band.h): per joint the vertices
+/// and faces that it moves, per vertex the turns that bring it there. Most vertices have one turn;
+/// those with several are listed, with their turns in the order in which they are made
+/// (docs/spec/patches.md B0).
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "deform/patches_pack.h"
 #include "kernel/patches.h"
 
-// Length of a band on one side, in shorter half axes of the loop. A round limb bends by a right
-// angle without a fold from 1.04 on; from 2 on thighs look like hoses.
-static const double BAND_GIRTH = 1.6;
-static const int SMOOTH_PASSES = 16; // geodesic distances over edges are jagged by a few percent
-
-typedef struct banding {
+/// The turns of vertices, while they are counted or filled.
+typedef struct turning {
     const patch_body *body;
     const patch_pieces *parts;
-    patch_work w;
-    int *band;             // per vertex of a part: joint, or -1
-    double *share, *other; // the share of the bend it takes; the same while it is smoothed
-    pvec *slope;           // its gradient
-    int *copy;             // of a loop vertex the one in the other part, or -1
-    patch_band *joints;
-} banding;
+    patch_bands *bands;
+    const uint32_t *first, *list; // items by vertex
+    uint32_t *depths;             // per joint
+    uint32_t count, move_count;
+    uint32_t vertex; // at hand
+    bool fill;       // else they are counted
+} turning;
 
-/// The lists of the packed body.
-typedef struct packed_lists {
-    int *first, *vertex, *face_first, *face;
-} packed_lists;
-
-// How far a vertex is from everything its part must leave alone: other loops, the tip of a leaf.
-static double other_distance(const banding *b, uint32_t part, int entry, uint32_t v)
+static uint32_t depth_of(const turning *t, uint32_t joint)
 {
-    double least = body_part_is_leaf(b->w)[part] ? body_vertex_tip(b->w)[v] : INFINITY;
-    for (int e = body_part_entry(b->w)[part]; e < body_part_entry(b->w)[part + 1]; e++)
-        if (e != entry) least = fmin(least, patch_far_of(b->w, e, (int)v));
-    return least;
+    uint32_t depth = 0;
+    for (int32_t j = (int32_t)joint; j >= 0; j = t->bands->tree[t->body->loops[j].parent]) depth++;
+    return depth;
 }
 
-// How long the band is at a vertex: half way to what it must leave alone, at most.
-static double band_length(const banding *b, uint32_t part, int entry, uint32_t v)
+static void add_turn(turning *t, uint32_t joint, uint32_t side, double share, const pvec *slope)
 {
-    const double own = patch_far_of(b->w, entry, (int)v), step = body_part_step(b->w)[part];
-    const double half = 0.5 * (own + other_distance(b, part, entry, v) - step);
-    return fmin(BAND_GIRTH * body_joint_width(b->w)[body_entry_joint(b->w)[entry]], half);
+    if (t->fill)
+        t->bands->turns[t->count] = (patch_turn){ .joint = (int)(2 * joint + side),
+                                                  .share = share,
+                                                  .slope = slope ? *slope : pvec_make(0, 0, 0) };
+    t->count++;
 }
 
-// Mean length of the band of an entry along its loop.
-static double mean_length(const banding *b, uint32_t joint, int side)
+// A joint's move of the vertex at hand.
+static void add_move(turning *t, uint32_t joint, int kind, double share)
 {
-    const patch_loop *loop = &b->body->loops[joint];
-    const int entry = body_joint_entry(b->w)[2 * joint + side];
-    const uint32_t part = side ? loop->child : loop->parent;
-    double sum = 0.0;
-    for (uint32_t k = 0; k < loop->count; k++) {
-        uint32_t v = b->parts->loop_copies[2 * (size_t)(loop->first + k) + side];
-        sum += fmax(band_length(b, part, entry, v), 0.0) / loop->count;
-    }
-    return sum;
+    patch_bands *bands = t->bands;
+    if (t->fill)
+        bands->moves[bands->move_first[joint + 1]++] =
+            (patch_band_move){ .vertex = (int)t->vertex, .kind = kind, .share = share };
+    else
+        bands->move_first[joint + 2]++;
+    t->move_count++;
 }
 
-// Shares of one side of a joint: `loop_share` on the loop, to 0 (child: 1) where the band ends. A
-// loop vertex that is too near to another loop bends alone.
-static void fill_side(const banding *b, uint32_t joint, int side, double loop_share)
+static const patch_item *item_of(const turning *t, uint32_t v, uint32_t joint)
 {
-    const patch_loop *loop = &b->body->loops[joint];
-    const int entry = body_joint_entry(b->w)[2 * joint + side];
-    const uint32_t part = side ? loop->child : loop->parent;
-    for (uint32_t v = b->parts->vertex_first[part]; v < b->parts->vertex_first[part + 1]; v++) {
-        const double far = patch_far_of(b->w, entry, (int)v);
-        const double length = band_length(b, part, entry, v);
-        const bool on_loop = b->parts->vertex_loop[v] == (int32_t)joint;
-        if (!on_loop && !(far < length)) continue;
-        const double x = on_loop ? 0.0 : far / length, ease = x * (1.25 - 0.25 * x * x * x * x);
-        b->band[v] = (int)joint;
-        b->share[v] = side ? 1.0 - (1.0 - loop_share) * (1.0 - ease) : loop_share * (1.0 - ease);
-    }
+    for (uint32_t k = t->first[v]; k < t->first[v + 1]; k++)
+        if (t->bands->items[t->list[k]].joint == joint) return &t->bands->items[t->list[k]];
+    return NULL;
 }
 
-static bool is_child(const banding *b, uint32_t v, int joint)
+// Joints below a vertex's part turn it first, the deepest of them before the others.
+static void add_below(turning *t, uint32_t v)
 {
-    return b->parts->vertex_part[v] == b->body->loops[joint].child;
-}
-
-// The share of a neighbour: of one that this joint does not bend, that of its part.
-static double share_near(const banding *b, uint32_t v, uint32_t u)
-{
-    const int joint = b->band[v];
-    if (b->band[u] == joint) return b->share[u];
-    return is_child(b, v, joint) ? 1.0 : 0.0;
-}
-
-static void smooth(banding *b)
-{
-    const patch_pieces *parts = b->parts;
-    for (int pass = 0; pass < SMOOTH_PASSES; pass++) {
-        for (uint32_t v = 0; v < parts->vertex_count; v++) {
-            if (b->band[v] < 0) continue;
-            double sum = 0.0, count = 0.0;
-            const uint32_t both[2] = { v, b->copy[v] >= 0 ? (uint32_t)b->copy[v] : v };
-            for (int c = 0; c < (b->copy[v] >= 0 ? 2 : 1); c++) {
-                // The parent's copy first, so that both have the same bits.
-                const uint32_t x =
-                    b->copy[v] >= 0 && is_child(b, v, b->band[v]) ? both[1 - c] : both[c];
-                for (uint32_t k = parts->ring_first[x]; k < parts->ring_first[x + 1]; k++) {
-                    sum += share_near(b, x, parts->ring[k]);
-                    count += 1.0;
-                }
-            }
-            b->other[v] = 0.5 * b->share[v] + 0.5 * sum / count;
+    uint64_t last = UINT64_MAX;
+    for (;;) {
+        const patch_item *next = NULL;
+        uint64_t deepest = 0;
+        for (uint32_t k = t->first[v]; k < t->first[v + 1]; k++) {
+            const patch_item *item = &t->bands->items[t->list[k]];
+            const uint64_t key = ((uint64_t)t->depths[item->joint] << 32) + ~item->joint;
+            if (item->side || key >= last || key <= deepest) continue;
+            deepest = key;
+            next = item;
         }
-        for (uint32_t v = 0; v < parts->vertex_count; v++)
-            if (b->band[v] >= 0) b->share[v] = b->other[v];
+        if (!next) return;
+        last = deepest;
+        add_move(t, next->joint, PATCH_MOVE_MIXED, next->share);
+        add_turn(t, next->joint, 0, next->share, &next->slope);
     }
 }
 
-// Share of a corner of a face as a joint sees it.
-static double corner_share(const banding *b, uint32_t v, int joint)
+// Joints above it, up to the highest that it does not follow whole; then back down to its part.
+static void add_above(turning *t, uint32_t v)
 {
-    if (b->band[v] == joint) return b->share[v];
-    return is_child(b, v, joint) ? 1.0 : 0.0;
+    const uint32_t part = t->parts->vertex_part[v];
+    const patch_item *top = NULL;
+    for (uint32_t k = t->first[v]; k < t->first[v + 1]; k++) {
+        const patch_item *item = &t->bands->items[t->list[k]];
+        if (item->side && (!top || t->depths[item->joint] < t->depths[top->joint])) top = item;
+    }
+    if (!top) return;
+    uint32_t j = (uint32_t)t->bands->tree[part], steps = 0;
+    for (; j != top->joint; j = (uint32_t)t->bands->tree[t->body->loops[j].parent], steps++) {
+        const patch_item *item = item_of(t, v, j);
+        const double share = item ? item->share : 1.0;
+        add_move(t, j,
+                 PATCH_MOVE_MIXED | PATCH_MOVE_CHILD | PATCH_MOVE_ON |
+                     (share < 1.0 ? 0 : PATCH_MOVE_WHOLE),
+                 share);
+        add_turn(t, j, 0, share, item ? &item->slope : NULL);
+    }
+    if (top->share < 1.0) {
+        add_move(t, j, PATCH_MOVE_MIXED | PATCH_MOVE_CHILD, top->share);
+        add_turn(t, j, 1, top->share, &top->slope);
+    }
+    if (t->fill) t->bands->mixed_undo[t->bands->mixed_count] = (int)t->count;
+    for (; steps > 0; steps--) {
+        j = (uint32_t)t->bands->tree[part];
+        for (uint32_t k = 1; k < steps; k++) j = (uint32_t)t->bands->tree[t->body->loops[j].parent];
+        add_turn(t, j, 1, 0.0, NULL);
+    }
 }
 
-// The gradient of a joint's shares over a face, times twice its area.
-// @return twice the area
-static double face_slope(const banding *b, uint32_t f, int joint, pvec *slope)
+// One turn that needs no other to be made and undone?
+static bool is_simple(const turning *t, uint32_t v)
 {
-    const uint32_t *v = b->parts->faces + 3 * (size_t)f;
-    const pvec *points = body_vertex_point(b->w), x = points[v[0]], y = points[v[1]];
-    const pvec z = points[v[2]], n = pvec_cross(pvec_minus(y, x), pvec_minus(z, x));
-    const double twice = pvec_length(n);
-    // n / |n| x (sum of shares times opposite edges)
-    pvec e = pvec_times(pvec_minus(z, y), corner_share(b, v[0], joint));
-    e = pvec_plus(e, pvec_times(pvec_minus(x, z), corner_share(b, v[1], joint)));
-    e = pvec_plus(e, pvec_times(pvec_minus(y, x), corner_share(b, v[2], joint)));
-    *slope = pvec_times(pvec_cross(n, e), twice > 0.0 ? 1.0 / twice : 0.0);
-    return twice;
+    if (t->first[v + 1] - t->first[v] != 1) return false;
+    const patch_item *item = &t->bands->items[t->list[t->first[v]]];
+    return !item->side || t->bands->tree[t->parts->vertex_part[v]] == (int32_t)item->joint;
 }
 
-// Gradients of the shares, from the faces around a vertex by their areas, in both parts.
-static void fill_slopes(const banding *b)
+static void list_vertex(turning *t, uint32_t v)
 {
-    const patch_pieces *parts = b->parts;
-    double *area = b->other;
-    memset(area, 0, parts->vertex_count * sizeof *area);
-    for (uint32_t f = 0; f < b->body->face_count; f++)
+    patch_bands *bands = t->bands;
+    t->vertex = v;
+    if (t->first[v] == t->first[v + 1]) return;
+    if (is_simple(t, v)) {
+        const patch_item *item = &bands->items[t->list[t->first[v]]];
+        add_move(t, item->joint, item->side ? PATCH_MOVE_CHILD : 0, item->share);
+        return;
+    }
+    if (t->fill) {
+        bands->mixed_vertex[bands->mixed_count] = (int)v;
+        bands->mixed_first[bands->mixed_count] = (int)t->count;
+    }
+    add_below(t, v);
+    if (t->fill) bands->mixed_undo[bands->mixed_count] = (int)t->count;
+    add_above(t, v);
+    bands->mixed_count++;
+}
+
+// Count turns and moves, or fill them in.
+static void list_turns(turning *t, bool fill)
+{
+    t->fill = fill;
+    t->count = t->move_count = t->bands->mixed_count = 0;
+    for (uint32_t v = 0; v < t->parts->vertex_count; v++) list_vertex(t, v);
+    if (fill) t->bands->mixed_first[t->bands->mixed_count] = (int)t->count;
+}
+
+// The faces of a joint that others bend before stand first; volume of the others at rest.
+static void order_faces(const turning *t, uint32_t joint, const int *last)
+{
+    patch_bands *bands = t->bands;
+    patch_band *band = &bands->joints[joint];
+    int *corners = bands->corners + 3 * (size_t)bands->face_first[joint];
+    const size_t faces = bands->face_first[joint + 1] - bands->face_first[joint];
+    pvec centre, x[3];
+    memcpy(&centre, t->body->centres + 3 * (size_t)joint, sizeof centre);
+    for (size_t f = 0; f < faces; f++) {
+        int c[3];
+        memcpy(c, corners + 3 * f, sizeof c);
+        if (last[c[0]] >= 0 || last[c[1]] >= 0 || last[c[2]] >= 0) {
+            memcpy(corners + 3 * f, corners + 3 * (size_t)band->over, sizeof c);
+            memcpy(corners + 3 * (size_t)band->over++, c, sizeof c);
+            continue;
+        }
         for (int k = 0; k < 3; k++) {
-            const uint32_t v = parts->faces[3 * (size_t)f + k];
-            pvec slope;
-            if (b->band[v] < 0) continue;
-            area[v] += face_slope(b, f, b->band[v], &slope);
-            b->slope[v] = pvec_plus(b->slope[v], slope);
+            memcpy(&x[k], t->body->points + 3 * (size_t)t->parts->welded[c[k]], sizeof *x);
+            x[k] = pvec_minus(x[k], centre);
         }
-    for (uint32_t v = 0; v < parts->vertex_count; v++) {
-        if (b->band[v] < 0) continue;
-        pvec sum = b->slope[v];
-        double whole = area[v];
-        if (b->copy[v] >= 0 && (uint32_t)b->copy[v] < v) continue; // done with the other
-        if (b->copy[v] >= 0) {
-            sum = pvec_plus(sum, b->slope[b->copy[v]]);
-            whole += area[b->copy[v]];
-        }
-        b->slope[v] = pvec_times(sum, whole > 0.0 ? 1.0 / whole : 0.0);
-        if (b->copy[v] >= 0) b->slope[b->copy[v]] = b->slope[v];
+        band->volume += pvec_det(x[0], x[1], x[2]);
     }
 }
 
-// How many corners of a face the band of a joint moves. Bands of two joints may move one face:
-// where loops are too near.
-static int moved_corners(const banding *b, uint32_t f, int joint)
+// How the volume over a joint's centre grows with swelling, at rest: of a vertex by the faces
+// around it that the band moves.
+static void find_slopes(const turning *t, uint32_t joint, double *grow)
 {
-    const uint32_t *v = b->parts->faces + 3 * (size_t)f;
-    return (b->band[v[0]] == joint) + (b->band[v[1]] == joint) + (b->band[v[2]] == joint);
-}
-
-// Six times the volume of a face at rest over a joint's centre.
-static double face_volume(const banding *b, uint32_t f, uint32_t joint)
-{
-    const pvec centre = body_joint_centre(b->w)[joint], *points = body_vertex_point(b->w);
-    const uint32_t *v = b->parts->faces + 3 * (size_t)f;
-    return pvec_det(pvec_minus(points[v[0]], centre), pvec_minus(points[v[1]], centre),
-                    pvec_minus(points[v[2]], centre));
-}
-
-// Vertices and faces of every band, faces whose corners all are in it first, and the volume of
-// these over the joint's centre at rest.
-static void list_bands(const banding *b, const packed_lists *out)
-{
-    uint32_t vertices = 0, faces = 0;
-    for (uint32_t j = 0; j < b->body->loop_count; j++) {
-        const patch_loop *loop = &b->body->loops[j];
-        patch_band *band = &b->joints[j];
-        out->first[j] = (int)vertices;
-        out->face_first[j] = (int)faces;
-        for (int side = 0; side < 2 && band->there; side++) {
-            const uint32_t part = side ? loop->child : loop->parent;
-            const uint32_t *first = b->parts->vertex_first;
-            for (uint32_t v = first[part]; v < first[part + 1]; v++)
-                if (b->band[v] == (int)j) out->vertex[vertices++] = (int)v;
+    const patch_bands *bands = t->bands;
+    patch_band *band = &bands->joints[joint];
+    const uint32_t first = bands->move_first[joint], end = bands->move_first[joint + 1];
+    for (uint32_t i = first; i < end; i++)
+        grow[bands->moves[i].vertex] =
+            bands->moves[i].kind & PATCH_MOVE_WHOLE ? 0.0 : patch_bump(bands->moves[i].share);
+    for (size_t f = bands->face_first[joint]; f < bands->face_first[joint + 1]; f++) {
+        const int *c = bands->corners + 3 * f;
+        pvec x[3];
+        for (int k = 0; k < 3; k++)
+            memcpy(&x[k], t->body->points + 3 * (size_t)t->parts->welded[c[k]], sizeof *x);
+        const pvec n = pvec_cross(pvec_minus(x[1], x[0]), pvec_minus(x[2], x[0]));
+        for (int k = 0; k < 3; k++) {
+            pvec out;
+            memcpy(&out, t->body->outwards + 3 * (size_t)t->parts->welded[c[k]], sizeof out);
+            const double more = grow[c[k]] * pvec_dot(out, n);
+            band->slope += more;
+            band->slopes = pvec_plus(band->slopes, pvec_times(out, more));
         }
-        for (int pass = 0; pass < 4 && band->there; pass++) { // inner ones, then the others
-            const uint32_t part = pass % 2 ? loop->child : loop->parent;
-            const uint32_t *first = b->parts->face_first;
-            for (uint32_t f = first[part]; f < first[part + 1]; f++) {
-                const int corners = moved_corners(b, f, (int)j);
-                if (corners == 0 || (corners == 3) != (pass < 2)) continue;
-                out->face[faces++] = (int)f;
-                band->inner += corners == 3;
-                band->volume += face_volume(b, f, j);
+    }
+    for (uint32_t i = first; i < end; i++) grow[bands->moves[i].vertex] = 0.0;
+}
+
+// A joint's rank is above those of all before it that it shares a vertex with.
+static void rank_joint(turning *t, uint32_t j, int *last)
+{
+    patch_bands *bands = t->bands;
+    const patch_band_move *moves = bands->moves + bands->move_first[j];
+    const uint32_t count = bands->move_first[j + 1] - bands->move_first[j];
+    const int *corners = bands->corners + 3 * (size_t)bands->face_first[j];
+    const size_t faces = bands->face_first[j + 1] - bands->face_first[j];
+    int rank = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (last[moves[i].vertex] >= rank) rank = last[moves[i].vertex] + 1;
+    for (size_t i = 0; i < 3 * faces; i++)
+        if (last[corners[i]] >= rank) rank = last[corners[i]] + 1;
+    order_faces(t, j, last);
+    for (uint32_t i = 0; i < count; i++) last[moves[i].vertex] = rank;
+    for (size_t i = 0; i < 3 * faces; i++) last[corners[i]] = rank;
+    bands->joints[j].rank = rank;
+    if ((uint32_t)rank >= bands->rank_count) bands->rank_count = (uint32_t)rank + 1;
+}
+
+// Joints that touch the same vertices turn one after the other, the deepest first.
+static cutis_result rank_joints(turning *t)
+{
+    const patch_body *body = t->body;
+    int *last = cutis_arena_alloc(body->arena, t->parts->vertex_count, sizeof *last);
+    double *grow = cutis_arena_zero(body->arena, t->parts->vertex_count, sizeof *grow);
+    uint32_t most = 0;
+    if (!last || !grow) return cutis_alloc_result(body->context);
+    for (uint32_t v = 0; v < t->parts->vertex_count; v++) last[v] = -1;
+    for (uint32_t j = 0; j < body->loop_count; j++)
+        most = t->depths[j] > most ? t->depths[j] : most;
+    for (uint32_t depth = most; depth > 0; depth--)
+        for (uint32_t j = 0; j < body->loop_count; j++)
+            if (t->depths[j] == depth) {
+                rank_joint(t, j, last);
+                find_slopes(t, j, grow);
             }
-        }
-    }
-    out->first[b->body->loop_count] = (int)vertices;
-    out->face_first[b->body->loop_count] = (int)faces;
-}
-
-static void pair_copies(banding *b)
-{
-    for (uint32_t v = 0; v < b->parts->vertex_count; v++) b->copy[v] = -1;
-    for (uint32_t i = 0; i < b->body->loop_count; i++)
-        for (uint32_t k = 0; k < b->body->loops[i].count; k++) {
-            const uint32_t *c = b->parts->loop_copies + 2 * (size_t)(b->body->loops[i].first + k);
-            b->copy[c[0]] = (int)c[1];
-            b->copy[c[1]] = (int)c[0];
-        }
-}
-
-static void fill_bands(banding *b)
-{
-    for (uint32_t j = 0; j < b->body->loop_count; j++) {
-        const double parent = mean_length(b, j, 0), child = mean_length(b, j, 1);
-        const double share = parent + child > 0.0 ? parent / (parent + child) : 0.5;
-        b->joints[j].there = !b->body->loops[j].seam;
-        for (int side = 0; side < 2 && b->joints[j].there; side++) fill_side(b, j, side, share);
-    }
-}
-
-cutis_result cutis_patch_pack_bands(const patch_body *body, const patch_pieces *parts,
-                                    const patch_pack *pack, bool wanted)
-{
-    char *const packed = pack->body;
-    const patch_places *at = &pack->arguments.at;
-    const size_t count = parts->vertex_count;
-    banding b = { .body = body,
-                  .parts = parts,
-                  .w = patch_work_of(packed, NULL, &pack->arguments, 0),
-                  .band = (void *)(packed + PATCH_UNIT * (size_t)at->body_vertex_band),
-                  .share = (void *)(packed + PATCH_UNIT * (size_t)at->body_vertex_share),
-                  .slope = (void *)(packed + PATCH_UNIT * (size_t)at->body_vertex_slope),
-                  .joints = (void *)(packed + PATCH_UNIT * (size_t)at->body_joint_band) };
-    const packed_lists lists = {
-        .first = (void *)(packed + PATCH_UNIT * (size_t)at->body_band_first),
-        .vertex = (void *)(packed + PATCH_UNIT * (size_t)at->body_band_vertex),
-        .face_first = (void *)(packed + PATCH_UNIT * (size_t)at->body_band_face_first),
-        .face = (void *)(packed + PATCH_UNIT * (size_t)at->body_band_face)
-    };
-    b.other = cutis_arena_alloc(body->arena, count, sizeof *b.other);
-    b.copy = cutis_arena_alloc(body->arena, count, sizeof *b.copy);
-    if (!b.other || !b.copy) return cutis_alloc_result(body->context);
-    for (size_t v = 0; v < count; v++) b.band[v] = -1;
-    if (!wanted) return CUTIS_OK;
-    pair_copies(&b);
-    fill_bands(&b);
-    smooth(&b);
-    fill_slopes(&b);
-    list_bands(&b, &lists);
     return CUTIS_OK;
+}
+
+static cutis_result make_turns(turning *t)
+{
+    patch_bands *bands = t->bands;
+    cutis_arena *arena = t->body->arena;
+    const size_t joints = t->body->loop_count;
+    bands->move_first = cutis_arena_zero(arena, joints + 2, sizeof *bands->move_first);
+    if (!bands->move_first) return cutis_alloc_result(t->body->context);
+    list_turns(t, false);
+    bands->turn_count = t->count;
+    bands->move_count = t->move_count;
+    for (size_t j = 2; j < joints + 2; j++) bands->move_first[j] += bands->move_first[j - 1];
+    const size_t mixed = bands->mixed_count + (size_t)1;
+    bands->mixed_vertex = cutis_arena_alloc(arena, mixed, sizeof *bands->mixed_vertex);
+    bands->mixed_first = cutis_arena_alloc(arena, mixed, sizeof *bands->mixed_first);
+    bands->mixed_undo = cutis_arena_alloc(arena, mixed, sizeof *bands->mixed_undo);
+    bands->turns = cutis_arena_alloc(arena, bands->turn_count + (size_t)1, sizeof *bands->turns);
+    bands->moves = cutis_arena_alloc(arena, bands->move_count + (size_t)1, sizeof *bands->moves);
+    if (!bands->mixed_vertex || !bands->mixed_first || !bands->mixed_undo || !bands->turns ||
+        !bands->moves)
+        return cutis_alloc_result(t->body->context);
+    list_turns(t, true);
+    return rank_joints(t);
+}
+
+cutis_result cutis_patch_bands_turn(const patch_body *body, const patch_pieces *parts,
+                                    patch_bands *bands)
+{
+    cutis_arena *arena = body->arena;
+    const size_t vertices = parts->vertex_count;
+    uint32_t *first = cutis_arena_zero(arena, vertices + 2, sizeof *first);
+    uint32_t *list = cutis_arena_alloc(arena, bands->item_count + 1, sizeof *list);
+    turning t = { .body = body, .parts = parts, .bands = bands, .first = first, .list = list };
+    t.depths = cutis_arena_alloc(arena, body->loop_count + (size_t)1, sizeof *t.depths);
+    if (!first || !list || !t.depths) return cutis_alloc_result(body->context);
+    for (uint32_t j = 0; j < body->loop_count; j++) t.depths[j] = depth_of(&t, j);
+    for (size_t i = 0; i < bands->item_count; i++) first[bands->items[i].vertex + 2]++;
+    for (size_t v = 2; v < vertices + 2; v++) first[v] += first[v - 1];
+    for (size_t i = 0; i < bands->item_count; i++)
+        list[first[bands->items[i].vertex + 1]++] = (uint32_t)i;
+    return make_turns(&t);
+}
+
+// Array of the body, to be filled.
+#define FILL(pack, name)                                                                           \
+    ((void *)((pack)->body + PATCH_UNIT * (size_t)(pack)->arguments.at.body_##name))
+
+static void copy(void *to, const void *from, size_t bytes)
+{
+    if (bytes > 0) memcpy(to, from, bytes);
+}
+
+// Corners of the faces of a joint: the move of a vertex, or -1 - vertex.
+static void fill_corners(const patch_bands *bands, uint32_t joint, int *at, int *out)
+{
+    for (uint32_t i = bands->move_first[joint]; i < bands->move_first[joint + 1]; i++)
+        if (!(bands->moves[i].kind & PATCH_MOVE_WHOLE)) at[bands->moves[i].vertex] = (int)i;
+    for (size_t i = 3 * (size_t)bands->face_first[joint];
+         i < 3 * (size_t)bands->face_first[joint + 1]; i++)
+        out[i] = at[bands->corners[i]] >= 0 ? at[bands->corners[i]] : -1 - bands->corners[i];
+    for (uint32_t i = bands->move_first[joint]; i < bands->move_first[joint + 1]; i++)
+        at[bands->moves[i].vertex] = -1;
+}
+
+static void fill_vertices(const patch_bands *bands, const patch_pack *pack)
+{
+    int *band = FILL(pack, vertex_band);
+    double *share = FILL(pack, vertex_share);
+    pvec *slope = FILL(pack, vertex_slope);
+    for (size_t i = 0; i < bands->item_count; i++) {
+        const patch_item *item = &bands->items[i];
+        band[item->vertex] = (int)(2 * item->joint + item->side);
+        share[item->vertex] = item->share;
+        slope[item->vertex] = item->slope;
+    }
+    for (uint32_t m = 0; m < bands->mixed_count; m++)
+        band[bands->mixed_vertex[m]] = PATCH_BAND_MIXED - (int)m;
+}
+
+void cutis_patch_pack_bands(const patch_body *body, const patch_pieces *parts,
+                            const patch_bands *bands, const patch_pack *pack)
+{
+    int *band = FILL(pack, vertex_band), *vertex = FILL(pack, move_vertex);
+    int *kind = FILL(pack, move_kind), *face_first = FILL(pack, band_face_first);
+    double *share = FILL(pack, move_share);
+    for (size_t v = 0; v < parts->vertex_count; v++) band[v] = -1; // none; while corners are found
+    for (uint32_t j = 0; j < body->loop_count; j++)
+        fill_corners(bands, j, band, FILL(pack, band_face));
+    fill_vertices(bands, pack);
+    for (size_t i = 0; i < bands->move_count; i++) {
+        vertex[i] = bands->moves[i].vertex;
+        kind[i] = bands->moves[i].kind;
+        share[i] = bands->moves[i].share;
+    }
+    const size_t joints = body->loop_count + (size_t)1;
+    copy(FILL(pack, joint_band), bands->joints, body->loop_count * sizeof *bands->joints);
+    copy(FILL(pack, band_first), bands->move_first, joints * sizeof *bands->move_first);
+    copy(face_first, bands->face_first, joints * sizeof *bands->face_first);
+    copy(FILL(pack, mixed_vertex), bands->mixed_vertex, bands->mixed_count * sizeof(int));
+    copy(FILL(pack, mixed_undo), bands->mixed_undo, bands->mixed_count * sizeof(int));
+    copy(FILL(pack, mixed_first), bands->mixed_first, (bands->mixed_count + 1) * sizeof(int));
+    copy(FILL(pack, turn), bands->turns, bands->turn_count * sizeof *bands->turns);
 }

@@ -8,7 +8,7 @@
 typedef struct patches_binding {
     cutis_binding base;
     cutis_patches_info info;
-    uint32_t node_count, vertex_blocks, face_blocks, rest_blocks;
+    uint32_t node_count, vertex_blocks, face_blocks, rest_blocks, mixed_blocks, rank_count;
     patch_arguments arguments;
     cutis_buffer *body;
     cutis_patches_joint *joints;

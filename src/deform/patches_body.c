@@ -174,23 +174,31 @@ static bool file_normals(const patch_body *body)
     return true;
 }
 
+static void make_unit(double *normals, size_t count)
+{
+    for (size_t i = 0; i < count; i += 3) {
+        double *n = normals + i, l = v3_length(v3_of(n));
+        for (int k = 0; k < 3; k++) n[k] = l > 0.0 ? n[k] / l : k == 2;
+    }
+}
+
+// What a frame shows, and what bands swell along: a file's normals may be anything.
 static cutis_result vertex_normals(patch_body *body)
 {
     size_t count = 3 * (size_t)body->vertex_count;
     body->normals = cutis_arena_zero(body->arena, count, sizeof *body->normals);
     if (!body->normals) return cutis_alloc_result(body->context);
-    bool given = file_normals(body);
-    if (!given) memset(body->normals, 0, count * sizeof *body->normals);
-    for (uint32_t f = 0; f < body->face_count && !given; f++) {
+    body->outwards = cutis_arena_zero(body->arena, count, sizeof *body->outwards);
+    if (!body->outwards) return cutis_alloc_result(body->context);
+    for (uint32_t f = 0; f < body->face_count; f++) {
         const uint32_t *v = body->faces + 3 * (size_t)f;
         vec3 n = v3_normal_of(body->points + 3 * (size_t)v[0], body->points + 3 * (size_t)v[1],
                               body->points + 3 * (size_t)v[2]);
-        for (int i = 0; i < 3; i++) v3_sum(body->normals + 3 * (size_t)v[i], n);
+        for (int i = 0; i < 3; i++) v3_sum(body->outwards + 3 * (size_t)v[i], n);
     }
-    for (size_t i = 0; i < count; i += 3) {
-        double *n = body->normals + i, l = v3_length(v3_of(n));
-        for (int k = 0; k < 3; k++) n[k] = l > 0.0 ? n[k] / l : k == 2;
-    }
+    if (!file_normals(body)) memcpy(body->normals, body->outwards, count * sizeof *body->normals);
+    make_unit(body->normals, count);
+    make_unit(body->outwards, count);
     return CUTIS_OK;
 }
 

@@ -1,6 +1,7 @@
-/// Frames of the blending patches: eleven launches, one after the other, for all instances of a
-/// batch at once. Invariant: between the first launch and the last nothing comes back to the host;
-/// counts and reports are read afterwards, and only by those who want them.
+/// Frames of the blending patches: a dozen launches and one for every rank of bands, one after the
+/// other, for all instances of a batch at once. Invariant: between the first launch and the last
+/// nothing comes back to the host; counts and reports are read afterwards, and only by those who
+/// want them.
 #include "deform/patches_binding.h"
 
 #include <string.h>
@@ -101,14 +102,29 @@ typedef struct frame {
         if (launched != CUTIS_OK) return launched;                                                 \
     } while (0)
 
+// Bands, rank after rank of the joints that share vertices.
+static cutis_result bend(frame *f)
+{
+    const uint32_t joints = f->count * f->binding->info.joint_count;
+    const uint32_t blocks = f->count * f->binding->mixed_blocks;
+    f->arguments.rank = -1;
+    if (blocks > 0) RUN(patch_overlaps, blocks);
+    for (uint32_t rank = 0; rank < f->binding->rank_count; rank++) {
+        f->arguments.rank = (int)rank;
+        RUN(patch_bands, joints);
+    }
+    if (blocks > 0) RUN(patch_overlaps, blocks);
+    return CUTIS_OK;
+}
+
 // Everything up to where samples stand: what a new topology and the old one begin with.
-static cutis_result solve(const frame *f)
+static cutis_result solve(frame *f)
 {
     const uint32_t parts = f->count * f->binding->info.part_count;
     const uint32_t joints = f->count * f->binding->info.joint_count;
     RUN(patch_parts, parts, .palette = f->w->palette);
     RUN(patch_joints, joints);
-    RUN(patch_bands, joints);
+    TRY(bend(f));
     RUN(patch_cut, parts);
     RUN(patch_rungs, joints);
     RUN(patch_cut_volume, parts);
@@ -314,10 +330,11 @@ cutis_result cutis_patches_prepare(const cutis_binding *base, cutis_workspace *w
                                    const cutis_deform_call *call, cutis_stage_batch *batch)
 {
     static const cutis_compute_kernel *const always[] = {
-        &cutis_compute_patch_parts,    &cutis_compute_patch_joints, &cutis_compute_patch_bands,
-        &cutis_compute_patch_cut,      &cutis_compute_patch_rungs,  &cutis_compute_patch_cut_volume,
-        &cutis_compute_patch_solve,    &cutis_compute_patch_count,  &cutis_compute_patch_sum,
-        &cutis_compute_patch_vertices, &cutis_compute_patch_faces,  &cutis_compute_patch_strips,
+        &cutis_compute_patch_parts,      &cutis_compute_patch_joints,   &cutis_compute_patch_bands,
+        &cutis_compute_patch_overlaps,   &cutis_compute_patch_cut,      &cutis_compute_patch_rungs,
+        &cutis_compute_patch_cut_volume, &cutis_compute_patch_solve,    &cutis_compute_patch_count,
+        &cutis_compute_patch_sum,        &cutis_compute_patch_vertices, &cutis_compute_patch_faces,
+        &cutis_compute_patch_strips,
     };
     const bool origins = cutis_output_wanted(call, CUTIS_OUTPUT_ORIGINS);
     const bool sources = cutis_output_wanted(call, CUTIS_OUTPUT_SOURCE_VERTICES);

@@ -59,7 +59,7 @@ static uint32_t slot_capacity(const packing *p, uint32_t entry)
 }
 
 // How many there are of everything.
-static cutis_result count_all(packing *p)
+static cutis_result count_all(packing *p, const patch_bands *bands)
 {
     const patch_body *body = p->body;
     const patch_pieces *parts = p->parts;
@@ -88,6 +88,11 @@ static cutis_result count_all(packing *p)
     n[PATCH_FACE_BLOCKS] = (body->face_count + PATCH_BLOCK - 1ull) / PATCH_BLOCK;
     n[PATCH_CONICS] = PATCH_CONIC_STEPS + 1;
     n[PATCH_RESTS] = body->output_count;
+    n[PATCH_MOVES] = bands->move_count;
+    n[PATCH_BAND_FACES] = bands->face_count;
+    n[PATCH_MIXED] = bands->mixed_count;
+    n[PATCH_MIXED_1] = bands->mixed_count + 1ull;
+    n[PATCH_TURNS] = bands->turn_count;
     for (int k = 0; k < PATCH_COUNTS; k++) // indices are ints
         if (n[k] > INT32_MAX / 4)
             return cutis_fail(body->context, CUTIS_LIMIT_EXCEEDED,
@@ -126,6 +131,7 @@ static void fill_topology(packing *p)
     fill_ints(FILL(p, face_joined), parts->face_joined, 3 * n[PATCH_FACES]);
     int32_t *origin = FILL(p, face_origin), *file = FILL(p, vertex_file);
     pvec *point = FILL(p, vertex_point), *normal = FILL(p, vertex_normal);
+    pvec *outwards = FILL(p, vertex_outwards);
     for (size_t f = 0; f < body->face_count; f++)
         origin[f] = (int32_t)body->origins[parts->face_origin[f]];
     for (size_t v = 0; v < parts->vertex_count; v++) {
@@ -133,6 +139,7 @@ static void fill_topology(packing *p)
         file[v] = (int32_t)body->files[welded];
         memcpy(&point[v], body->points + 3 * welded, sizeof *point);
         memcpy(&normal[v], body->normals + 3 * welded, sizeof *normal);
+        memcpy(&outwards[v], body->outwards + 3 * welded, sizeof *outwards);
     }
 }
 
@@ -283,17 +290,16 @@ static vec3 unit(vec3 v)
     return length > 0.0 ? v3_divide(v, length) : v3(0, 1, 0);
 }
 
-// Plane of a loop by least squares, its normal towards the child, and its shorter half axis.
-static void fit_plane(const packing *p, uint32_t joint, double *normal, double *width)
+void cutis_patch_loop_plane(const patch_body *body, uint32_t joint, double *normal, double *width)
 {
-    const patch_loop *loop = &p->body->loops[joint];
-    const uint32_t *at = p->body->loop_vertices + loop->first;
+    const patch_loop *loop = &body->loops[joint];
+    const uint32_t *at = body->loop_vertices + loop->first;
     double mean[3] = { 0 }, square[6] = { 0 }, values[3], vectors[9], area[3] = { 0 };
     for (uint32_t i = 0; i < loop->count; i++)
-        for (int k = 0; k < 3; k++) mean[k] += p->body->points[3 * (size_t)at[i] + k] / loop->count;
+        for (int k = 0; k < 3; k++) mean[k] += body->points[3 * (size_t)at[i] + k] / loop->count;
     for (uint32_t i = 0; i < loop->count; i++) {
-        const double *x = p->body->points + 3 * (size_t)at[i];
-        const double *y = p->body->points + 3 * (size_t)at[(i + 1) % loop->count];
+        const double *x = body->points + 3 * (size_t)at[i];
+        const double *y = body->points + 3 * (size_t)at[(i + 1) % loop->count];
         double a[3];
         v3_put(v3_sub(v3_of(x), v3_of(mean)), a);
         v3_sum(area, v3_cross(v3_of(a), v3_sub(v3_of(y), v3_of(mean))));
@@ -356,7 +362,7 @@ static void fill_joints(packing *p)
     for (uint32_t j = 0; j < body->loop_count; j++) {
         const patch_loop *loop = &body->loops[j];
         memcpy(&centre[j], body->centres + 3 * (size_t)j, sizeof *centre);
-        fit_plane(p, j, &plane[j].x, &width[j]);
+        cutis_patch_loop_plane(body, j, &plane[j].x, &width[j]);
         fit_limb(p, j, &plane[j].x, &limb[j].x);
         fill_shifts(p, j);
         step[j] = 0.5 * (p->parts->shapes[loop->parent].step + p->parts->shapes[loop->child].step);
@@ -415,21 +421,33 @@ static cutis_result place_all(packing *p)
     return p->out->body ? CUTIS_OK : cutis_alloc_result(body->context);
 }
 
+static cutis_result fill_all(packing *p, const patch_bands *bands)
+{
+    TRY(list_entries(p));
+    TRY(count_all(p, bands));
+    TRY(place_all(p));
+    fill_topology(p);
+    fill_entries(p);
+    fill_joint_ranges(p);
+    fill_joints(p);
+    fill_parts(p);
+    fill_conics(p);
+    TRY(fill_distances(p));
+    p->out->arguments.mixed_count = (int)bands->mixed_count;
+    p->out->rank_count = bands->rank_count;
+    cutis_patch_pack_bands(p->body, p->parts, bands, p->out);
+    return cutis_patch_pack_rest(p->body, p->parts, p->out);
+}
+
 cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *parts, int box,
                                    int fill, bool band, patch_pack *out)
 {
     packing p = { .body = body, .parts = parts, .out = out };
+    patch_bands bands;
     *out = (patch_pack){ .arguments = { .box = box, .fill = fill } };
-    TRY(list_entries(&p));
-    TRY(count_all(&p));
-    TRY(place_all(&p));
-    fill_topology(&p);
-    fill_entries(&p);
-    fill_joint_ranges(&p);
-    fill_joints(&p);
-    fill_parts(&p);
-    fill_conics(&p);
-    TRY(fill_distances(&p));
-    TRY(cutis_patch_pack_bands(body, parts, out, band));
-    return cutis_patch_pack_rest(body, parts, out);
+    cutis_result result = cutis_patch_bands_make(body, parts, band, &bands);
+    if (result == CUTIS_OK) result = cutis_patch_bands_turn(body, parts, &bands);
+    if (result == CUTIS_OK) result = fill_all(&p, &bands);
+    cutis_patch_bands_release(body, &bands);
+    return result;
 }

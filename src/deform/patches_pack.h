@@ -11,7 +11,38 @@ typedef struct patch_pack {
     unsigned body_units;
     uint64_t counts[PATCH_COUNTS];
     patch_arguments arguments; ///< without the capacities of outputs
+    uint32_t rank_count;       ///< of joints whose bands overlap
 } patch_pack;
+
+/// A vertex in the band of a joint: what it takes of that joint's bend.
+typedef struct patch_item {
+    uint32_t joint, vertex, side; ///< side: its part's, 1 the child's
+    double share;                 ///< 1: beside the band
+    pvec slope;                   ///< the gradient of the share
+} patch_item;
+
+/// What a joint does to a vertex: its place, PATCH_MOVE_..., and the share.
+typedef struct patch_band_move {
+    int vertex, kind;
+    double share;
+} patch_band_move;
+
+/// The bands of all joints. Items and faces are in the order of the joints.
+typedef struct patch_bands {
+    patch_item *items;
+    int *corners; ///< 3 per face that a joint moves: vertices
+    size_t item_count, item_room, face_count, corner_room;
+    uint32_t *face_first; ///< per joint, + 1
+    patch_band *joints;
+    int32_t *tree;          ///< per part: the joint whose child it is, or -1
+    uint32_t *loop_counts;  ///< per part
+    patch_band_move *moves; ///< what joints do to vertices, in the order of the joints
+    uint32_t *move_first;
+    uint32_t move_count, rank_count;
+    int *mixed_vertex, *mixed_first, *mixed_undo; ///< vertices with several turns
+    uint32_t mixed_count, turn_count;
+    patch_turn *turns;
+} patch_bands;
 
 /// @param box 1: the paper's removal; @param fill patch_fill_kind; @param band joints bend softly.
 /// The body lies in its arena.
@@ -23,10 +54,21 @@ cutis_result cutis_patch_pack_make(const patch_body *body, const patch_pieces *p
 cutis_result cutis_patch_pack_rest(const patch_body *body, const patch_pieces *parts,
                                    const patch_pack *pack);
 
+/// Plane of a loop by least squares, its normal towards the child, and its shorter half axis.
+void cutis_patch_loop_plane(const patch_body *body, uint32_t joint, double *normal, double *width);
+
+// patches_share.c
+/// Shares of all joints; not `wanted`: none. Released whether that worked or not.
+cutis_result cutis_patch_bands_make(const patch_body *body, const patch_pieces *parts, bool wanted,
+                                    patch_bands *out);
+void cutis_patch_bands_release(const patch_body *body, patch_bands *bands);
+
 // patches_band.c
-/// The bands in which joints bend softly, when all else is filled; not `wanted`: none.
-cutis_result cutis_patch_pack_bands(const patch_body *body, const patch_pieces *parts,
-                                    const patch_pack *pack, bool wanted);
+/// The turns of vertices that several joints bend.
+cutis_result cutis_patch_bands_turn(const patch_body *body, const patch_pieces *parts,
+                                    patch_bands *bands);
+void cutis_patch_pack_bands(const patch_body *body, const patch_pieces *parts,
+                            const patch_bands *bands, const patch_pack *pack);
 
 // patches_places.c: where the arrays of kernel/patches_fields.h lie in the two buffers of a body
 /// A row of the tables, as numbers.

@@ -7,6 +7,7 @@
 #define PATCH_PARTS_BUFFERS(IN, OUT)      IN(char, body) IN(float, palette) OUT(char, work)
 #define PATCH_JOINTS_BUFFERS(IN, OUT)     IN(char, body) OUT(char, work)
 #define PATCH_BANDS_BUFFERS(IN, OUT)      IN(char, body) OUT(char, work)
+#define PATCH_OVERLAPS_BUFFERS(IN, OUT)   IN(char, body) OUT(char, work)
 #define PATCH_CUT_BUFFERS(IN, OUT)        IN(char, body) OUT(char, work)
 #define PATCH_RUNGS_BUFFERS(IN, OUT)      IN(char, body) OUT(char, work)
 #define PATCH_CUT_VOLUME_BUFFERS(IN, OUT) IN(char, body) OUT(char, work)
@@ -46,6 +47,7 @@
     X(patch_parts, PATCH_PARTS_BUFFERS, JOINT, 256, 64, 1, 0)            /* per part */            \
     X(patch_joints, PATCH_JOINTS_BUFFERS, JOINT, 32, 64, 1, 0)           /* per joint */           \
     X(patch_bands, PATCH_BANDS_BUFFERS, BAND, 1, 64, 32, 0)              /* per joint */           \
+    X(patch_overlaps, PATCH_OVERLAPS_BUFFERS, BAND, 8, 64, 32, 0)        /* per block */           \
     X(patch_cut, PATCH_CUT_BUFFERS, BORDER, 1, 128, 32, 72)              /* per part */            \
     X(patch_rungs, PATCH_RUNGS_BUFFERS, RUNG, 1, 64, 16, 96)             /* per joint */           \
     X(patch_cut_volume, PATCH_CUT_VOLUME_BUFFERS, BORDER, 1, 64, 32, 64) /* per part */            \

@@ -59,9 +59,33 @@ STRUCT(patch_cut_shape)
 /// The band in which a joint bends softly.
 STRUCT(patch_band)
 {
-    double volume;    // six times that of its faces at rest, over the centre
-    int there, inner; // inner: faces with all corners in it
+    double volume; // six times that of its faces at rest, over the centre; of those that others
+                   // bend before, nothing
+    double slope;  // how that grows with swelling at rest, without regard to what is pressed
+    pvec slopes;   // what pressing takes of it, along the inner side
+    int there;
+    int rank; // joints of one rank share no vertex, and those of less come before it
+    int over; // faces that others bend before: they stand first
 };
+
+/// One of several turns of a vertex: 2 joint + side, the share, and its gradient.
+STRUCT(patch_turn)
+{
+    double share;
+    pvec slope;
+    int joint;
+};
+
+// vertex_band of a vertex that no band has; of one that has several turns, less its place in the
+// list of those.
+// What a joint does to a vertex.
+#define PATCH_MOVE_CHILD 1  // it is on the child's side
+#define PATCH_MOVE_MIXED 2  // other joints bend it too
+#define PATCH_MOVE_ON    8  // another one above will: it goes on in the parent's rest space
+#define PATCH_MOVE_WHOLE 16 // it follows the child whole
+
+#define PATCH_BAND_NONE  (-1)
+#define PATCH_BAND_MIXED (-2)
 
 /// A joint in this frame.
 STRUCT(patch_joint)
@@ -74,6 +98,8 @@ STRUCT(patch_joint)
     double gained;   // volume that is too much all the same
     double bend_all; // the bend, of bands too
     pvec offset;     // where the centre goes
+    pvec back;       // turned back
+    int shifted;     // is that anywhere?
     pvec axis;       // of the bend, unit
     pquat swing;
     double angle, twist_angle;
@@ -118,7 +144,9 @@ STRUCT(patch_sums)
 enum patch_step {
     PATCH_STEP_PARTS,
     PATCH_STEP_JOINTS,
-    PATCH_STEP_BANDS,
+    PATCH_STEP_START, // vertices that several joints bend, at rest
+    PATCH_STEP_BANDS, // rank after rank
+    PATCH_STEP_BACK,  // vertices that several joints bend, in their parts
     PATCH_STEP_CUT,   // what is removed
     PATCH_STEP_PINCH, // removal by boxes: again and again, with FLOOD, until nothing changes
     PATCH_STEP_FLOOD,
@@ -171,6 +199,11 @@ enum patch_count {
     PATCH_FACE_BLOCKS,
     PATCH_CONICS,
     PATCH_RESTS, // vertices of the model
+    PATCH_MOVES, // of vertices by joints
+    PATCH_BAND_FACES,
+    PATCH_MIXED, // vertices that several joints bend
+    PATCH_MIXED_1,
+    PATCH_TURNS, // of these
     PATCH_COUNTS
 };
 
@@ -204,9 +237,15 @@ enum patch_count {
     F(joint_step, double, 1, JOINTS)  /* sampling length */                                        \
     F(joint_band, patch_band, 1, JOINTS)                                                           \
     F(band_first, int, 1, JOINTS_1) /* of a joint's band the first vertex in this list */          \
-    F(band_vertex, int, 1, VERTICES)                                                               \
+    F(move_vertex, int, 1, MOVES)                                                                  \
+    F(move_kind, int, 1, MOVES) /* PATCH_MOVE_... */                                               \
+    F(move_share, double, 1, MOVES)                                                                \
     F(band_face_first, int, 1, JOINTS_1) /* and the first face that it moves */                    \
-    F(band_face, int, 3, FACES)                                                                    \
+    F(band_face, int, 3, BAND_FACES)     /* corners: move, or -1 - vertex */                       \
+    F(mixed_vertex, int, 1, MIXED)                                                                 \
+    F(mixed_first, int, 1, MIXED_1) /* its first turn */                                           \
+    F(mixed_undo, int, 1, MIXED)    /* the first that leads back to its part */                    \
+    F(turn, patch_turn, 1, TURNS)                                                                  \
     F(loop_vertex, int, 2, PLACES)   /* part vertex in the parent, in the child */                 \
     F(loop_shift, double, 9, PLACES) /* sums of y[i + k] y[i]^T, for every shift k of a loop */    \
     F(vertex_part, int, 1, VERTICES)                                                               \
@@ -215,10 +254,11 @@ enum patch_count {
     F(vertex_file, int, 1, VERTICES)  /* a vertex of the model */                                  \
     F(vertex_point, pvec, 1, VERTICES)                                                             \
     F(vertex_normal, pvec, 1, VERTICES)                                                            \
-    F(vertex_tip, double, 1, VERTICES)   /* of leaves: distance to the tip */                      \
-    F(vertex_band, int, 1, VERTICES)     /* the joint whose band it is in, or -1 */                \
-    F(vertex_share, double, 1, VERTICES) /* what it takes of that joint's bend */                  \
-    F(vertex_slope, pvec, 1, VERTICES)   /* and its gradient */                                    \
+    F(vertex_outwards, pvec, 1, VERTICES) /* normal of the faces around it */                      \
+    F(vertex_tip, double, 1, VERTICES)    /* of leaves: distance to the tip */                     \
+    F(vertex_band, int, 1, VERTICES)      /* 2 joint + side whose band it is in, or < 0 */         \
+    F(vertex_share, double, 1, VERTICES)  /* what it takes of that joint's bend */                 \
+    F(vertex_slope, pvec, 1, VERTICES)    /* and its gradient */                                   \
     F(ring_first, int, 1, VERTICES_1)                                                              \
     F(ring, int, 1, RINGS) /* neighbours counter-clockwise; on a loop from border to border */     \
     F(ring_edge, int, 1, RINGS)                                                                    \
@@ -238,10 +278,12 @@ enum patch_count {
 #define PATCH_WORK_FIELDS(F)                                                                       \
     F(matrix, double, 12, PARTS, PARTS, SOURCES) /* part to world */                               \
     F(joint, patch_joint, 1, JOINTS, JOINTS, REPORT)                                               \
-    F(swell_sum, double, 4 * TEAM_PARTS, JOINTS, BANDS, BANDS)                                     \
+    F(swell_sum, double, TEAM_PARTS, JOINTS, BANDS, BANDS)                                         \
     /* vertices */                                                                                 \
-    F(soft_point, pvec, 1, VERTICES, BANDS, SOURCES) /* of bands: where it is in rest space */     \
-    F(soft_grow, pvec, 1, VERTICES, BANDS, BANDS)    /* where swelling takes it */                 \
+    F(soft_point, pvec, 1, VERTICES, START, SOURCES) /* of bands: where it is in rest space */     \
+    F(soft_out, pvec, 1, VERTICES, START, BANDS)     /* of several joints: its direction */        \
+    F(move_point, pvec, 1, MOVES, BANDS, BANDS)      /* from the centre */                         \
+    F(move_grow, pvec, 1, MOVES, BANDS, BANDS)       /* where swelling takes it */                 \
     F(state, int, 1, VERTICES, CUT, SOURCES)         /* patch_state */                             \
     F(owner, int, 1, VERTICES, CUT, REST)            /* entry that removes it, or -1 */            \
     F(slot, int, 1, VERTICES, CUT, SOURCES)          /* its border slot, or -1 */                  \
@@ -332,6 +374,8 @@ STRUCT(patch_arguments)
     int fill;                           // patch_fill_kind
     int vertex_capacity, face_capacity; // of the outputs, per instance
     int rest_count;                     // vertices of the model
+    int mixed_count;                    // vertices that several joints bend
+    int rank;                           // of the joints that a launch turns
     double diagonal, eps;               // of the rest mesh; removed by less is not removed
     unsigned work_stride;               // units from instance to instance
     patch_stream positions, normals, source_vertices, source_weights; // of vertices

@@ -234,7 +234,7 @@ FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
     patch_swing_twist(q, body_joint_limb(w)[joint], &swing, &twist);
     j->bend_all = patch_turn_angle(swing);
     j->twist_angle = patch_turn_angle(twist);
-    j->softly = near && !still && body_joint_band(w)[joint].there;
+    j->softly = (!near || !still) && body_joint_band(w)[joint].there;
     if (j->softly) swing = pquat_make(1, 0, 0, 0), twist = q;
     j->soft = q;
     j->inner = pvec_cross(pvec_unit(pvec_make(q.x, q.y, q.z)), body_joint_limb(w)[joint]);
@@ -242,6 +242,8 @@ FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
     pquat_put_matrix(q, j->turn);
     pquat_put_matrix(twist, j->twist);
     j->offset = offset;
+    j->back = pvec_turned_back(j->turn, offset);
+    j->shifted = !near;
     j->swing = swing;
     j->moves = !still || !near;
     j->shift = still || j->softly ? 0 : patch_loop_shift(w, joint, j->twist);

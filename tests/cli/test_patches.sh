@@ -5,8 +5,8 @@
 passes "makes an arm" "$CUTIS" synth arm -o "$T/arm.glb"
 passes "one frame as a mesh" "$CUTIS" deform "$T/arm.glb" --clip bend --method patches --frames 30 --json -o "$T/one.obj"
 cp "$T/stdout" "$T/one.json"
-holds "it has the documented keys" "$T/one.json" 'sorted(d) == ["file","fill","fixed","frames","method","notes","output","own_crossings","pieces","posed_crossings","remove","seconds","self_intersections","triangles_max","vertices_max","volume","volume_variation","watertight"]'
-holds "cut and keep are the defaults" "$T/one.json" 'd["remove"] == "cut" and d["fill"] == "keep"'
+holds "it has the documented keys" "$T/one.json" 'sorted(d) == ["band","file","fill","fixed","frames","method","notes","output","own_crossings","pieces","posed_crossings","remove","seconds","self_intersections","triangles_max","vertices_max","volume","volume_variation","watertight"]'
+holds "cut and keep are the defaults" "$T/one.json" 'd["band"] == "girth" and d["remove"] == "cut" and d["fill"] == "keep"'
 holds "an elbow keeps its volume" "$T/one.json" 'abs(d["volume_variation"]) < 0.1'
 passes "measure reads the mesh" "$CUTIS" measure "$T/one.obj" --json
 cp "$T/stdout" "$T/measure.json"
@@ -28,7 +28,7 @@ cp "$T/stdout" "$T/info.json"
 holds "three meshes, one clip with a channel each" "$T/info.json" 'd["meshes"] == 3 and [c["channels"] for c in d["clips"]] == [3]'
 passes "the box removal names its own default" "$CUTIS" deform "$T/arm.glb" --clip bend --method patches --remove box --frames 30 --json -o "$T/box.obj"
 cp "$T/stdout" "$T/box.json"
-holds "it is reduced" "$T/box.json" 'd["fill"] == "reduced" and d["volume_variation"] < 0'
+holds "it is reduced" "$T/box.json" 'd["band"] == "none" and d["fill"] == "reduced" and d["volume_variation"] < 0'
 passes "the paper's triangulation" "$CUTIS" deform "$T/arm.glb" --clip bend --method patches --band none --triangulate local --frames 30 --json -o "$T/local.obj"
 cp "$T/stdout" "$T/local.json"
 holds "it says what it leaves open" "$T/local.json" 'd["open_edges"] > 0'
@@ -59,6 +59,42 @@ holds "thighs cross by the pose" "$T/posed.json" 'd["watertight"] and d["posed_c
 passes "writes the same pose" "$CUTIS" deform "$T/biped.glb" --pose "$T/inwards.json" --method patches -o "$T/posed.obj"
 passes "measures that mesh" "$CUTIS" measure "$T/posed.obj" --json
 holds "it has as many crossings, volume and triangles" "$T/stdout" "(lambda p: d['self_intersections'] == p['self_intersections'] == p['own_crossings'] + p['posed_crossings'] and abs(d['volume'] - p['volume']) < 1e-6 * p['volume'] and d['triangles'] == p['triangles'])(__import__('json').load(open('$T/posed.json')))"
+passes "measures it with rigid parts" "$CUTIS" measure "$T/biped.glb" --pose "$T/inwards.json" --method patches --band none --fill keep --json
+holds "it says so, and has patches" "$T/stdout" 'd["band"] == "none" and any(j["triangles"] > 0 for j in d["joints"])'
+holds "bands have none" "$T/posed.json" 'd["band"] == "girth" and all(j["triangles"] == 0 for j in d["joints"])'
+fails 2 "measure: --band needs patches" "for --method patches" "$CUTIS" measure "$T/arm.glb" --band none
+for other in "--remove box" "--fill mean"; do
+    fails 2 "--band girth beside $other" "goes with --remove cut and --fill keep" "$CUTIS" deform "$T/arm.glb" --method patches --band girth $other -o "$T/out/x.obj"
+done
+fails 2 "render: --band girth beside a box" "goes with --remove cut" "$CUTIS" render "$T/arm.glb" --method patches --band girth --remove box -o "$T/out/x.png"
+
+# A shell has no part inside out or shrunk to nothing, whatever the whole volume says.
+for scale in "-1, 1, 1" "0, 0, 0" "1, 1, 0.0000001"; do
+    echo "{\"joints\": {\"hand_l\": {\"scale\": [$scale]}}}" >"$T/scaled.json"
+    fails 1 "a hand scaled by $scale is no shell" "part hand_l inside out or shrinks" "$CUTIS" deform "$T/biped.glb" --pose "$T/scaled.json" --method patches -o "$T/out/x.stl"
+done
+echo '{"joints": {"hand_l": {"scale": [0.5, 0.5, 0.5]}}}' >"$T/scaled.json"
+passes "a small hand is one" "$CUTIS" deform "$T/biped.glb" --pose "$T/scaled.json" --method patches -o "$T/small.stl"
+
+# Bands swell along the surface, whatever normals a file has: here all look up.
+cat >"$T/up.py" <<'END'
+import json, struct, sys
+data = open(sys.argv[1], 'rb').read()
+size = struct.unpack_from('<I', data, 12)[0]
+doc, body = json.loads(data[20:20 + size]), bytearray(data[28 + size:])
+for mesh in doc['meshes']:
+    for primitive in mesh['primitives']:
+        a = doc['accessors'][primitive['attributes']['NORMAL']]
+        view = doc['bufferViews'][a['bufferView']]
+        at, step = view.get('byteOffset', 0) + a.get('byteOffset', 0), view.get('byteStride', 12)
+        for k in range(a['count']):
+            struct.pack_into('<fff', body, at + k * step, 0, 1, 0)
+open(sys.argv[2], 'wb').write(data[:28 + size] + bytes(body))
+END
+/usr/bin/python3 "$T/up.py" "$T/arm.glb" "$T/up.glb"
+passes "an arm whose normals all look up" "$CUTIS" deform "$T/up.glb" --clip bend --method patches --frames 30 --json -o "$T/up.obj"
+holds "keeps its volume" "$T/stdout" 'abs(d["volume_variation"]) < 0.01'
+
 fails 2 "measure: patches take one model" "for a model alone" "$CUTIS" measure "$T/arm.glb" "$T/arm.glb" --method patches
 
 # The same body with three vertices a triangle of its own: more of them than any frame of patches has.

@@ -36,13 +36,14 @@ class Surface:
     """Triangles with normals at their vertices and a label each; vertices at the same place are one."""
 
     def __init__(self, points, normals, faces, labels):
-        self.points, first, which = np.unique(points.astype(float), axis=0, return_index=True, return_inverse=True)
+        self.raw_faces, self.raw_points = faces, points.astype(float)
+        self.points, self.first, which = np.unique(self.raw_points, axis=0, return_index=True, return_inverse=True)
         which = which.reshape(-1)
         sums = np.zeros_like(self.points)
         np.add.at(sums, which, normals)  # twins across a seam of texture coordinates have the same
         self.faces = which[faces]
         good = (self.faces[:, 0] != self.faces[:, 1]) & (self.faces[:, 1] != self.faces[:, 2]) & (self.faces[:, 2] != self.faces[:, 0])
-        self.faces, self.labels = self.faces[good], labels[good]
+        self.faces, self.labels, self.ids = self.faces[good], labels[good], np.flatnonzero(good)
         corner = self.points[self.faces]
         cross = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
         self.face_normals = unit(cross)
@@ -140,11 +141,22 @@ def turn_of(a, b, along):
     return np.arctan2(np.einsum('ij,ij->i', along, np.cross(a, b)), np.einsum('ij,ij->i', a, b))
 
 
-def borders(frame, chosen, rest, motions, patch_first=0):
+def same_edges(frame, rest, a, b, one, two):
+    """Turns at rest across edges of a frame that has the triangles of the rest frame, in its order; NaN where it has others."""
+    if rest is None or not np.array_equal(frame.raw_faces, rest.raw_faces):
+        return np.full(len(a), np.nan)
+    corner = rest.raw_points[rest.raw_faces]
+    normals = unit(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]))
+    along = unit(rest.raw_points[frame.first[b]] - rest.raw_points[frame.first[a]])
+    return turn_of(normals[frame.ids[one]], normals[frame.ids[two]], along)
+
+
+def borders(frame, chosen, rest, motions, patch_first=0, at_rest=None):
     """Jump and tilt along the borders of a frame.
 
     chosen: of labels (x, y) on both sides of an edge: does it count?  motions: what may bring a part back to rest, (matrix, vector) each; at every
-    point the one counts that leads nearest to the rest surface. patch_first: the first label of patches.
+    point the one counts that leads nearest to the rest surface. patch_first: the first label of patches. at_rest: the frame of the rest pose;
+    one with the same triangles is compared with it edge by edge.
     @return jump, tilt (degrees), their weights (lengths)
     """
     a, b, one, two = frame.edges()
@@ -173,6 +185,8 @@ def borders(frame, chosen, rest, motions, patch_first=0):
     # Between two parts the edge is one of the rest surface, which a soft bend does not lead back to exactly.
     known = rest.edge(back(middle) + t, back(along), length)
     before = np.where(np.isfinite(known) & (np.maximum(x, y) < patch_first), known, before)
+    same = same_edges(frame, at_rest, a, b, one, two)
+    before = np.where(np.isfinite(same), same, before)
     jump = np.abs(turn_of(n, m, along) - before)
     jump = np.minimum(jump, 2 * np.pi - jump)
     tilt = np.zeros(len(a))
@@ -339,6 +353,8 @@ def sweep(cutis, model, angles, only=None):
     with tempfile.TemporaryDirectory() as folder:
         swept, out = os.path.join(folder, 'sweep.glb'), os.path.join(folder, 'frames.glb')
         glb.write(swept)
+        subprocess.run([cutis, 'deform', swept, '--method', 'patches', '-q', '--force', '-o', out], check=True)
+        still = Glb(out).surface(0)
         for first in range(0, len(frames), BATCH):
             end = min(first + BATCH, len(frames))
             subprocess.run([cutis, 'deform', swept, '--clip', 'sweep', '--method', 'patches', '--frames', f'{first}:{end}', '--fps', str(FPS), '-q',
@@ -354,7 +370,7 @@ def sweep(cutis, model, angles, only=None):
                     motions.append((r, centre - r @ centre))
                 count = len(names)
                 chosen = lambda x, y: (np.maximum(x, y) == patch) | ((np.maximum(x, y) < count) & ((x == part) | (y == part)))
-                jump, tilt, length = borders(frame, chosen, nearest, motions, count)
+                jump, tilt, length = borders(frame, chosen, nearest, motions, count, still)
                 patched = int((frame.labels == patch).sum())
                 rows.append((name, angle, jump, tilt, length, 100 * (frame.volume / rest.volume - 1), patched))
     return rows

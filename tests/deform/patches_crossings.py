@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Crossing triangles (`cutis measure`: self_intersections, exact) of patches and of LBS in the same frames of a clip.
+"""Crossing triangles (exact: self_intersections of `cutis deform --json` and `cutis measure`) of patches and of LBS in the same frames of a clip.
 
-    patches_crossings.py CUTIS MODEL.glb CLIP [--twin WEIGHTED.glb] [--frames N]
+    patches_crossings.py CUTIS MODEL.glb CLIP [--twin WEIGHTED.glb] [--frames N] [--json FILE]
 
 N frames spread evenly over the clip (default 12). A twin is the same body with the same clip and smooth weights, for LBS, where MODEL's are rigid.
-Prints crossings frame by frame, in how many frames patches have no more than LBS, and the largest ratio.
+Prints crossings frame by frame (own: at joints, the others are the pose's), in how many frames patches have no more than LBS, the largest ratio,
+and how many frames have none of their own.
 """
 import argparse
 import json
@@ -24,27 +25,30 @@ def main():
     parser.add_argument('clip')
     parser.add_argument('--twin')
     parser.add_argument('--frames', type=int, default=12)
+    parser.add_argument('--json')
     given = parser.parse_args()
     clips = asked([given.cutis, 'info', given.model, '--json'])['clips']
     seconds = next(c['duration'] for c in clips if c['name'] == given.clip)
     last = int(seconds * 30)
     wanted = sorted({last * (2 * k + 1) // (2 * given.frames) for k in range(given.frames)})
-    rows = []
+    patches, own, lbs = [], [], []
     with tempfile.TemporaryDirectory() as folder:
         mesh = os.path.join(folder, 'frame.obj')
         for frame in wanted:
-            row = []
-            for model, method in ((given.model, 'patches'), (given.twin or given.model, 'lbs')):
-                subprocess.run([given.cutis, 'deform', model, '--clip', given.clip, '--frames', str(frame), '--method', method, '-q', '--force', '-o', mesh],
-                               check=True)
-                row.append(asked([given.cutis, 'measure', mesh, '--json'])['self_intersections'])
-            rows.append(row)
-    patches, lbs = [r[0] for r in rows], [r[1] for r in rows]
-    no_more = sum(p <= q for p, q in rows)
-    ratio = max((p / q if q else float('inf') if p else 1.0) for p, q in rows)
-    print(f'{given.clip}: patches {" ".join(map(str, patches))}')
-    print(f'{given.clip}: lbs     {" ".join(map(str, lbs))}')
-    print(f'{given.clip}: no more than LBS in {no_more} of {len(rows)} frames, at most {ratio:.2f} times')
+            one = ['--clip', given.clip, '--frames', str(frame), '--json', '--force', '-o', mesh]
+            facts = asked([given.cutis, 'deform', given.model, '--method', 'patches'] + one)
+            patches.append(facts['self_intersections'])
+            own.append(facts['own_crossings'])
+            asked([given.cutis, 'deform', given.twin or given.model, '--method', 'lbs'] + one)
+            lbs.append(asked([given.cutis, 'measure', mesh, '--json'])['self_intersections'])
+    found = {'patches': patches, 'own': own, 'lbs': lbs, 'frames': len(wanted), 'no_more': sum(p <= q for p, q in zip(patches, lbs)),
+             'ratio': max((p / q if q else float('inf') if p else 1.0) for p, q in zip(patches, lbs)), 'own_none': sum(o == 0 for o in own)}
+    for name in ('patches', 'own', 'lbs'):
+        print(f'{given.clip}: {name:7} {" ".join(map(str, found[name]))}')
+    print(f'{given.clip}: no more than LBS in {found["no_more"]} of {len(wanted)} frames, at most {found["ratio"]:.2f} times; none of its own in {found["own_none"]}')
+    if given.json:
+        with open(given.json, 'w') as f:
+            json.dump(found, f)
 
 
 if __name__ == '__main__':

@@ -19,10 +19,11 @@ static inline patch_sizes patch_sizes_of(const patch_run *r)
     patch_pieces parts;
     patch_pack pack;
     patch_sizes sizes;
+    const bool band = patches_of(r->patches)->rank_count > 0;
     assert_ok(r->context, cutis_patch_body_read(r->model, &arena, &body));
     assert_ok(r->context, cutis_patch_parts_make(&body, &parts));
     assert_ok(r->context, cutis_patch_shapes_make(&body, &parts));
-    assert_ok(r->context, cutis_patch_pack_make(&body, &parts, 0, PATCH_FILL_KEEP, false, &pack));
+    assert_ok(r->context, cutis_patch_pack_make(&body, &parts, 0, PATCH_FILL_KEEP, band, &pack));
     memcpy(sizes.counts, pack.counts, sizeof sizes.counts);
     cutis_arena_release(&arena);
     return sizes;

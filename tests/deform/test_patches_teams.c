@@ -25,12 +25,13 @@ static void team_host_sync(void)
 #define TEAM_HOST 1
 // clang-format off
 #define PATCH_NAMES(X)                                                                             \
-    X(bands) X(cut) X(rungs) X(cut_volume) X(solve) X(count) X(sum) X(vertices) X(faces) X(strips) \
+    X(bands) X(overlaps) X(cut) X(rungs) X(cut_volume) X(solve) X(count) X(sum) X(vertices) X(faces) X(strips) \
     X(vertex_sources) X(joint_sources) X(origins) X(no_origins) X(rest)
 // clang-format on
 #define cutis_compute_patch_parts          team_patch_parts
 #define cutis_compute_patch_joints         team_patch_joints
 #define cutis_compute_patch_bands          team_patch_bands
+#define cutis_compute_patch_overlaps       team_patch_overlaps
 #define cutis_compute_patch_cut            team_patch_cut
 #define cutis_compute_patch_rungs          team_patch_rungs
 #define cutis_compute_patch_cut_volume     team_patch_cut_volume
@@ -177,6 +178,7 @@ static void teams_of_lanes_make_the_frames_of_one_lane(void **state)
     }
     patch_case_band = CUTIS_PATCH_BAND_GIRTH;
     compare(&biped, CUTIS_PATCH_CUT);
+    compare(&quadruped, CUTIS_PATCH_CUT);
     patch_case_band = CUTIS_PATCH_BAND_NONE;
     print_message("%u teams\n", teams_run);
 }

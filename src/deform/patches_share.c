@@ -1,0 +1,432 @@
+/// Shares of the bends of joints, made when a body is packed (docs/spec/patches.md B0): a field
+/// over the surface for every joint, 0 on its parent's side, 1 on its child's, in between over a
+/// band that is as long as the joint is thick and goes on over other joints of its limb.
+///
+/// Invariant: copies of a vertex in two parts have the same shares, unless they are of a seam;
+/// shares are 0 or 1 at seams and in limbs that branch off.
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "deform/patches_pack.h"
+#include "geometry/heap.h"
+#include "kernel/patches.h"
+
+// Length of a band on one side, in shorter half axes of the loop. A round limb bends by a right
+// angle without a fold from 1.04 on; much longer, thighs look like hoses.
+static const double BAND_GIRTH = 1.8;
+// How far a band goes on the way to where a limb branches off or a seam is, and to a limb's tip.
+static const double STOP_BRANCH = 0.9, STOP_TIP = 0.8;
+static const int SMOOTH_PASSES = 24; // geodesic distances over edges are jagged by a few percent
+static const double SHARE_LEAST =
+    1e-4;                              // below it is none: a right angle moves by 2e-4 of the girth
+static const double LOOP_LEAST = 1e-3; // a loop is in the band, wherever that ends
+
+enum node_kind { NODE_OUT, NODE_IN, NODE_FIXED, NODE_LOOP };
+
+typedef struct sharing {
+    const patch_body *body;
+    const patch_pieces *parts;
+    patch_bands *out;
+    uint32_t *node;   // per part vertex: the one that stands for it and for its copy
+    int32_t *copy;    // per part vertex: the other one of a joint's loop, or -1
+    int32_t *sides;   // per part: its side of the joint at hand, -1: a limb that branches off
+    uint8_t *kind;    // per node
+    double *far;      // per node: distance to the loop
+    uint32_t *origin; // and the node of the loop that is nearest
+    double *stop;     // per node: distance to where the band must have ended
+    double *limit;    // per node and side: how long the band may be
+    double *share, *other, *area;
+    uint32_t *list; // nodes of the band
+    double most;    // length of the band on a side, as the joint's girth wants it
+    pvec *slope;
+    int32_t *at; // per part vertex: 0 in the band of the joint at hand, 1 beside it, or -1
+} sharing;
+
+static int32_t side_of(const sharing *s, uint32_t v)
+{
+    const int32_t side = s->sides[s->parts->vertex_part[v]];
+    return side >= 0 || s->copy[v] < 0 ? side : s->sides[s->parts->vertex_part[s->copy[v]]];
+}
+
+// Which parts are on which side of a joint: its child's limb, and the parts above it.
+static void find_sides(const sharing *s, uint32_t joint)
+{
+    const patch_loop *loops = s->body->loops;
+    for (uint32_t p = 0; p < s->body->part_count; p++) s->sides[p] = -1;
+    for (uint32_t p = loops[joint].parent;; p = loops[s->out->tree[p]].parent) {
+        s->sides[p] = 0;
+        if (s->out->tree[p] < 0) break;
+    }
+    for (uint32_t p = 0; p < s->body->part_count; p++) {
+        uint32_t above = p;
+        while (above != loops[joint].child && s->out->tree[above] >= 0)
+            above = loops[s->out->tree[above]].parent;
+        if (above == loops[joint].child) s->sides[p] = 1;
+    }
+}
+
+static void find_kinds(const sharing *s, uint32_t joint)
+{
+    for (uint32_t v = 0; v < s->parts->vertex_count; v++) {
+        const int32_t loop = s->parts->vertex_loop[v], side = s->sides[s->parts->vertex_part[v]];
+        const int32_t over = s->copy[v] < 0 ? side : s->sides[s->parts->vertex_part[s->copy[v]]];
+        s->kind[v] = side >= 0 && over >= 0   ? NODE_IN
+                     : side >= 0 || over >= 0 ? NODE_FIXED
+                                              : NODE_OUT;
+        if (loop >= 0 && s->body->loops[loop].seam && side >= 0) s->kind[v] = NODE_FIXED;
+        if (loop == (int32_t)joint) s->kind[v] = NODE_LOOP;
+    }
+}
+
+// From the nodes that are in the heap over the nodes of the band, at most `most` far. Nodes of the
+// loop and fixed ones are reached and not passed.
+static bool march(const sharing *s, cutis_heap *heap, double most, double *distance)
+{
+    const patch_pieces *parts = s->parts;
+    while (heap->count > 0) {
+        const cutis_waiting now = cutis_heap_pop(heap);
+        if (now.distance > distance[now.vertex]) continue; // a shorter way was found since
+        if (now.distance > most) continue;
+        if (now.distance > 0.0 && s->kind[now.vertex] != NODE_IN) continue;
+        const uint32_t both[2] = { now.vertex, (uint32_t)s->copy[now.vertex] };
+        for (int c = 0; c < (s->copy[now.vertex] >= 0 ? 2 : 1); c++)
+            for (uint32_t k = parts->ring_first[both[c]]; k < parts->ring_first[both[c] + 1]; k++) {
+                const uint32_t u = s->node[parts->ring[k]];
+                const double d = now.distance + parts->edge_lengths[parts->ring_edge[k]];
+                if (s->kind[u] == NODE_OUT || !(d < distance[u])) continue;
+                distance[u] = d;
+                if (distance == s->far) s->origin[u] = s->origin[now.vertex];
+                if (!cutis_heap_push(heap, d, u)) return false;
+            }
+    }
+    return true;
+}
+
+static void forget(const sharing *s, double *distance)
+{
+    for (uint32_t v = 0; v < s->parts->vertex_count; v++) distance[v] = INFINITY;
+}
+
+static bool start(cutis_heap *heap, double *distance, uint32_t node)
+{
+    distance[node] = 0.0;
+    return cutis_heap_push(heap, 0.0, node);
+}
+
+// The tip of a part with one loop: its vertex farthest from the joint.
+static uint32_t tip_of(const sharing *s, uint32_t part)
+{
+    uint32_t tip = s->parts->vertex_first[part];
+    for (uint32_t v = tip; v < s->parts->vertex_first[part + 1]; v++)
+        if (isfinite(s->far[s->node[v]]) && !(s->far[s->node[v]] <= s->far[s->node[tip]])) tip = v;
+    return s->node[tip];
+}
+
+// Bands end on the way to what stops them: `reach` of it.
+static void lower_limits(const sharing *s, uint32_t joint, int side, double reach)
+{
+    const patch_loop *loop = &s->body->loops[joint];
+    const double step = s->parts->shapes[side ? loop->child : loop->parent].step;
+    for (uint32_t v = 0; v < s->parts->vertex_count; v++) {
+        double *limit = &s->limit[2 * (size_t)v + side];
+        if (isfinite(s->stop[v])) *limit = fmin(*limit, reach * (s->far[v] + s->stop[v] - step));
+    }
+}
+
+// Where bands must have ended on a side: seams and branches, then tips.
+static bool find_limits(const sharing *s, uint32_t joint, int side, double most)
+{
+    const patch_pieces *parts = s->parts;
+    cutis_heap heap = { .context = s->body->context };
+    bool good = true;
+    for (int pass = 0; pass < 2 && good; pass++) {
+        forget(s, s->stop);
+        for (uint32_t v = 0; v < parts->vertex_count && pass == 0 && good; v++)
+            if (s->node[v] == v && s->kind[v] == NODE_FIXED && side_of(s, v) == side)
+                good = start(&heap, s->stop, v);
+        for (uint32_t p = 0; p < s->body->part_count && pass == 1 && good; p++)
+            if (s->sides[p] == side && s->out->loop_counts[p] == 1)
+                good = start(&heap, s->stop, tip_of(s, p));
+        good = good && march(s, &heap, 3.0 * most, s->stop);
+        lower_limits(s, joint, side, pass ? STOP_TIP : STOP_BRANCH);
+    }
+    cutis_heap_release(&heap);
+    return good;
+}
+
+static bool find_distances(const sharing *s, uint32_t joint, double most)
+{
+    const patch_loop *loop = &s->body->loops[joint];
+    cutis_heap heap = { .context = s->body->context };
+    bool good = true;
+    forget(s, s->far);
+    for (uint32_t k = 0; k < loop->count && good; k++) {
+        const uint32_t v = s->parts->loop_copies[2 * (size_t)(loop->first + k)];
+        s->origin[v] = v;
+        good = start(&heap, s->far, v);
+    }
+    good = good && march(s, &heap, 2.0 * most, s->far);
+    cutis_heap_release(&heap);
+    for (size_t v = 0; v < 2 * (size_t)s->parts->vertex_count; v++) s->limit[v] = 2.0 * most;
+    return good && find_limits(s, joint, 0, most) && find_limits(s, joint, 1, most);
+}
+
+// How long the band is at a vertex on a side: as the girth wants, and what is missing on the other.
+static double length_of(const sharing *s, uint32_t v, int side)
+{
+    const double other = fmax(s->limit[2 * (size_t)s->origin[v] + (size_t)(1 - side)], 0.0);
+    const double wanted = s->most + fmax(s->most - other, 0.0);
+    return fmax(fmin(s->limit[2 * (size_t)v + (size_t)side], wanted), 0.0);
+}
+
+// The share of the loop where a vertex is nearest to it: by how long the band is there on both
+// sides, so that bends go on evenly over the loop.
+static double loop_share(const sharing *s, uint32_t v)
+{
+    const double parent = length_of(s, s->origin[v], 0), child = length_of(s, s->origin[v], 1);
+    return parent + child > 0.0 ? parent / (parent + child) : 0.5;
+}
+
+// From 0 to 1, straight over the loop and level at the end.
+static double ease_of(double x)
+{
+    const double square = x * x;
+    return x * (7.0 - square * square * square) / 6.0;
+}
+
+static void fill_shares(const sharing *s)
+{
+    for (uint32_t v = 0; v < s->parts->vertex_count; v++) {
+        const int32_t side = side_of(s, v);
+        s->share[v] = side > 0 ? 1.0 : 0.0;
+        if (s->kind[v] == NODE_LOOP && s->node[v] == v)
+            s->share[v] = fmin(fmax(loop_share(s, v), LOOP_LEAST), 1.0 - LOOP_LEAST);
+        if (s->kind[v] != NODE_IN) continue;
+        if (!(s->far[v] < 2.0 * s->most)) continue;
+        const double length = length_of(s, v, side);
+        if (!(s->far[v] < length)) continue;
+        const double ease = ease_of(s->far[v] / length);
+        const double share = loop_share(s, v);
+        s->share[v] = side ? 1.0 - (1.0 - share) * (1.0 - ease) : share * (1.0 - ease);
+    }
+}
+
+static bool is_between(double share)
+{
+    return share > 0.0 && share < 1.0;
+}
+
+// The mean of a node's neighbours.
+static double mean_around(const sharing *s, uint32_t v)
+{
+    const patch_pieces *parts = s->parts;
+    const uint32_t both[2] = { v, (uint32_t)s->copy[v] };
+    double sum = 0.0, count = 0.0;
+    for (int c = 0; c < (s->copy[v] >= 0 ? 2 : 1); c++)
+        for (uint32_t k = parts->ring_first[both[c]]; k < parts->ring_first[both[c] + 1]; k++) {
+            sum += s->share[s->node[parts->ring[k]]];
+            count += 1.0;
+        }
+    return sum / count;
+}
+
+// Geodesic distances over edges are jagged by a few percent.
+static void smooth(const sharing *s)
+{
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < s->parts->vertex_count; v++)
+        if (s->node[v] == v && s->kind[v] != NODE_OUT && is_between(s->share[v]))
+            s->list[count++] = v;
+    for (int pass = 0; pass < SMOOTH_PASSES; pass++) {
+        for (uint32_t i = 0; i < count; i++)
+            s->other[i] = 0.5 * s->share[s->list[i]] + 0.5 * mean_around(s, s->list[i]);
+        for (uint32_t i = 0; i < count; i++) s->share[s->list[i]] = s->other[i];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        double *share = &s->share[s->list[i]];
+        if (*share < SHARE_LEAST) *share = 0.0;
+        if (*share > 1.0 - SHARE_LEAST) *share = 1.0;
+    }
+}
+
+// The gradient of the shares over a face, times twice its area.
+// @return twice the area
+static double face_slope(const sharing *s, const uint32_t *v, pvec *slope)
+{
+    pvec x[3], e = pvec_make(0, 0, 0);
+    for (int k = 0; k < 3; k++)
+        memcpy(&x[k], s->body->points + 3 * (size_t)s->parts->welded[v[k]], sizeof *x);
+    const pvec n = pvec_cross(pvec_minus(x[1], x[0]), pvec_minus(x[2], x[0]));
+    const double twice = pvec_length(n);
+    for (int k = 0; k < 3; k++) // n / |n| x (sum of shares times opposite edges)
+        e = pvec_plus(
+            e, pvec_times(pvec_minus(x[(k + 2) % 3], x[(k + 1) % 3]), s->share[s->node[v[k]]]));
+    *slope = pvec_times(pvec_cross(n, e), twice > 0.0 ? 1.0 / twice : 0.0);
+    return twice;
+}
+
+// Gradients of the shares, from the faces around a vertex by their areas, in all parts.
+static void fill_slopes(const sharing *s)
+{
+    const patch_pieces *parts = s->parts;
+    memset(s->area, 0, parts->vertex_count * sizeof *s->area);
+    memset(s->slope, 0, parts->vertex_count * sizeof *s->slope);
+    for (uint32_t p = 0; p < s->body->part_count; p++)
+        for (uint32_t f = parts->face_first[p]; f < parts->face_first[p + 1] && s->sides[p] >= 0;
+             f++) {
+            const uint32_t *v = parts->faces + 3 * (size_t)f;
+            const uint32_t n[3] = { s->node[v[0]], s->node[v[1]], s->node[v[2]] };
+            pvec slope;
+            if (!is_between(s->share[n[0]]) && !is_between(s->share[n[1]]) &&
+                !is_between(s->share[n[2]]))
+                continue;
+            const double area = face_slope(s, v, &slope);
+            for (int k = 0; k < 3; k++) {
+                s->area[n[k]] += area;
+                s->slope[n[k]] = pvec_plus(s->slope[n[k]], slope);
+            }
+        }
+}
+
+static cutis_result add_item(const sharing *s, uint32_t joint, uint32_t v, double share, pvec slope)
+{
+    patch_bands *out = s->out;
+    if (!cutis_grow(s->body->context, &out->items, &out->item_room, out->item_count + 1,
+                    sizeof *out->items))
+        return cutis_alloc_result(s->body->context);
+    out->items[out->item_count++] =
+        (patch_item){ .joint = joint,
+                      .vertex = v,
+                      .side = (uint32_t)s->sides[s->parts->vertex_part[v]],
+                      .share = share,
+                      .slope = slope };
+    return CUTIS_OK;
+}
+
+static cutis_result add_items(const sharing *s, uint32_t joint)
+{
+    for (uint32_t v = 0; v < s->parts->vertex_count; v++) {
+        const uint32_t n = s->node[v];
+        s->at[v] = -1;
+        if (s->sides[s->parts->vertex_part[v]] < 0 || s->kind[n] == NODE_OUT ||
+            !is_between(s->share[n]))
+            continue;
+        const pvec slope = pvec_times(s->slope[n], s->area[n] > 0.0 ? 1.0 / s->area[n] : 0.0);
+        s->at[v] = 0;
+        TRY(add_item(s, joint, v, s->share[n], slope));
+    }
+    return CUTIS_OK;
+}
+
+// Faces that the band moves. Corners that follow the child whole, beyond further joints, are items
+// too: where they are when this joint turns depends on those.
+static cutis_result add_faces(const sharing *s, uint32_t joint)
+{
+    const patch_pieces *parts = s->parts;
+    patch_bands *out = s->out;
+    out->face_first[joint] = (uint32_t)out->face_count;
+    for (uint32_t f = 0; f < s->body->face_count; f++) {
+        const uint32_t *v = parts->faces + 3 * (size_t)f, part = parts->vertex_part[v[0]];
+        if (s->at[v[0]] != 0 && s->at[v[1]] != 0 && s->at[v[2]] != 0) continue;
+        if (!cutis_grow(s->body->context, &out->corners, &out->corner_room,
+                        3 * (out->face_count + 1), sizeof *out->corners))
+            return cutis_alloc_result(s->body->context);
+        for (int k = 0; k < 3; k++) {
+            out->corners[3 * out->face_count + (size_t)k] = (int)v[k];
+            if (s->at[v[k]] >= 0 || s->sides[part] != 1 || part == s->body->loops[joint].child)
+                continue;
+            s->at[v[k]] = 1;
+            TRY(add_item(s, joint, v[k], 1.0, pvec_make(0, 0, 0)));
+        }
+        out->face_count++;
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result share_joint(sharing *s, uint32_t joint)
+{
+    double normal[3], width;
+    cutis_patch_loop_plane(s->body, joint, normal, &width);
+    find_sides(s, joint);
+    find_kinds(s, joint);
+    s->most = BAND_GIRTH * width;
+    if (!find_distances(s, joint, s->most)) return cutis_alloc_result(s->body->context);
+    fill_shares(s);
+    smooth(s);
+    fill_slopes(s);
+    TRY(add_items(s, joint));
+    return add_faces(s, joint);
+}
+
+// Vertices of a joint's loop are one in both parts, and parts a tree.
+static void join_copies(const sharing *s)
+{
+    const patch_body *body = s->body;
+    for (uint32_t p = 0; p < body->part_count; p++)
+        s->out->tree[p] = -1, s->out->loop_counts[p] = 0;
+    for (uint32_t v = 0; v < s->parts->vertex_count; v++) s->copy[v] = -1, s->node[v] = v;
+    for (uint32_t j = 0; j < body->loop_count; j++) {
+        const patch_loop *loop = &body->loops[j];
+        s->out->loop_counts[loop->parent]++;
+        s->out->loop_counts[loop->child]++;
+        if (loop->seam) continue;
+        s->out->tree[loop->child] = (int32_t)j;
+        for (uint32_t k = 0; k < loop->count; k++) {
+            const uint32_t *c = s->parts->loop_copies + 2 * (size_t)(loop->first + k);
+            s->copy[c[0]] = (int32_t)c[1];
+            s->copy[c[1]] = (int32_t)c[0];
+            s->node[c[1]] = c[0];
+        }
+    }
+}
+
+static cutis_result allocate(const patch_body *body, size_t count, sharing *s)
+{
+    cutis_arena *arena = body->arena;
+    patch_bands *out = s->out;
+    out->face_first = cutis_arena_zero(arena, body->loop_count + (size_t)1, sizeof(uint32_t));
+    out->joints = cutis_arena_zero(arena, body->loop_count + (size_t)1, sizeof *out->joints);
+    out->tree = cutis_arena_zero(arena, body->part_count, sizeof *out->tree);
+    out->loop_counts = cutis_arena_zero(arena, body->part_count, sizeof *out->loop_counts);
+    s->node = cutis_arena_alloc(arena, count, sizeof *s->node);
+    s->origin = cutis_arena_alloc(arena, count, sizeof *s->origin);
+    s->copy = cutis_arena_alloc(arena, count, sizeof *s->copy);
+    s->sides = cutis_arena_alloc(arena, body->part_count, sizeof *s->sides);
+    s->kind = cutis_arena_alloc(arena, count, sizeof *s->kind);
+    s->limit = cutis_arena_alloc(arena, 2 * count, sizeof *s->limit);
+    s->slope = cutis_arena_alloc(arena, count, sizeof *s->slope);
+    s->at = cutis_arena_alloc(arena, count, sizeof *s->at);
+    s->list = cutis_arena_alloc(arena, count, sizeof *s->list);
+    double **const reals[] = { &s->far, &s->stop, &s->share, &s->other, &s->area };
+    bool good = out->face_first && out->joints && out->tree && out->loop_counts && s->node &&
+                s->origin && s->copy && s->sides && s->kind && s->limit && s->slope && s->at &&
+                s->list;
+    for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) {
+        *reals[k] = cutis_arena_alloc(arena, count, sizeof **reals[k]);
+        good = good && *reals[k];
+    }
+    return good ? CUTIS_OK : cutis_alloc_result(body->context);
+}
+
+cutis_result cutis_patch_bands_make(const patch_body *body, const patch_pieces *parts, bool wanted,
+                                    patch_bands *out)
+{
+    *out = (patch_bands){ 0 };
+    sharing s = { .body = body, .parts = parts, .out = out };
+    TRY(allocate(body, parts->vertex_count, &s));
+    join_copies(&s);
+    for (uint32_t j = 0; j < body->loop_count; j++) {
+        out->joints[j].there = wanted && !body->loops[j].seam;
+        out->face_first[j] = (uint32_t)out->face_count;
+        if (out->joints[j].there) TRY(share_joint(&s, j));
+    }
+    out->face_first[body->loop_count] = (uint32_t)out->face_count;
+    return CUTIS_OK;
+}
+
+void cutis_patch_bands_release(const patch_body *body, patch_bands *bands)
+{
+    cutis_free_array(body->context, bands->items, bands->item_room, sizeof *bands->items);
+    cutis_free_array(body->context, bands->corners, bands->corner_room, sizeof *bands->corners);
+}
