@@ -51,6 +51,8 @@ static cutis_bake_problem problem_of(const cutis_bake_job *job, const cutis_bake
         .positions = job->positions,
         .targets = part->targets,
         .joints = part->joints,
+        .normals = part->turns ? job->normals : NULL,
+        .turns = part->turns,
         .mass = job->mass,
         .space = job->bare ? NULL : job->space,
         .first = job->bare ? NULL : job->first,
@@ -122,6 +124,7 @@ static cutis_result run(cutis_bake_job *job, cutis_model **out, cutis_bake_repor
 {
     const double begun = cutis_os_seconds();
     TRY(cutis_bake_gather(job));
+    TRY(cutis_bake_gather_normals(job));
     if (job->bare && job->options.helpers == 0)
         return INVALID(job->context, "bake: the model has no skin, and no joints are asked for");
     job->problem = problem_of(job, &job->learned);

@@ -125,6 +125,13 @@ bool cutis_bake_level_create(const cutis_bake_problem *p, cutis_arena *arena, ui
             x[1] * x[2], x[1],        x[2] * x[2], x[2], 1
         };
         memcpy(level->square + CUTIS_BAKE_SQUARE * (size_t)i, square, sizeof square);
+        if (!p->normals) continue;
+        const double *n = p->normals + 3 * (size_t)i;
+        const double turn[CUTIS_BAKE_SQUARE] = {
+            n[0] * n[0], n[0] * n[1], n[0] * n[2], 0, n[1] * n[1], n[1] * n[2], 0, n[2] * n[2]
+        };
+        for (size_t k = 0; k < CUTIS_BAKE_SQUARE; k++)
+            level->square[CUTIS_BAKE_SQUARE * (size_t)i + k] += turn[k];
     }
     if (!cutis_bake_grid_create(arena, p->positions, level->count, &grid)) return false;
     near_job job = { p, &grid, level };
@@ -229,7 +236,7 @@ typedef struct thin_job {
     const cutis_bake_problem *from;
     const cutis_bake_problem *to;
     const uint32_t *point, *frame;
-    float *targets;
+    float *targets, *turns;
 } thin_job;
 
 static void thin_task(void *data, uint32_t index)
@@ -239,9 +246,11 @@ static void thin_task(void *data, uint32_t index)
     uint32_t i = index * TASK;
     for (uint32_t end = i + TASK; i < end && i < to->point_count; i++)
         for (size_t c = 0; c < 3; c++)
-            for (uint32_t f = 0; f < to->frame_count; f++)
-                job->targets[(3 * (size_t)i + c) * to->stride + f] =
-                    p->targets[(3 * (size_t)job->point[i] + c) * p->stride + job->frame[f]];
+            for (uint32_t f = 0; f < to->frame_count; f++) {
+                const size_t from = (3 * (size_t)job->point[i] + c) * p->stride + job->frame[f];
+                job->targets[(3 * (size_t)i + c) * to->stride + f] = p->targets[from];
+                if (p->turns) job->turns[(3 * (size_t)i + c) * to->stride + f] = p->turns[from];
+            }
 }
 
 bool cutis_bake_thin(const cutis_bake_problem *p, cutis_arena *arena, uint32_t points,
@@ -262,14 +271,18 @@ bool cutis_bake_thin(const cutis_bake_problem *p, cutis_arena *arena, uint32_t p
     double *weight = cutis_arena_alloc(arena, lists + 1, sizeof *weight);
     double *joints = cutis_arena_zero(arena, p->joint_count * 12 * out->stride + 1, sizeof *joints);
     float *targets = cutis_arena_zero(arena, n * 3 * out->stride, sizeof *targets);
+    float *turns = cutis_arena_zero(arena, p->turns ? n * 3 * out->stride : 1, sizeof *turns);
+    double *normals = cutis_arena_zero(arena, p->normals ? n : 1, 3 * sizeof *normals);
     *frame = cutis_arena_alloc(arena, out->frame_count, sizeof **frame);
     if (!point || !positions || !mass || !space || !first || !joint || !weight || !joints ||
-        !targets || !*frame)
+        !targets || !turns || !normals || !*frame)
         return false;
     for (uint32_t f = 0; f < out->frame_count; f++) (*frame)[f] = f * frame_step;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t v = point[i] = (uint32_t)((uint64_t)i * p->point_count / n);
         memcpy(positions + 3 * (size_t)i, p->positions + 3 * (size_t)v, 3 * sizeof *positions);
+        if (p->normals)
+            memcpy(normals + 3 * (size_t)i, p->normals + 3 * (size_t)v, 3 * sizeof *normals);
         mass[i] = p->mass[v], space[i] = p->space ? p->space[v] : 0, first[i + 1] = first[i];
         for (uint32_t k = p->first ? p->first[v] : 0; p->first && k < p->first[v + 1]; k++) {
             joint[first[i + 1]] = p->joint[k];
@@ -281,8 +294,9 @@ bool cutis_bake_thin(const cutis_bake_problem *p, cutis_arena *arena, uint32_t p
             joints[k * out->stride + f] = p->joints[k * p->stride + (*frame)[f]];
     out->positions = positions, out->mass = mass, out->joints = joints, out->targets = targets;
     out->space = p->space ? space : NULL;
+    if (p->turns) out->turns = turns, out->normals = normals;
     if (p->first) out->first = first, out->joint = joint, out->weight = weight;
-    thin_job job = { p, out, point, *frame, targets };
+    thin_job job = { p, out, point, *frame, targets, turns };
     cutis_device_run_items(p->device, thin_task, &job, out->point_count, TASK);
     return true;
 }

@@ -59,26 +59,29 @@ static void goals_task(void *data, uint32_t index)
     const float *target[CUTIS_BAKE_TOGETHER];
     uint32_t waiting = 0;
     for (uint32_t i = 0; i <= level->count; i++) {
-        uint32_t own = 0;
-        if (i < level->count) {
-            const uint32_t *bone = level->bone + (size_t)i * p->influences;
-            while (own < level->slots[i] && bone[own] != p->joint_count + helper) own++;
-            if (own == level->slots[i]) continue;
-            const double w = level->weight[(size_t)i * p->influences + own];
-            const double by = p->mass[i] * (w + p->affinity * w * w);
-            const double *at = p->positions + 3 * (size_t)i;
-            for (int c = 0; c < 3; c++) place[4 * waiting + (uint32_t)c] = by * at[c];
-            place[4 * waiting + 3] = by;
-            target[waiting++] = p->targets + i * 3 * p->stride;
-            if (waiting < CUTIS_BAKE_TOGETHER) continue;
+        const uint32_t kinds = p->turns && i < level->count ? 2 : 1;
+        for (uint32_t kind = 0; kind < kinds; kind++) {
+            if (i < level->count) {
+                const uint32_t *bone = level->bone + (size_t)i * p->influences;
+                uint32_t own = 0;
+                while (own < level->slots[i] && bone[own] != p->joint_count + helper) own++;
+                if (own == level->slots[i]) continue;
+                const double w = level->weight[(size_t)i * p->influences + own];
+                const double by = p->mass[i] * (w + p->affinity * w * w);
+                const double *at = (kind ? p->normals : p->positions) + 3 * (size_t)i;
+                for (int c = 0; c < 3; c++) place[4 * waiting + (uint32_t)c] = by * at[c];
+                place[4 * waiting + 3] = kind ? 0 : by;
+                target[waiting++] = (kind ? p->turns : p->targets) + i * 3 * p->stride;
+                if (waiting < CUTIS_BAKE_TOGETHER) continue;
+            }
+            if (waiting == 0) break;
+            for (; waiting < CUTIS_BAKE_TOGETHER; waiting++) { // the last ones: zeros add nothing
+                memset(place + 4 * waiting, 0, 4 * sizeof *place);
+                target[waiting] = target[0];
+            }
+            work->wide->goal(goal, place, target, p->stride, first, end);
+            waiting = 0;
         }
-        if (waiting == 0) break;
-        for (; waiting < CUTIS_BAKE_TOGETHER; waiting++) { // the last ones: zeros add nothing
-            memset(place + 4 * waiting, 0, 4 * sizeof *place);
-            target[waiting] = target[0];
-        }
-        work->wide->goal(goal, place, target, p->stride, first, end);
-        waiting = 0;
     }
 }
 

@@ -26,6 +26,8 @@ typedef struct cutis_bake_problem {
     size_t stride;
     const double *positions; ///< 3 per point
     const float *targets;
+    const double *normals; ///< 3 per point: a normal at rest times what a turn is worth; NULL: none
+    const float *turns;    ///< as targets: where normals should point, times the same
     const double *joints;  ///< a track each
     const double *mass;    ///< per point: vertices it stands for
     const uint32_t *space; ///< per point: of its joints, which only points of it share; NULL: one
