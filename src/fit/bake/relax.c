@@ -71,17 +71,16 @@ void cutis_bake_round(cutis_bake_work *work, uint32_t sweeps)
 
 // Over-relaxation -------------------------------------------------------------------------------
 
-void cutis_bake_middles(const cutis_bake_work *work, double *pivot)
+void cutis_bake_middles(const cutis_bake_problem *p, uint32_t helpers, const uint8_t *count,
+                        const uint32_t *bone, const double *weight, double *pivot)
 {
-    const cutis_bake_problem *p = work->problem;
-    const cutis_bake_level *level = work->level;
-    for (uint32_t h = 0; h < work->helper_count; h++) {
+    for (uint32_t h = 0; h < helpers; h++) {
         double sum = 0, *to = pivot + 3 * (size_t)h;
         to[0] = to[1] = to[2] = 0;
-        for (uint32_t i = 0; i < level->count; i++)
-            for (uint32_t k = 0; k < level->slots[i]; k++) {
-                if (level->bone[(size_t)i * p->influences + k] != p->joint_count + h) continue;
-                const double w = level->weight[(size_t)i * p->influences + k];
+        for (uint32_t i = 0; i < p->point_count; i++)
+            for (uint32_t k = 0; k < count[i]; k++) {
+                if (bone[(size_t)i * p->influences + k] != p->joint_count + h) continue;
+                const double w = weight[(size_t)i * p->influences + k];
                 const double *x = p->positions + 3 * (size_t)i, by = p->mass[i] * w * w;
                 sum += by;
                 for (int c = 0; c < 3; c++) to[c] += by * x[c];
@@ -143,7 +142,8 @@ cutis_result cutis_bake_relax(cutis_bake_work *work, cutis_bake_snapshot *kept, 
     for (uint32_t k = 0; k < steps && stalled < 3 && result == CUTIS_OK; k++) {
         cutis_bake_keep(work, kept);
         if (k > 0) {
-            cutis_bake_middles(work, pivot);
+            cutis_bake_middles(p, work->helper_count, work->level->slots, work->level->bone,
+                               work->level->weight, pivot);
             relax_job job = { work, pivot, beta };
             cutis_device_run(p->device, relax_task, &job, work->helper_count);
         }
@@ -158,7 +158,9 @@ cutis_result cutis_bake_relax(cutis_bake_work *work, cutis_bake_snapshot *kept, 
             if (k > 0) beta = fmin(beta * BETA_GROWTH, BETA_MOST);
             stalled = gain < STALLED ? stalled + 1 : 0;
         }
-        result = cutis_progress(p->context, "baking", from + (to - from) * k / steps);
+        result = work->failed
+                     ? cutis_alloc_result(p->context)
+                     : cutis_progress(p->context, "baking", from + (to - from) * k / steps);
     }
     cutis_free_array(p->context, pivot, 3, work->capacity * sizeof *pivot);
     return result;

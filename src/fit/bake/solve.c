@@ -50,13 +50,12 @@ static bool open_work(cutis_bake_work *work, const cutis_bake_problem *p, cutis_
     work->diagonal = cutis_arena_zero(arena, n, CUTIS_BAKE_SQUARE * sizeof(double));
     work->moments = cutis_arena_zero(arena, room * n, CUTIS_BAKE_SQUARE * sizeof(double));
     work->coupled = cutis_arena_zero(arena, room, n);
-    work->filled = cutis_arena_zero(arena, room, room);
+    work->filled = cutis_arena_zero(arena, room, room * sizeof *work->filled);
     work->seed_joints = cutis_arena_zero(arena, room, p->joint_count + (size_t)1);
     work->damping = cutis_arena_zero(arena, p->stride, sizeof(double));
     work->gain = cutis_arena_zero(arena, p->stride, sizeof(double));
     work->left = cutis_arena_zero(arena, n / 2, 2 * track * sizeof(double));
-    const size_t a = cutis_bake_weights_scratch(work->bone_capacity), b = cutis_bake_scratch(room);
-    work->scratch_size = ((a > b ? a : b) + 7) / 8 * 8;
+    work->scratch_size = (cutis_bake_weights_scratch(work->bone_capacity) + 7) / 8 * 8;
     work->scratch = cutis_arena_alloc(arena, CUTIS_BAKE_TASKS * work->scratch_size, sizeof(double));
     if (!work->helpers || !work->before || !work->goals || !work->form || !work->diagonal ||
         !work->moments || !work->coupled || !work->filled || !work->seed_joints || !work->damping ||
@@ -113,7 +112,7 @@ static cutis_result refine(cutis_bake_work *work, cutis_arena *arena, cutis_bake
     cutis_bake_motion_solve(work, INHERIT_STEPS);
     cutis_bake_form(work, p->joint_count, p->joint_count + work->helper_count);
     work->energy = cutis_bake_weights(work, 2);
-    return CUTIS_OK;
+    return work->failed ? cutis_alloc_result(p->context) : CUTIS_OK;
 }
 
 enum { STAGES = 2 };
@@ -182,7 +181,7 @@ static cutis_result finish(cutis_bake_work *work, cutis_arena *arena)
     if (!last->residual || !last->plain) return cutis_alloc_result(p->context);
     cutis_bake_form(work, p->joint_count, p->joint_count + work->helper_count);
     work->energy = cutis_bake_weights(work, 2);
-    return CUTIS_OK;
+    return work->failed ? cutis_alloc_result(p->context) : CUTIS_OK;
 }
 
 static cutis_result run(cutis_bake_work *work, cutis_arena *arena, cutis_bake_level *level)
@@ -229,6 +228,7 @@ cutis_result cutis_bake_follow(const cutis_bake_problem *problem,
         memcpy(all.weight, weights->weight, (size_t)all.count * p.influences * sizeof *all.weight);
         memcpy(work.helpers, helpers, tracks * sizeof *helpers);
         cutis_bake_motion_solve(&work, FOLLOW_STEPS);
+        if (work.failed) result = cutis_alloc_result(p.context);
         memcpy(helpers, work.helpers, tracks * sizeof *helpers);
     }
     cutis_arena_release(&own);

@@ -93,10 +93,14 @@ typedef struct cutis_bake_work {
     double *form;           ///< G: [bone][10][bone_capacity]
     double *diagonal;       ///< [10][bone_capacity]
     double *goals, *moments, *damping, *gain;
-    uint8_t *coupled, *filled;
+    uint8_t *coupled;
+    uint32_t *filled;
     uint8_t *seed_joints; ///< [helper][joint_count]
     double *scratch;      ///< per task
     size_t scratch_size;
+    double *solve_scratch; ///< of transforms, per task
+    size_t solve_size, solve_room;
+    bool failed;  ///< there was no memory for it
     double *left; ///< panels
     cutis_bake_level *level;
     double energy;
@@ -128,7 +132,9 @@ double cutis_bake_motion_solve(cutis_bake_work *work, uint32_t steps);
 /// Add helpers until there are `count`; each is followed by `rounds` of weights and transforms.
 cutis_result cutis_bake_seed(cutis_bake_work *work, uint32_t count, uint32_t rounds);
 /// Middles of what helpers move, sum w^2 p / sum w^2: 3 each.
-void cutis_bake_middles(const cutis_bake_work *work, double *pivot);
+/// @param count, bone, weight of the points, as in a solution
+void cutis_bake_middles(const cutis_bake_problem *problem, uint32_t helpers, const uint8_t *count,
+                        const uint32_t *bone, const double *weight, double *pivot);
 /// A number in [0, 1), and the next state; state 0: always 0.
 double cutis_bake_random(uint32_t *state);
 /// Take a helper away; points that followed it alone have no weights afterwards.
