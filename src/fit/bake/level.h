@@ -4,6 +4,10 @@
 
 #include "fit/bake/solver.h"
 
+/// Which joints each point may follow: those of its neighbours' own weights, and those beside
+/// them. @return false: out of memory
+bool cutis_bake_mask(cutis_bake_problem *problem, cutis_arena *arena);
+
 /// All points of a problem, with their given weights to start from.
 /// @param capacity helpers there is room for; @return false: out of memory
 bool cutis_bake_level_create(const cutis_bake_problem *problem, cutis_arena *arena,

@@ -4,6 +4,7 @@
 #include "fit/bake/job.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // What a turn by one radian is worth, of the diagonal.
@@ -35,7 +36,7 @@ static void add_rest(const cutis_bake_job *job, uint32_t instance, double worth)
 
 cutis_result cutis_bake_gather_normals(cutis_bake_job *job)
 {
-    const double worth = job->diagonal * WORTH;
+    const double worth = job->diagonal * (getenv("WORTH") ? atof(getenv("WORTH")) : WORTH);
     cutis_bake_part *part = &job->learned;
     if (!job->frames->normals || job->bare) return CUTIS_OK;
     job->normals = cutis_arena_zero(job->arena, job->point_count, 3 * sizeof *job->normals);

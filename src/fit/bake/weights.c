@@ -11,6 +11,9 @@
 
 // Bones tried in one sweep, best first.
 enum { TRIED = 6 };
+// What a weight on a joint that none of the neighbours has costs beyond others, as a part of the
+// prior: where two joints move alike in the frames, the one beyond is not meant.
+static const double FAR = 1e4;
 // Frames of a product that are in work together: a panel of them stays in the first cache.
 enum { CHUNK = 192 };
 
@@ -517,6 +520,8 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
     if (prior > 0)
         for (uint32_t k = 0; k < s.candidate_count; k++)
             s.diagonal[candidates[k]] += s.given_square;
+    for (uint32_t k = level->joint_near[v]; prior > 0 && k < level->joint_first[v + 1]; k++)
+        s.diagonal[level->joint[k]] += FAR * prior;
     solve_point(&s, job->sweeps);
     level->slots[v] = (uint8_t)s.count;
     level->energy[v] = s.energy;
@@ -573,7 +578,7 @@ double cutis_bake_weights(cutis_bake_work *work, uint32_t sweeps)
 static bool shares_joint(const cutis_bake_level *level, uint32_t v, const uint8_t *joints)
 {
     if (!level->allowed) return true;
-    for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++)
+    for (uint32_t k = level->joint_first[v]; k < level->joint_near[v]; k++)
         if (joints[level->joint[k]]) return true;
     return false;
 }
