@@ -15,6 +15,8 @@
 // take them (docs/spec/bake.md 2).
 static const double AFFINITY = 3e-4;
 static const double PRIOR = 3e-5;
+// What a turn of a normal by one radian is worth, of the diagonal, to begin with.
+static const double WORTH = 3e-3;
 
 void cutis_bake_report_destroy(cutis_bake_report *baked)
 {
@@ -53,6 +55,7 @@ static cutis_bake_problem problem_of(const cutis_bake_job *job, const cutis_bake
         .joints = part->joints,
         .normals = part->turns ? job->normals : NULL,
         .turns = part->turns,
+        .worth = job->diagonal * WORTH,
         .mass = job->mass,
         .space = job->bare ? NULL : job->space,
         .first = job->bare ? NULL : job->first,

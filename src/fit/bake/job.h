@@ -16,7 +16,7 @@ typedef struct cutis_bake_part {
     uint32_t *frame; ///< of the call
     size_t stride;
     float *targets;  ///< [point][3][stride]
-    float *turns;    ///< the same of normals, times their worth; NULL: none
+    float *turns;    ///< the same of normals; NULL: none
     double *joints;  ///< a track each
     double *helpers; ///< a track each
 } cutis_bake_part;
@@ -44,7 +44,7 @@ typedef struct cutis_bake_job {
     uint32_t point_count;
     uint32_t *vertex_point; ///< per output vertex, or UINT32_MAX: not baked
     double *positions, *mass;
-    double *normals; ///< 3 per point, times their worth; NULL: none
+    double *normals; ///< 3 per point, common space; NULL: none
     uint32_t *space; ///< per point: its skin or instance
     uint32_t *first, *joint;
     double *weight;

@@ -162,11 +162,8 @@ static bool allocate(const cutis_bake_problem *p, cutis_arena *arena, uint32_t c
            level->bone && level->weight && level->product;
 }
 
-bool cutis_bake_level_create(const cutis_bake_problem *p, cutis_arena *arena, uint32_t capacity,
-                             cutis_bake_level *level)
+void cutis_bake_squares(const cutis_bake_problem *p, cutis_bake_level *level)
 {
-    *level = (cutis_bake_level){ .count = p->point_count };
-    if (!allocate(p, arena, capacity, level)) return false;
     for (uint32_t i = 0; i < level->count; i++) {
         const double *x = p->positions + 3 * (size_t)i;
         const double square[CUTIS_BAKE_SQUARE] = {
@@ -180,8 +177,16 @@ bool cutis_bake_level_create(const cutis_bake_problem *p, cutis_arena *arena, ui
             n[0] * n[0], n[0] * n[1], n[0] * n[2], 0, n[1] * n[1], n[1] * n[2], 0, n[2] * n[2]
         };
         for (size_t k = 0; k < CUTIS_BAKE_SQUARE; k++)
-            level->square[CUTIS_BAKE_SQUARE * (size_t)i + k] += turn[k];
+            level->square[CUTIS_BAKE_SQUARE * (size_t)i + k] += p->worth * p->worth * turn[k];
     }
+}
+
+bool cutis_bake_level_create(const cutis_bake_problem *p, cutis_arena *arena, uint32_t capacity,
+                             cutis_bake_level *level)
+{
+    *level = (cutis_bake_level){ .count = p->point_count };
+    if (!allocate(p, arena, capacity, level)) return false;
+    cutis_bake_squares(p, level);
     if (!find_near(p, arena, level)) return false;
     if (!find_candidates(p, arena, level)) return false;
     if (p->first) start_weights(p, level);

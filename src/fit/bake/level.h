@@ -20,6 +20,8 @@ bool cutis_bake_level_inherit(const cutis_bake_work *from, const uint32_t *frame
                               cutis_arena *arena, cutis_bake_work *to);
 
 /// A problem with some of the points and frames, taken evenly.
+/// Products of coordinates of all points: places, and normals by their worth.
+void cutis_bake_squares(const cutis_bake_problem *problem, cutis_bake_level *level);
 bool cutis_bake_thin(const cutis_bake_problem *problem, cutis_arena *arena, uint32_t points,
                      uint32_t frame_step, cutis_bake_problem *out, uint32_t **frame);
 

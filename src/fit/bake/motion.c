@@ -72,7 +72,8 @@ static void goals_task(void *data, uint32_t index)
                 const double w = level->weight[(size_t)i * p->influences + own];
                 const double by = p->mass[i] * (w + p->affinity * w * w);
                 const double *at = (kind ? p->normals : p->positions) + 3 * (size_t)i;
-                for (int c = 0; c < 3; c++) place[4 * waiting + (uint32_t)c] = by * at[c];
+                const double times = kind ? p->worth * p->worth * by : by;
+                for (int c = 0; c < 3; c++) place[4 * waiting + (uint32_t)c] = times * at[c];
                 place[4 * waiting + 3] = kind ? 0 : by;
                 target[waiting++] = (kind ? p->turns : p->targets) + i * 3 * p->stride;
                 if (waiting < CUTIS_BAKE_TOGETHER) continue;

@@ -4,13 +4,9 @@
 #include "fit/bake/job.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-// What a turn by one radian is worth, of the diagonal.
-static const double WORTH = 1e-3;
-
-static void add_rest(const cutis_bake_job *job, uint32_t instance, double worth)
+static void add_rest(const cutis_bake_job *job, uint32_t instance)
 {
     const cutis_instance *shown = &job->instances[instance];
     const cutis_mesh *mesh = &job->data->meshes[shown->mesh];
@@ -29,14 +25,13 @@ static void add_rest(const cutis_bake_job *job, uint32_t instance, double worth)
             }
             double *to = job->normals + 3 * (size_t)job->vertex_point[at];
             for (size_t c = 0; c < 3 && square > 0; c++)
-                to[c] += worth * turned[c] / sqrt(square) / job->mass[job->vertex_point[at]];
+                to[c] += turned[c] / sqrt(square) / job->mass[job->vertex_point[at]];
         }
     }
 }
 
 cutis_result cutis_bake_gather_normals(cutis_bake_job *job)
 {
-    const double worth = job->diagonal * (getenv("WORTH") ? atof(getenv("WORTH")) : WORTH);
     cutis_bake_part *part = &job->learned;
     if (!job->frames->normals || job->bare) return CUTIS_OK;
     job->normals = cutis_arena_zero(job->arena, job->point_count, 3 * sizeof *job->normals);
@@ -44,7 +39,7 @@ cutis_result cutis_bake_gather_normals(cutis_bake_job *job)
                                    sizeof *part->turns);
     if (!job->normals || !part->turns) return cutis_alloc_result(job->context);
     for (uint32_t i = 0; i < job->instance_count; i++)
-        if (job->baked[i]) add_rest(job, i, worth);
+        if (job->baked[i]) add_rest(job, i);
     for (uint32_t v = 0; v < job->vertex_count; v++) {
         const uint32_t point = job->vertex_point[v];
         if (point == UINT32_MAX) continue;
@@ -55,7 +50,7 @@ cutis_result cutis_bake_gather_normals(cutis_bake_job *job)
                 job->frames->normals + 3 * ((size_t)part->frame[f] * job->vertex_count + v);
             for (size_t c = 0; c < 3; c++)
                 part->turns[(3 * (size_t)point + c) * part->stride + f] +=
-                    (float)(worth / job->mass[point] * (double)from[c]);
+                    (float)((double)from[c] / job->mass[point]);
         }
     }
     return CUTIS_OK;

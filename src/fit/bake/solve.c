@@ -90,6 +90,9 @@ static bool publish(const cutis_bake_work *work, cutis_arena *arena, cutis_bake_
     out->weight = cutis_arena_copy(arena, level->weight, slots, sizeof *out->weight);
     out->residual = cutis_arena_copy(arena, level->residual, level->count, sizeof(double));
     out->plain = cutis_arena_copy(arena, level->plain, level->count, sizeof(double));
+    out->turn = cutis_arena_copy(arena, level->turn, level->count, sizeof(double));
+    out->plain_turn = cutis_arena_copy(arena, level->plain_turn, level->count, sizeof(double));
+    if (!out->turn || !out->plain_turn) return false;
     if (!out->helpers || !out->count || !out->bone || !out->weight || !out->residual || !out->plain)
         return false;
     for (uint32_t i = 0; i < level->count; i++)
@@ -165,29 +168,62 @@ static cutis_result explore(cutis_bake_work *work, cutis_arena *arena, cutis_bak
     return cutis_bake_search(work, arena, p->helper_count <= FEW_MOST ? &FEW : &MANY);
 }
 
-static cutis_result finish(cutis_bake_work *work, cutis_arena *arena)
+// Normals may turn so far off, of what they do by the weights that points came with; else they are
+// worth more, so many times.
+static const double TURN_MOST = 0.7, TURN_STEP = 2.5;
+enum { STRONGER = 2 };
+
+// The last rounds on everything, with weights that belong to the last transforms.
+static cutis_result polish(cutis_bake_work *work, cutis_bake_snapshot *kept)
 {
     const cutis_bake_problem *p = work->problem;
-    cutis_bake_level *last = work->level;
-    cutis_bake_snapshot kept = { 0 };
-    if (!cutis_bake_snapshot_create(work, arena, &kept)) return cutis_alloc_result(p->context);
     if (work->helper_count && p->point_count <= MIDDLE.points)
-        TRY(cutis_bake_relax(work, &kept, LAST_STEPS, 0.8, 1));
+        TRY(cutis_bake_relax(work, kept, LAST_STEPS, 0.8, 1));
     for (uint32_t k = 0; k < FULL_ROUNDS && p->point_count > MIDDLE.points; k++)
         cutis_bake_round(work, 1);
-    // The last weights belong to the last transforms.
-    last->residual = cutis_arena_zero(arena, last->count, sizeof(double));
-    last->plain = cutis_arena_zero(arena, last->count, sizeof(double));
-    if (!last->residual || !last->plain) return cutis_alloc_result(p->context);
     cutis_bake_form(work, p->joint_count, p->joint_count + work->helper_count);
     work->energy = cutis_bake_weights(work, 2);
+    cutis_bake_residuals(work);
     return work->failed ? cutis_alloc_result(p->context) : CUTIS_OK;
 }
 
-static cutis_result run(cutis_bake_work *work, cutis_arena *arena, cutis_bake_level *level)
+static bool turns_badly(const cutis_bake_work *work)
+{
+    const cutis_bake_level *last = work->level;
+    double turn = 0, plain = 0;
+    for (uint32_t i = 0; i < last->count; i++) {
+        turn += work->problem->mass[i] * last->turn[i];
+        plain += work->problem->mass[i] * last->plain_turn[i];
+    }
+    return turn > TURN_MOST * TURN_MOST * plain;
+}
+
+static cutis_result finish(cutis_bake_work *work, cutis_bake_problem *p, cutis_arena *arena)
+{
+    cutis_bake_level *last = work->level;
+    cutis_bake_snapshot kept = { 0 };
+    last->residual = cutis_arena_zero(arena, last->count, sizeof(double));
+    last->plain = cutis_arena_zero(arena, last->count, sizeof(double));
+    last->turn = cutis_arena_zero(arena, last->count, sizeof(double));
+    last->plain_turn = cutis_arena_zero(arena, last->count, sizeof(double));
+    if (!last->residual || !last->plain || !last->turn || !last->plain_turn ||
+        !cutis_bake_snapshot_create(work, arena, &kept))
+        return cutis_alloc_result(p->context);
+    TRY(polish(work, &kept));
+    for (int k = 0; k < STRONGER && work->helper_count && p->turns && turns_badly(work); k++) {
+        p->worth *= TURN_STEP;
+        cutis_bake_squares(p, last);
+        cutis_bake_level_products(work, last);
+        TRY(polish(work, &kept));
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result run(cutis_bake_work *work, cutis_bake_problem *p, cutis_arena *arena,
+                        cutis_bake_level *level)
 {
     TRY(explore(work, arena, level, 0));
-    return finish(work, arena);
+    return finish(work, p, arena);
 }
 
 cutis_result cutis_bake_solve(const cutis_bake_problem *given, cutis_arena *arena,
@@ -201,7 +237,7 @@ cutis_result cutis_bake_solve(const cutis_bake_problem *given, cutis_arena *aren
     if ((problem->joint_count && !cutis_bake_mask(problem, &own)) ||
         !open_work(&work, problem, &own))
         result = cutis_alloc_result(problem->context);
-    if (result == CUTIS_OK) result = run(&work, &own, &level);
+    if (result == CUTIS_OK) result = run(&work, problem, &own, &level);
     if (result == CUTIS_OK && !publish(&work, arena, out))
         result = cutis_alloc_result(problem->context);
     cutis_arena_release(&own);

@@ -26,8 +26,9 @@ typedef struct cutis_bake_problem {
     size_t stride;
     const double *positions; ///< 3 per point
     const float *targets;
-    const double *normals; ///< 3 per point: a normal at rest times what a turn is worth; NULL: none
-    const float *turns;    ///< as targets: where normals should point, times the same
+    const double *normals; ///< 3 per point, at rest; NULL: none
+    const float *turns;    ///< as targets: where normals should point
+    double worth;          ///< what a turn by one radian is worth, a distance
     const double *joints;  ///< a track each
     const double *mass;    ///< per point: vertices it stands for
     const uint32_t *space; ///< per point: of its joints, which only points of it share; NULL: one
@@ -48,9 +49,11 @@ typedef struct cutis_bake_solution {
     uint8_t *count;        ///< per point
     uint32_t *bone;        ///< influences each, ascending; joint_count + h: helper h
     double *weight;
-    double energy;            ///< of all points, with affinity and prior
-    double *residual, *plain; ///< per point: sum of squares over frames, with these weights and
-                              ///< with those it came with
+    double energy;             ///< of all points, with affinity and prior
+    double *residual, *plain;  ///< per point: sum of squares over frames, with these weights and
+                               ///< with those it came with
+    double *turn, *plain_turn; ///< the same of normals, times the square of their worth; zero
+                               ///< without
 } cutis_bake_solution;
 
 /// @param arena of the solution
@@ -79,6 +82,7 @@ typedef struct cutis_bake_level {
     uint32_t *bone;                      ///< `influences` each
     double *weight, *product;            ///< and c_b of each
     double *residual, *plain;            ///< of each point, as in the solution; NULL: not asked for
+    double *turn, *plain_turn;
     double *loss; ///< of each: what the energy would rise by without it; NULL: not asked for
 } cutis_bake_level;
 
@@ -123,6 +127,8 @@ void cutis_bake_level_products(cutis_bake_work *work, cutis_bake_level *level);
 size_t cutis_bake_weights_scratch(uint32_t bone_capacity);
 /// Weights of all points of the level for the helpers as they are. @return the energy
 double cutis_bake_weights(cutis_bake_work *work, uint32_t sweeps);
+/// How far every point is off, and its normals, by its weights and by those it came with.
+void cutis_bake_residuals(cutis_bake_work *work);
 /// What `candidates` helpers beyond helper_count would gain, each alone.
 /// @param region_joints [candidate][joint_count]: joints that a point must have one of
 void cutis_bake_gains(cutis_bake_work *work, uint32_t candidates, const uint8_t *region_joints,

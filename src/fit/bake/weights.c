@@ -210,8 +210,9 @@ static void products_task(void *data, uint32_t task)
                         level->joint_product[c] =
                             bone_product(m.sums, level->joint[c], first, i, count,
                                          p->positions + 3 * (size_t)(at + i)) +
-                            (p->turns ? bone_turn(m.turned, level->joint[c], first, i, count,
-                                                  p->normals + 3 * (size_t)(at + i))
+                            (p->turns ? p->worth * p->worth *
+                                            bone_turn(m.turned, level->joint[c], first, i, count,
+                                                      p->normals + 3 * (size_t)(at + i))
                                       : 0);
         }
         for (uint32_t i = 0; i < count; i++) {
@@ -220,7 +221,7 @@ static void products_task(void *data, uint32_t task)
             for (size_t k = 0; k < 3 * p->stride; k++) sum += (double)v[k] * (double)v[k];
             for (size_t k = 0; p->turns && k < 3 * p->stride; k++) {
                 const double t = (double)p->turns[(at + i) * 3 * p->stride + k];
-                sum += t * t;
+                sum += p->worth * p->worth * t * t;
             }
             level->target_square[at + i] = sum;
         }
@@ -463,20 +464,6 @@ static double point_square(const cutis_bake_work *work, uint32_t b, uint32_t c,
     return sum;
 }
 
-// Sum of squares of the residual alone, of some weights. @param product c_b of each
-static double residual_of(const cutis_bake_work *work, const double *square, double target_square,
-                          uint32_t count, const uint32_t *bone, const double *weight,
-                          const double *product)
-{
-    double sum = 0;
-    for (uint32_t a = 0; a < count; a++)
-        for (uint32_t b = 0; b < count; b++)
-            sum += weight[a] * weight[b] *
-                   (point_square(work, bone[a], bone[b], square) - product[bone[a]] -
-                    product[bone[b]] + target_square);
-    return sum > 0 ? sum : 0;
-}
-
 static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint32_t i,
                   uint32_t count, uint32_t *candidates)
 {
@@ -496,6 +483,7 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
         s.product[joints + h] = bone_product(m->sums, joints + h, first, i, count, place);
         if (p->turns)
             s.product[joints + h] +=
+                p->worth * p->worth *
                 bone_turn(m->turned, joints + h, first, i, count, p->normals + 3 * (size_t)v);
         if (!level->allowed || level->allowed[(size_t)h * level->count + v])
             candidates[s.candidate_count++] = joints + h;
@@ -529,16 +517,6 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
         level->bone[(size_t)v * p->influences + k] = s.bone[k];
         level->weight[(size_t)v * p->influences + k] = s.weight[k];
         level->product[(size_t)v * p->influences + k] = s.product[s.bone[k]];
-    }
-    if (level->residual) {
-        const uint32_t from = p->first ? p->first[v] : 0;
-        const uint32_t given = p->first ? p->first[v + 1] - from : 0;
-        for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++)
-            s.product[level->joint[k]] = level->joint_product[k]; // without the prior's part
-        level->residual[v] = residual_of(work, s.square, sum, s.count, s.bone, s.weight, s.product);
-        level->plain[v] = given ? residual_of(work, s.square, sum, given, p->joint + from,
-                                              p->weight + from, s.product)
-                                : 0;
     }
     if (level->loss) find_losses(&s, level->loss + (size_t)v * p->influences);
 }
@@ -625,8 +603,9 @@ static void gains_task(void *data, uint32_t task)
                 const double product =
                     bone_product(m.sums, first + c, first / 2, i, count,
                                  p->positions + 3 * (size_t)(at + i)) +
-                    (p->turns ? bone_turn(m.turned, first + c, first / 2, i, count,
-                                          p->normals + 3 * (size_t)(at + i))
+                    (p->turns ? p->worth * p->worth *
+                                    bone_turn(m.turned, first + c, first / 2, i, count,
+                                              p->normals + 3 * (size_t)(at + i))
                               : 0);
                 const bool may =
                     shares_joint(level, at + i, job->region_joints + c * (size_t)p->joint_count);
