@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "play.h"
+#include "rest_shape.h"
 
 int bake_no_memory(cli_app *app, const bake_job *job)
 {
@@ -148,6 +149,25 @@ static cutis_poses pose_of(const bake_job *job, uint32_t frame)
     return pose;
 }
 
+// Of a method that has none for the model's own vertices: those of its surfaces.
+static int make_normals(cli_app *app, bake_job *job)
+{
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
+    TRY(rest_shape_make(app, job->path, job->model, &rest));
+    const size_t plane = 3 * (size_t)rest.vertex_count;
+    OWN_MEMORY uint32_t *weld = malloc((rest.vertex_count + (size_t)1) * sizeof *weld);
+    if (!weld) return bake_no_memory(app, job);
+    TRY(app_result(app, job->path,
+                   cutis_weld_positions(app->context, rest.vertex_count, rest.positions, weld)));
+    for (uint32_t f = 0; f < job->frames.count; f++) {
+        const cutis_surface surface = rest_shape_surface(&rest, job->positions + f * plane);
+        TRY(app_result(
+            app, job->path,
+            cutis_surface_normals(app->context, &surface, weld, job->normals + f * plane)));
+    }
+    return EXIT_GOOD;
+}
+
 static int deform_frames(cli_app *app, bake_job *job)
 {
     OWN(cutis_binding) *binding = NULL;
@@ -157,8 +177,8 @@ static int deform_frames(cli_app *app, bake_job *job)
     const cutis_bind_options options = { .method = job->method, .normals = !fixed };
     TRY(app_result(app, job->path, cutis_bind(job->device, job->model, &options, &binding)));
     job->positions = malloc(((size_t)job->frames.count * plane + 1) * sizeof(float));
-    if (!fixed) job->normals = malloc(((size_t)job->frames.count * plane + 1) * sizeof(float));
-    if (!job->positions || (!fixed && !job->normals)) return bake_no_memory(app, job);
+    job->normals = malloc(((size_t)job->frames.count * plane + 1) * sizeof(float));
+    if (!job->positions || !job->normals) return bake_no_memory(app, job);
     for (uint32_t f = 0; f < job->frames.count; f++) {
         const cutis_poses pose = pose_of(job, f);
         cutis_outputs outputs = { 0 };
@@ -172,7 +192,7 @@ static int deform_frames(cli_app *app, bake_job *job)
         TRY(app_result(app, job->path, cutis_deform(binding, &pose, 1, &outputs)));
         if (!app_progress(app, "deforming", (double)f / job->frames.count)) return app_stopped(app);
     }
-    return EXIT_GOOD;
+    return fixed ? make_normals(app, job) : EXIT_GOOD;
 }
 
 // A cage moves by poses of its own, in place of clips.
@@ -213,6 +233,7 @@ int bake_play(cli_app *app, bake_job *job)
     for (uint32_t c = 0; c < job->clip_count; c++) some |= job->rows[c].held_out;
     job->frames.poses = job->poses;
     job->frames.positions = job->positions;
+    job->frames.normals = job->normals;
     job->frames.clips = job->clips;
     job->frames.times = job->times;
     job->frames.held_out = some ? job->held_out : NULL;

@@ -27,6 +27,7 @@ typedef struct cutis_bake_frames {
     const float *times;      ///< per frame: seconds, ascending within a clip; NULL: 30 a second
     const uint8_t *held_out; ///< per frame: 1: nothing is learned from it, but helpers have keys
                              ///< for it all the same; NULL: none. Needs a skin
+    const float *normals;    ///< as `positions`, of unit length; NULL: not looked at. Needs a skin
 } cutis_bake_frames;
 
 /// The zero value: weights on the joints there are, 4 a vertex.

@@ -52,7 +52,7 @@ if "dem" in wanted:
         _, seconds = bake(array, "--rest", rest, "--bones", str(bones))
         say(f"dem-bones {bones} joints, RMSE", rms(play(out, 0, np.arange(400) / 30), frames), bar, seconds)
 if "rig" in wanted:
-    sequence = dem_bones(cutis, folder, data)
+    sequence = dem_bones(cutis, folder, data, every=1)
     rig, array = os.path.join(folder, "rig.glb"), os.path.join(folder, "some.npy")
     write_examples(sequence.rig, sequence.poses, rig)
     np.save(array, sequence.shapes)

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 
+import dem_joints
 from judge_fit import Sequence, clip_poses
 from judge_unseen import File, Part, rest_pose, world_matrices
 
@@ -115,15 +116,20 @@ def matrix_pose(m):
     return rest_pose([{"matrix": np.vstack([np.hstack([m[:3, :3] / scale, m[:3, 3:]]), [0, 0, 0, 1]]).T.reshape(-1).tolist()}])[0]
 
 
-def dem_bones(cutis, folder, data, rig_name="Bone_All"):
-    """Forty of the 400 frames of dem-bones' Bone, its joints as one of its rigs has them."""
+def dem_bones(cutis, folder, data, rig_name="Bone_All", every=10):
+    """Forty of the 400 frames of dem-bones' Bone, its joints as one of its rigs has them; or all of them, from Bone_All's FBX."""
     home = os.path.join(data, "dem-bones/converted")
     rig = json.load(open(os.path.join(home, rig_name + ".rig.json")))
     frames = np.fromfile(os.path.join(home, "bone_positions_400frames_754verts_f32le.bin"), "<f4").reshape(-1, 754, 3)
     to_world = np.array(rig["mesh_to_world"])[:3]
-    shapes = (frames[:400:10] @ to_world[:, :3].T + to_world[:, 3]).astype(np.float32)
+    shapes = (frames[:400:every] @ to_world[:, :3].T + to_world[:, 3]).astype(np.float32)
     names = [j["name"] for j in rig["joints"]]
     worlds = np.array(rig["joint_world_rows"])
+    if every != 10:
+        found = dem_joints.worlds(os.path.join(data, "dem-bones/data", rig_name + ".fbx"))
+        found = np.stack([found[n][:, :3] for n in names], axis=1)
+        assert np.abs(found[::10] - worlds).max() < 1e-9, "the FBX is another than the JSON"
+        worlds = found[::every]
     binds = np.array([j["bind_world"] for j in rig["joints"]])
     full = lambda m: np.vstack([m[:3], [0, 0, 0, 1]])
     above = [names.index(j["parent"]) if j.get("parent") in names else -1 for j in rig["joints"]]

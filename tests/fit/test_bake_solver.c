@@ -214,7 +214,8 @@ enum { HELPERS = 3, LANES = CUTIS_BAKE_LANES };
 typedef struct transforms {
     double joints[2 * 12 * LANES], helpers[HELPERS * 12 * LANES], goals[HELPERS * 12 * LANES];
     double moments[HELPERS * (HELPERS + 2) * CUTIS_BAKE_SQUARE];
-    uint8_t coupled[HELPERS * (HELPERS + 2)], filled[HELPERS * HELPERS];
+    uint8_t coupled[HELPERS * (HELPERS + 2)];
+    uint32_t filled[HELPERS * HELPERS];
     double damping[LANES], gain[LANES], weight[20][HELPERS + 2], place[20][4], target[20][3][LANES];
     cutis_bake_motion motion;
 } transforms;
@@ -254,7 +255,9 @@ static void open_transforms(transforms *t)
                         t->goals[(12 * b + 3 * j + c) * LANES + l] +=
                             t->weight[i][b + 2] * t->place[i][j] * t->target[i][c][l];
         }
-    memset(t->filled, 1, sizeof t->filled);
+    uint32_t blocks = 0;
+    for (uint32_t b = 0; b < HELPERS; b++)
+        for (uint32_t c = 0; c <= b; c++) t->filled[b * HELPERS + c] = ++blocks;
     t->motion = (cutis_bake_motion){ .helper_count = HELPERS,
                                      .joint_count = 2,
                                      .stride = LANES,
@@ -323,7 +326,8 @@ static void the_gradient_is_that_of_the_energy(void **state)
     (void)state;
     static transforms t;
     static _Alignas(64) double scratch[8 * 2000];
-    assert_true(cutis_bake_scratch(HELPERS) <= sizeof scratch / sizeof *scratch);
+    assert_true(cutis_bake_scratch(HELPERS, HELPERS * (HELPERS + 1) / 2) <=
+                sizeof scratch / sizeof *scratch);
     open_transforms(&t);
     solver s = open_solver(&t, scratch);
     const lanes energy = residual(&s, s.now, s.rest), zero = { 0 };

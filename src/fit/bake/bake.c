@@ -15,6 +15,8 @@
 // take them (docs/spec/bake.md 2).
 static const double AFFINITY = 3e-4;
 static const double PRIOR = 3e-5;
+// What a turn of a normal by one radian is worth, of the diagonal, to begin with.
+static const double WORTH = 3e-3;
 
 void cutis_bake_report_destroy(cutis_bake_report *baked)
 {
@@ -51,6 +53,9 @@ static cutis_bake_problem problem_of(const cutis_bake_job *job, const cutis_bake
         .positions = job->positions,
         .targets = part->targets,
         .joints = part->joints,
+        .normals = part->turns ? job->normals : NULL,
+        .turns = part->turns,
+        .worth = job->diagonal * WORTH,
         .mass = job->mass,
         .space = job->bare ? NULL : job->space,
         .first = job->bare ? NULL : job->first,
@@ -124,6 +129,7 @@ static cutis_result run(cutis_bake_job *job, cutis_model **out, cutis_bake_repor
 {
     const double begun = cutis_os_seconds();
     TRY(cutis_bake_gather(job));
+    TRY(cutis_bake_gather_normals(job));
     if (job->bare && job->options.helpers == 0)
         return INVALID(job->context, "bake: the model has no skin, and no joints are asked for");
     job->problem = problem_of(job, &job->learned);

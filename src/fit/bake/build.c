@@ -151,7 +151,8 @@ bool cutis_bake_is_kept(const cutis_bake_job *job, uint32_t point)
 {
     return !job->bare &&
            (job->problem.keep_weights ||
-            job->solution.plain[point] <= job->solution.residual[point]) &&
+            job->solution.plain[point] + job->solution.plain_turn[point] <=
+                job->solution.residual[point] + job->solution.turn[point]) &&
            job->first[point + 1] - job->first[point] <= job->problem.influences;
 }
 

@@ -16,6 +16,7 @@ typedef struct cutis_bake_part {
     uint32_t *frame; ///< of the call
     size_t stride;
     float *targets;  ///< [point][3][stride]
+    float *turns;    ///< the same of normals; NULL: none
     double *joints;  ///< a track each
     double *helpers; ///< a track each
 } cutis_bake_part;
@@ -43,6 +44,7 @@ typedef struct cutis_bake_job {
     uint32_t point_count;
     uint32_t *vertex_point; ///< per output vertex, or UINT32_MAX: not baked
     double *positions, *mass;
+    double *normals; ///< 3 per point, common space; NULL: none
     uint32_t *space; ///< per point: its skin or instance
     uint32_t *first, *joint;
     double *weight;
@@ -67,6 +69,8 @@ typedef struct cutis_bake_job {
 
 /// Check everything; points, weights, tracks and targets of both parts.
 cutis_result cutis_bake_gather(cutis_bake_job *job);
+/// Normals of the frames that are learned from, where there are some.
+cutis_result cutis_bake_gather_normals(cutis_bake_job *job);
 /// Which joint each helper follows, or which helper, and where it turns.
 cutis_result cutis_bake_parents(cutis_bake_job *job);
 /// Drivers (drivers.c): what joints do in the learned frames, and which of them no frame moves;

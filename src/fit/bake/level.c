@@ -30,6 +30,15 @@ static void near_task(void *data, uint32_t index)
     }
 }
 
+static bool find_near(const cutis_bake_problem *p, cutis_arena *arena, cutis_bake_level *level)
+{
+    cutis_bake_grid grid;
+    if (!cutis_bake_grid_create(arena, p->positions, level->count, &grid)) return false;
+    near_job job = { p, &grid, level };
+    cutis_device_run_items(p->device, near_task, &job, level->count, TASK);
+    return true;
+}
+
 // Joints of a point's neighbours, of its own space, ascending. @return how many
 static uint32_t gather_joints(const cutis_bake_problem *p, const cutis_bake_level *level,
                               uint32_t i, uint32_t *list)
@@ -48,28 +57,69 @@ static uint32_t gather_joints(const cutis_bake_problem *p, const cutis_bake_leve
     return kept;
 }
 
+// Joints beside the ones in a list too, behind them. @return how many
+static uint32_t add_beside(uint32_t joints, const uint8_t *beside, uint32_t count, uint32_t *list,
+                           uint8_t *found)
+{
+    const uint32_t near = count;
+    memset(found, 0, joints);
+    for (uint32_t k = 0; k < near; k++)
+        for (uint32_t j = 0; j < joints; j++) found[j] |= beside[(size_t)list[k] * joints + j];
+    for (uint32_t k = 0; k < near; k++) found[list[k]] = 0;
+    for (uint32_t j = 0; j < joints; j++)
+        if (found[j]) list[count++] = j;
+    return count;
+}
+
+bool cutis_bake_mask(cutis_bake_problem *p, cutis_arena *arena)
+{
+    const uint32_t joints = p->joint_count;
+    cutis_bake_level level = { .count = p->point_count };
+    uint32_t longest = 1;
+    for (uint32_t i = 0; i < p->point_count; i++)
+        if (p->first[i + 1] - p->first[i] > longest) longest = p->first[i + 1] - p->first[i];
+    const size_t room = (size_t)(CUTIS_BAKE_NEAR + 1) * longest + joints;
+    uint32_t *list = cutis_arena_alloc(arena, room, sizeof *list);
+    uint32_t *end = cutis_arena_zero(arena, p->point_count + (size_t)1, sizeof *end);
+    uint32_t *first = cutis_arena_zero(arena, p->point_count + (size_t)1, sizeof *first),
+             *all = NULL;
+    uint8_t *beside = cutis_arena_zero(arena, joints, joints),
+            *found = cutis_arena_alloc(arena, joints, 1);
+    level.near = cutis_arena_alloc(arena, level.count, CUTIS_BAKE_NEAR * sizeof *level.near);
+    if (!list || !first || !end || !beside || !found || !level.near || !find_near(p, arena, &level))
+        return false;
+    for (uint32_t i = 0; i < p->point_count; i++) {
+        const uint32_t count = gather_joints(p, &level, i, list);
+        for (uint32_t a = 0; a < count; a++)
+            for (uint32_t b = 0; b < count; b++) beside[(size_t)list[a] * joints + list[b]] = 1;
+    }
+    for (int pass = 0; pass < 2; pass++) { // how many, then which
+        for (uint32_t i = 0; i < p->point_count; i++) {
+            uint32_t count = gather_joints(p, &level, i, list);
+            end[i] = first[i] + count;
+            count = add_beside(joints, beside, count, list, found);
+            if (all) memcpy(all + first[i], list, count * sizeof *list);
+            first[i + 1] = first[i] + count;
+        }
+        if (!all) all = cutis_arena_alloc(arena, first[p->point_count] + (size_t)1, sizeof *all);
+        if (!all) return false;
+    }
+    p->may_first = first, p->may_near = end, p->may = all;
+    return true;
+}
+
 static bool find_candidates(const cutis_bake_problem *p, cutis_arena *arena,
                             cutis_bake_level *level)
 {
-    uint32_t longest = 1, used = 0;
-    for (uint32_t i = 0; p->first && i < p->point_count; i++)
-        if (p->first[i + 1] - p->first[i] > longest) longest = p->first[i + 1] - p->first[i];
-    uint32_t *list =
-        cutis_arena_alloc(arena, (size_t)(CUTIS_BAKE_NEAR + 1) * longest, sizeof *list);
-    level->joint_first = cutis_arena_zero(arena, level->count + (size_t)1, sizeof(uint32_t));
-    if (!list || !level->joint_first) return false;
-    for (uint32_t i = 0; i < level->count && p->first; i++)
-        level->joint_first[i + 1] = level->joint_first[i] + gather_joints(p, level, i, list);
-    const size_t total = level->joint_first[level->count];
-    level->joint = cutis_arena_alloc(arena, total + 1, sizeof *level->joint);
+    static const uint32_t none = 0;
+    const size_t total = p->may_first ? p->may_first[p->point_count] : 0;
     level->joint_product = cutis_arena_zero(arena, total + 1, sizeof *level->joint_product);
-    if (!level->joint || !level->joint_product) return false;
-    for (uint32_t i = 0; i < level->count && p->first; i++) {
-        const uint32_t count = gather_joints(p, level, i, list);
-        memcpy(level->joint + used, list, count * sizeof *list);
-        used += count;
-    }
-    return true;
+    level->joint_first = p->may_first, level->joint_near = p->may_near;
+    level->joint = p->may_first ? p->may : &none;
+    if (!p->may_first)
+        level->joint_first = level->joint_near =
+            cutis_arena_zero(arena, level->count + (size_t)1, sizeof(uint32_t));
+    return level->joint_product && level->joint_first;
 }
 
 // The largest of the given weights, which the first solve makes the best of.
@@ -113,12 +163,8 @@ static bool allocate(const cutis_bake_problem *p, cutis_arena *arena, uint32_t c
            level->bone && level->weight && level->product;
 }
 
-bool cutis_bake_level_create(const cutis_bake_problem *p, cutis_arena *arena, uint32_t capacity,
-                             cutis_bake_level *level)
+void cutis_bake_squares(const cutis_bake_problem *p, cutis_bake_level *level)
 {
-    cutis_bake_grid grid;
-    *level = (cutis_bake_level){ .count = p->point_count };
-    if (!allocate(p, arena, capacity, level)) return false;
     for (uint32_t i = 0; i < level->count; i++) {
         const double *x = p->positions + 3 * (size_t)i;
         const double square[CUTIS_BAKE_SQUARE] = {
@@ -126,10 +172,23 @@ bool cutis_bake_level_create(const cutis_bake_problem *p, cutis_arena *arena, ui
             x[1] * x[2], x[1],        x[2] * x[2], x[2], 1
         };
         memcpy(level->square + CUTIS_BAKE_SQUARE * (size_t)i, square, sizeof square);
+        if (!p->normals) continue;
+        const double *n = p->normals + 3 * (size_t)i;
+        const double turn[CUTIS_BAKE_SQUARE] = {
+            n[0] * n[0], n[0] * n[1], n[0] * n[2], 0, n[1] * n[1], n[1] * n[2], 0, n[2] * n[2]
+        };
+        for (size_t k = 0; k < CUTIS_BAKE_SQUARE; k++)
+            level->square[CUTIS_BAKE_SQUARE * (size_t)i + k] += p->worth * p->worth * turn[k];
     }
-    if (!cutis_bake_grid_create(arena, p->positions, level->count, &grid)) return false;
-    near_job job = { p, &grid, level };
-    cutis_device_run_items(p->device, near_task, &job, level->count, TASK);
+}
+
+bool cutis_bake_level_create(const cutis_bake_problem *p, cutis_arena *arena, uint32_t capacity,
+                             cutis_bake_level *level)
+{
+    *level = (cutis_bake_level){ .count = p->point_count };
+    if (!allocate(p, arena, capacity, level)) return false;
+    cutis_bake_squares(p, level);
+    if (!find_near(p, arena, level)) return false;
     if (!find_candidates(p, arena, level)) return false;
     if (p->first) start_weights(p, level);
     return true;
@@ -217,7 +276,7 @@ bool cutis_bake_level_inherit(const cutis_bake_work *from, const uint32_t *frame
     memcpy(to->seed_joints, from->seed_joints, (size_t)from->helper_count * p->joint_count);
     for (uint32_t h = 0; h < to->helper_count && level->allowed; h++)
         for (uint32_t i = 0; i < level->count; i++)
-            for (uint32_t k = level->joint_first[i]; k < level->joint_first[i + 1]; k++)
+            for (uint32_t k = level->joint_first[i]; k < level->joint_near[i]; k++)
                 level->allowed[(size_t)h * level->count + i] |=
                     to->seed_joints[(size_t)h * p->joint_count + level->joint[k]] != 0;
     inherit_job job = { p, &grid, level, from->level };
@@ -230,7 +289,7 @@ typedef struct thin_job {
     const cutis_bake_problem *from;
     const cutis_bake_problem *to;
     const uint32_t *point, *frame;
-    float *targets;
+    float *targets, *turns;
 } thin_job;
 
 static void thin_task(void *data, uint32_t index)
@@ -240,9 +299,11 @@ static void thin_task(void *data, uint32_t index)
     uint32_t i = index * TASK;
     for (uint32_t end = i + TASK; i < end && i < to->point_count; i++)
         for (size_t c = 0; c < 3; c++)
-            for (uint32_t f = 0; f < to->frame_count; f++)
-                job->targets[(3 * (size_t)i + c) * to->stride + f] =
-                    p->targets[(3 * (size_t)job->point[i] + c) * p->stride + job->frame[f]];
+            for (uint32_t f = 0; f < to->frame_count; f++) {
+                const size_t from = (3 * (size_t)job->point[i] + c) * p->stride + job->frame[f];
+                job->targets[(3 * (size_t)i + c) * to->stride + f] = p->targets[from];
+                if (p->turns) job->turns[(3 * (size_t)i + c) * to->stride + f] = p->turns[from];
+            }
 }
 
 bool cutis_bake_thin(const cutis_bake_problem *p, cutis_arena *arena, uint32_t points,
@@ -261,21 +322,34 @@ bool cutis_bake_thin(const cutis_bake_problem *p, cutis_arena *arena, uint32_t p
     uint32_t *first = cutis_arena_zero(arena, n + 1, sizeof *first);
     uint32_t *joint = cutis_arena_alloc(arena, lists + 1, sizeof *joint);
     double *weight = cutis_arena_alloc(arena, lists + 1, sizeof *weight);
+    const size_t mays = p->may_first ? p->may_first[p->point_count] : 0;
+    uint32_t *may_first = cutis_arena_zero(arena, n + 1, sizeof *may_first);
+    uint32_t *may_near = cutis_arena_zero(arena, n + 1, sizeof *may_near);
+    uint32_t *may = cutis_arena_alloc(arena, mays + 1, sizeof *may);
     double *joints = cutis_arena_zero(arena, p->joint_count * 12 * out->stride + 1, sizeof *joints);
     float *targets = cutis_arena_zero(arena, n * 3 * out->stride, sizeof *targets);
+    float *turns = cutis_arena_zero(arena, p->turns ? n * 3 * out->stride : 1, sizeof *turns);
+    double *normals = cutis_arena_zero(arena, p->normals ? n : 1, 3 * sizeof *normals);
     *frame = cutis_arena_alloc(arena, out->frame_count, sizeof **frame);
     if (!point || !positions || !mass || !space || !first || !joint || !weight || !joints ||
-        !targets || !*frame)
+        !targets || !turns || !normals || !may_first || !may_near || !may || !*frame)
         return false;
     for (uint32_t f = 0; f < out->frame_count; f++) (*frame)[f] = f * frame_step;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t v = point[i] = (uint32_t)((uint64_t)i * p->point_count / n);
         memcpy(positions + 3 * (size_t)i, p->positions + 3 * (size_t)v, 3 * sizeof *positions);
+        if (p->normals)
+            memcpy(normals + 3 * (size_t)i, p->normals + 3 * (size_t)v, 3 * sizeof *normals);
         mass[i] = p->mass[v], space[i] = p->space ? p->space[v] : 0, first[i + 1] = first[i];
         for (uint32_t k = p->first ? p->first[v] : 0; p->first && k < p->first[v + 1]; k++) {
             joint[first[i + 1]] = p->joint[k];
             weight[first[i + 1]++] = p->weight[k];
         }
+        if (!p->may_first) continue;
+        const uint32_t count = p->may_first[v + 1] - p->may_first[v];
+        memcpy(may + may_first[i], p->may + p->may_first[v], count * sizeof *may);
+        may_first[i + 1] = may_first[i] + count;
+        may_near[i] = may_first[i] + (p->may_near[v] - p->may_first[v]);
     }
     for (size_t k = 0; k < 12 * (size_t)p->joint_count; k++)
         for (uint32_t f = 0; f < out->frame_count; f++)
@@ -288,8 +362,10 @@ bool cutis_bake_thin(const cutis_bake_problem *p, cutis_arena *arena, uint32_t p
         for (uint32_t i = 0; i < n; i++) limits[i] = p->limits[point[i]];
         out->limits = limits;
     }
+    if (p->turns) out->turns = turns, out->normals = normals;
+    if (p->may_first) out->may_first = may_first, out->may_near = may_near, out->may = may;
     if (p->first) out->first = first, out->joint = joint, out->weight = weight;
-    thin_job job = { p, out, point, *frame, targets };
+    thin_job job = { p, out, point, *frame, targets, turns };
     cutis_device_run_items(p->device, thin_task, &job, out->point_count, TASK);
     return true;
 }

@@ -235,7 +235,9 @@ static cutis_result find_fields(morphing *w, cutis_arena *arena)
     w->gram = cutis_arena_alloc(arena, n * n, sizeof *w->gram);
     if (!w->residual || !w->gram) return cutis_alloc_result(job->context);
     cutis_device_run(job->device, residual_task, w, (uint32_t)n);
+    TRY(cutis_progress(job->context, "morph targets", 0));
     cutis_device_run(job->device, gram_task, w, (uint32_t)n);
+    TRY(cutis_progress(job->context, "morph targets", 0));
     if (!find_columns(w, arena)) return cutis_alloc_result(job->context);
     for (size_t f = 0; f < n; f++)
         for (uint32_t k = 0; k < w->count; k++)
@@ -243,9 +245,10 @@ static cutis_result find_fields(morphing *w, cutis_arena *arena)
     for (int round = 0; round < ROUNDS; round++) {
         TRY(cutis_progress(job->context, "morph targets", (double)round / ROUNDS));
         if (round > 0) cutis_device_run(job->device, weight_task, w, (uint32_t)n);
+        TRY(cutis_progress(job->context, "morph targets", (round + 0.5) / ROUNDS));
         cutis_device_run_items(job->device, field_task, w, job->point_count, TASK);
     }
-    return CUTIS_OK;
+    return cutis_progress(job->context, "morph targets", 1);
 }
 
 cutis_result cutis_bake_morph(cutis_bake_job *job)

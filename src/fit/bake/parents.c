@@ -23,23 +23,6 @@ void cutis_bake_matrix(const double *track, size_t stride, size_t frame, double 
         for (size_t j = 0; j < 4; j++) out[4 * i + j] = track[(3 * j + i) * stride + frame];
 }
 
-static void find_pivots(cutis_bake_job *job)
-{
-    const cutis_bake_solution *s = &job->solution;
-    const uint32_t slots = job->problem.influences;
-    for (uint32_t h = 0; h < s->helper_count; h++) {
-        double sum = 0, *to = job->pivot + 3 * (size_t)h;
-        for (uint32_t i = 0; i < job->point_count; i++)
-            for (uint32_t k = 0; k < s->count[i]; k++) {
-                if (s->bone[(size_t)i * slots + k] != job->joint_count + h) continue;
-                const double w = s->weight[(size_t)i * slots + k], by = job->mass[i] * w * w;
-                sum += by;
-                for (int c = 0; c < 3; c++) to[c] += by * job->positions[3 * (size_t)i + (size_t)c];
-            }
-        for (int c = 0; c < 3 && sum > 0; c++) to[c] /= sum;
-    }
-}
-
 // In a skeleton ---------------------------------------------------------------------------------
 
 // The scale of a matrix that is a scaled rotation; 0 for others, mirror images among them.
@@ -221,7 +204,8 @@ cutis_result cutis_bake_parents(cutis_bake_job *job)
     job->pivot = cutis_arena_zero(job->arena, n, 3 * sizeof *job->pivot);
     if (!job->parent || !job->parent_bone || !job->order || !job->pivot)
         return cutis_alloc_result(job->context);
-    find_pivots(job);
+    const cutis_bake_solution *s = &job->solution;
+    cutis_bake_middles(&job->problem, s->helper_count, s->count, s->bone, s->weight, job->pivot);
     if (job->solution.helper_count == 0) return CUTIS_OK;
     return job->bare ? grow_tree(job) : hang_in_skeleton(job);
 }

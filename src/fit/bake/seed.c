@@ -10,9 +10,20 @@
 #include "math/svd3.h"
 
 enum { REGIONS = 6, REGION_LEAST = 24, REGION_PART = 120 };
-// A region's joint is one that has this much of its weight, or shares a point with such a one: a
-// helper may move to where it is of most use, but not to another limb.
+// A region's joint is one that has this much of its weight, or shares a point with such a one.
+// Points may follow the helper that may follow one of these (level.h): it may move to where it is
+// of most use, but not to another limb.
 static const double JOINT_LEAST = 0.05;
+// Where starts are to differ, what a region gains is lowered by up to this part of it.
+static const double SHAKEN = 0.8;
+
+double cutis_bake_random(uint32_t *state)
+{
+    if (*state == 0) return 0;
+    *state = *state * 1664525u + 1013904223u;
+    *state += *state == 0;
+    return (double)(*state >> 8) / (1 << 24);
+}
 
 typedef struct seeding {
     cutis_bake_work *work;
@@ -151,6 +162,7 @@ static void choose(seeding *s)
     for (uint32_t r = 0; r < s->region_count; r++) {
         double sum = 0;
         for (uint32_t i = 0; i < level->count; i++) sum += s->gains[(size_t)r * level->count + i];
+        sum *= 1 - SHAKEN * cutis_bake_random(&work->random);
         if (sum > most) most = sum, best = r;
     }
     const size_t size = 12 * p->stride;
@@ -160,7 +172,7 @@ static void choose(seeding *s)
     memcpy(work->seed_joints + (size_t)work->helper_count * p->joint_count, joints, p->joint_count);
     for (uint32_t i = 0; level->allowed && i < level->count; i++) {
         bool may = false;
-        for (uint32_t k = level->joint_first[i]; k < level->joint_first[i + 1]; k++)
+        for (uint32_t k = level->joint_first[i]; k < level->joint_near[i]; k++)
             may |= joints[level->joint[k]] != 0;
         level->allowed[(size_t)work->helper_count * level->count + i] = may;
     }
@@ -219,6 +231,8 @@ cutis_result cutis_bake_seed(cutis_bake_work *work, uint32_t count, uint32_t rou
         }
         cutis_bake_form(work, p->joint_count, bones);
         work->energy = cutis_bake_weights(work, 2); // residuals of the points as they are
+        if (work->failed) result = cutis_alloc_result(p->context);
+        if (result != CUTIS_OK) break;
         result = cutis_progress(p->context, "finding helpers",
                                 (double)work->helper_count / (count ? count : 1));
     }

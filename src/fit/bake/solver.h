@@ -26,12 +26,17 @@ typedef struct cutis_bake_problem {
     size_t stride;
     const double *positions; ///< 3 per point
     const float *targets;
+    const double *normals; ///< 3 per point, at rest; NULL: none
+    const float *turns;    ///< as targets: where normals should point
+    double worth;          ///< what a turn by one radian is worth, a distance
     const double *joints;  ///< a track each
     const double *mass;    ///< per point: vertices it stands for
     const uint32_t *space; ///< per point: of its joints, which only points of it share; NULL: one
     const uint32_t *first; ///< point_count + 1: weights it came with; NULL: none (joint_count 0)
     const uint32_t *joint;
     const double *weight;
+    const uint32_t *may_first, *may; ///< per point: joints it may follow; NULL: found by the solve
+    const uint32_t *may_near;        ///< per point: the end of those that are its neighbours' own
     uint32_t helper_count, influences;
     const uint8_t *limits; ///< per point: so many of these at most; NULL: all
     double affinity;       ///< alpha
@@ -45,9 +50,11 @@ typedef struct cutis_bake_solution {
     uint8_t *count;        ///< per point
     uint32_t *bone;        ///< influences each, ascending; joint_count + h: helper h
     double *weight;
-    double energy;            ///< of all points, with affinity and prior
-    double *residual, *plain; ///< per point: sum of squares over frames, with these weights and
-                              ///< with those it came with
+    double energy;             ///< of all points, with affinity and prior
+    double *residual, *plain;  ///< per point: sum of squares over frames, with these weights and
+                               ///< with those it came with
+    double *turn, *plain_turn; ///< the same of normals, times the square of their worth; zero
+                               ///< without
 } cutis_bake_solution;
 
 /// @param arena of the solution
@@ -61,7 +68,7 @@ cutis_result cutis_bake_follow(const cutis_bake_problem *problem,
 
 /// Weights again for tracks that are given, from the ones of `weights` on.
 /// @param mask [helper][joint_count]: a point must have one of these as a candidate
-/// @param weights in and out: count, bone, weight, residual, plain
+/// @param weights in and out: count, bone, weight, and how far points are off
 cutis_result cutis_bake_weigh(const cutis_bake_problem *problem, const double *helpers,
                               const uint8_t *mask, cutis_bake_solution *weights);
 
@@ -78,14 +85,16 @@ typedef struct cutis_bake_level {
     double *square; ///< 10 per point: form . square = p^T G p
     double *energy; ///< per point: w^T Q w
     double *target_square;
-    uint32_t *joint_first, *joint; ///< candidates
-    double *joint_product;         ///< c_b of each
-    uint8_t *allowed;              ///< [helper][count]; NULL: all are
-    uint32_t *near;                ///< CUTIS_BAKE_NEAR each, itself first
-    uint8_t *slots;                ///< influences of the point
-    uint32_t *bone;                ///< `influences` each
-    double *weight, *product;      ///< and c_b of each
-    double *residual, *plain;      ///< of each point, as in the solution; NULL: not asked for
+    const uint32_t *joint_first, *joint; ///< candidates
+    const uint32_t *joint_near;          ///< per point: the end of those that are not far
+    double *joint_product;               ///< c_b of each
+    uint8_t *allowed;                    ///< [helper][count]; NULL: all are
+    uint32_t *near;                      ///< CUTIS_BAKE_NEAR each, itself first
+    uint8_t *slots;                      ///< influences of the point
+    uint32_t *bone;                      ///< `influences` each
+    double *weight, *product;            ///< and c_b of each
+    double *residual, *plain;            ///< of each point, as in the solution; NULL: not asked for
+    double *turn, *plain_turn;
     double *loss; ///< of each: what the energy would rise by without it; NULL: not asked for
 } cutis_bake_level;
 
@@ -102,14 +111,19 @@ typedef struct cutis_bake_work {
     double *form;           ///< G: [bone][10][bone_capacity]
     double *diagonal;       ///< [10][bone_capacity]
     double *goals, *moments, *damping, *gain;
-    uint8_t *coupled, *filled;
+    uint8_t *coupled;
+    uint32_t *filled;
     uint8_t *seed_joints; ///< [helper][joint_count]
     double *scratch;      ///< per task
     size_t scratch_size;
+    double *solve_scratch; ///< of transforms, per task
+    size_t solve_size, solve_room;
+    bool failed;  ///< there was no memory for it
     double *left; ///< panels
     cutis_bake_level *level;
     double energy;
     uint32_t region_factor; ///< of the size of regions
+    uint32_t random;        ///< 0: seeds are where most is gained; else gains are shaken by it
 } cutis_bake_work;
 
 enum { CUTIS_BAKE_TASKS = 32, CUTIS_BAKE_BLOCK = 32 };
@@ -125,6 +139,8 @@ void cutis_bake_level_products(cutis_bake_work *work, cutis_bake_level *level);
 size_t cutis_bake_weights_scratch(uint32_t bone_capacity);
 /// Weights of all points of the level for the helpers as they are. @return the energy
 double cutis_bake_weights(cutis_bake_work *work, uint32_t sweeps);
+/// How far every point is off, and its normals, by its weights and by those it came with.
+void cutis_bake_residuals(cutis_bake_work *work);
 /// What `candidates` helpers beyond helper_count would gain, each alone.
 /// @param region_joints [candidate][joint_count]: joints that a point must have one of
 void cutis_bake_gains(cutis_bake_work *work, uint32_t candidates, const uint8_t *region_joints,
@@ -135,6 +151,12 @@ double cutis_bake_motion_solve(cutis_bake_work *work, uint32_t steps);
 
 /// Add helpers until there are `count`; each is followed by `rounds` of weights and transforms.
 cutis_result cutis_bake_seed(cutis_bake_work *work, uint32_t count, uint32_t rounds);
+/// Middles of what helpers move, sum w^2 p / sum w^2: 3 each.
+/// @param count, bone, weight of the points, as in a solution
+void cutis_bake_middles(const cutis_bake_problem *problem, uint32_t helpers, const uint8_t *count,
+                        const uint32_t *bone, const double *weight, double *pivot);
+/// A number in [0, 1), and the next state; state 0: always 0.
+double cutis_bake_random(uint32_t *state);
 /// Take a helper away; points that followed it alone have no weights afterwards.
 void cutis_bake_drop(cutis_bake_work *work, uint32_t helper);
 

@@ -11,6 +11,9 @@
 
 // Bones tried in one sweep, best first.
 enum { TRIED = 6 };
+// What a weight on a joint that none of the neighbours has costs beyond others, as a part of the
+// prior: where two joints move alike in the frames, the one beyond is not meant.
+static const double FAR = 1e4;
 // Frames of a product that are in work together: a panel of them stays in the first cache.
 enum { CHUNK = 192 };
 
@@ -95,8 +98,8 @@ void cutis_bake_form(cutis_bake_work *work, uint32_t first, uint32_t end)
 
 // u = sum over frames of M_b^T v for points of a block and panels [first, end):
 // out[panel][point][8].
-static void block_products(const cutis_bake_work *work, uint32_t point, uint32_t count,
-                           uint32_t first, uint32_t end, double *right, double *out)
+static void block_products(const cutis_bake_work *work, const float *targets, uint32_t point,
+                           uint32_t count, uint32_t first, uint32_t end, double *right, double *out)
 {
     const cutis_bake_problem *p = work->problem;
     const size_t length = 3 * p->stride, quads = (count + 3) / 4;
@@ -107,7 +110,7 @@ static void block_products(const cutis_bake_work *work, uint32_t point, uint32_t
             const float *from[4]; // beyond the last point the last one again
             for (size_t i = 0; i < 4; i++) {
                 const size_t at = 4 * quad + i < count ? 4 * quad + i : count - 1;
-                from[i] = p->targets + (point + at) * length + k;
+                from[i] = targets + (point + at) * length + k;
             }
             work->wide->pack(from, size, right + quad * 4 * CHUNK);
         }
@@ -127,6 +130,16 @@ static double bone_product(const double *sums, uint32_t bone, uint32_t panel_fir
     const double *u =
         sums + ((bone / 2 - panel_first) * quads + i / 4) * 32 + 8 * (i % 4) + 4 * (bone % 2);
     return u[0] * at[0] + u[1] * at[1] + u[2] * at[2] + u[3];
+}
+
+// The same of turns: directions do not move.
+static double bone_turn(const double *sums, uint32_t bone, uint32_t panel_first, uint32_t i,
+                        uint32_t count, const double *normal)
+{
+    const size_t quads = (count + 3) / 4;
+    const double *u =
+        sums + ((bone / 2 - panel_first) * quads + i / 4) * 32 + 8 * (i % 4) + 4 * (bone % 2);
+    return u[0] * normal[0] + u[1] * normal[1] + u[2] * normal[2];
 }
 
 typedef struct level_job {
@@ -154,7 +167,7 @@ enum { PANELS = 32 };
 
 // A task's memory: packed targets, products, and the rows of a point.
 typedef struct task_memory {
-    double *right, *sums, *rows, *product, *diagonal;
+    double *right, *sums, *turned, *rows, *product, *diagonal;
 } task_memory;
 
 static task_memory memory_of(const cutis_bake_work *work, uint32_t task)
@@ -162,7 +175,8 @@ static task_memory memory_of(const cutis_bake_work *work, uint32_t task)
     const size_t n = work->bone_capacity;
     task_memory m = { .right = work->scratch + task * work->scratch_size };
     m.sums = m.right + (size_t)CUTIS_BAKE_BLOCK * CHUNK;
-    m.rows = m.sums + (size_t)CUTIS_BAKE_BLOCK * 8 * (n / 2 > PANELS ? n / 2 : PANELS);
+    m.turned = m.sums + (size_t)CUTIS_BAKE_BLOCK * 8 * (n / 2 > PANELS ? n / 2 : PANELS);
+    m.rows = m.turned + (size_t)CUTIS_BAKE_BLOCK * 8 * (n / 2 > PANELS ? n / 2 : PANELS);
     m.product = m.rows + (CUTIS_BAKE_SLOTS + 2) * n;
     m.diagonal = m.product + n;
     return m;
@@ -171,7 +185,7 @@ static task_memory memory_of(const cutis_bake_work *work, uint32_t task)
 size_t cutis_bake_weights_scratch(uint32_t bone_capacity)
 {
     const size_t n = bone_capacity, panels = n / 2 > PANELS ? n / 2 : PANELS;
-    return (size_t)CUTIS_BAKE_BLOCK * CHUNK + (size_t)CUTIS_BAKE_BLOCK * 8 * panels +
+    return (size_t)CUTIS_BAKE_BLOCK * CHUNK + (size_t)CUTIS_BAKE_BLOCK * 16 * panels +
            (CUTIS_BAKE_SLOTS + 4) * n;
 }
 
@@ -186,19 +200,29 @@ static void products_task(void *data, uint32_t task)
         const uint32_t at = b * CUTIS_BAKE_BLOCK, count = block_size(level, b);
         for (uint32_t first = 0; first < end; first += PANELS) {
             const uint32_t last = first + PANELS < end ? first + PANELS : end;
-            block_products(job->work, at, count, first, last, m.right, m.sums);
+            block_products(job->work, p->targets, at, count, first, last, m.right, m.sums);
+            if (p->turns)
+                block_products(job->work, p->turns, at, count, first, last, m.right, m.turned);
             for (uint32_t i = 0; i < count; i++)
                 for (uint32_t c = level->joint_first[at + i]; c < level->joint_first[at + i + 1];
                      c++)
                     if (level->joint[c] / 2 >= first && level->joint[c] / 2 < last)
                         level->joint_product[c] =
                             bone_product(m.sums, level->joint[c], first, i, count,
-                                         p->positions + 3 * (size_t)(at + i));
+                                         p->positions + 3 * (size_t)(at + i)) +
+                            (p->turns ? p->worth * p->worth *
+                                            bone_turn(m.turned, level->joint[c], first, i, count,
+                                                      p->normals + 3 * (size_t)(at + i))
+                                      : 0);
         }
         for (uint32_t i = 0; i < count; i++) {
             const float *v = p->targets + (at + i) * 3 * p->stride;
             double sum = 0;
             for (size_t k = 0; k < 3 * p->stride; k++) sum += (double)v[k] * (double)v[k];
+            for (size_t k = 0; p->turns && k < 3 * p->stride; k++) {
+                const double t = (double)p->turns[(at + i) * 3 * p->stride + k];
+                sum += p->worth * p->worth * t * t;
+            }
             level->target_square[at + i] = sum;
         }
     }
@@ -440,20 +464,6 @@ static double point_square(const cutis_bake_work *work, uint32_t b, uint32_t c,
     return sum;
 }
 
-// Sum of squares of the residual alone, of some weights. @param product c_b of each
-static double residual_of(const cutis_bake_work *work, const double *square, double target_square,
-                          uint32_t count, const uint32_t *bone, const double *weight,
-                          const double *product)
-{
-    double sum = 0;
-    for (uint32_t a = 0; a < count; a++)
-        for (uint32_t b = 0; b < count; b++)
-            sum += weight[a] * weight[b] *
-                   (point_square(work, bone[a], bone[b], square) - product[bone[a]] -
-                    product[bone[b]] + target_square);
-    return sum > 0 ? sum : 0;
-}
-
 static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint32_t i,
                   uint32_t count, uint32_t *candidates)
 {
@@ -471,6 +481,10 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
     }
     for (uint32_t h = 0; h < work->helper_count; h++) {
         s.product[joints + h] = bone_product(m->sums, joints + h, first, i, count, place);
+        if (p->turns)
+            s.product[joints + h] +=
+                p->worth * p->worth *
+                bone_turn(m->turned, joints + h, first, i, count, p->normals + 3 * (size_t)v);
         if (!level->allowed || level->allowed[(size_t)h * level->count + v])
             candidates[s.candidate_count++] = joints + h;
     }
@@ -494,6 +508,8 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
     if (prior > 0)
         for (uint32_t k = 0; k < s.candidate_count; k++)
             s.diagonal[candidates[k]] += s.given_square;
+    for (uint32_t k = level->joint_near[v]; prior > 0 && k < level->joint_first[v + 1]; k++)
+        s.diagonal[level->joint[k]] += FAR * prior;
     solve_point(&s, job->sweeps);
     level->slots[v] = (uint8_t)s.count;
     level->energy[v] = s.energy;
@@ -501,16 +517,6 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
         level->bone[(size_t)v * p->influences + k] = s.bone[k];
         level->weight[(size_t)v * p->influences + k] = s.weight[k];
         level->product[(size_t)v * p->influences + k] = s.product[s.bone[k]];
-    }
-    if (level->residual) {
-        const uint32_t from = p->first ? p->first[v] : 0;
-        const uint32_t given = p->first ? p->first[v + 1] - from : 0;
-        for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++)
-            s.product[level->joint[k]] = level->joint_product[k]; // without the prior's part
-        level->residual[v] = residual_of(work, s.square, sum, s.count, s.bone, s.weight, s.product);
-        level->plain[v] = given ? residual_of(work, s.square, sum, given, p->joint + from,
-                                              p->weight + from, s.product)
-                                : 0;
     }
     if (level->loss) find_losses(&s, level->loss + (size_t)v * p->influences);
 }
@@ -526,8 +532,11 @@ static void weights_task(void *data, uint32_t task)
     for (uint32_t b = task; b < block_count(level); b += CUTIS_BAKE_TASKS) {
         const uint32_t at = b * CUTIS_BAKE_BLOCK, count = block_size(level, b);
         if (job->work->helper_count)
-            block_products(job->work, at, count, p->joint_count / 2, (bones + 1) / 2, m.right,
-                           m.sums);
+            block_products(job->work, p->targets, at, count, p->joint_count / 2, (bones + 1) / 2,
+                           m.right, m.sums);
+        if (job->work->helper_count && p->turns)
+            block_products(job->work, p->turns, at, count, p->joint_count / 2, (bones + 1) / 2,
+                           m.right, m.turned);
         for (uint32_t i = 0; i < count; i++) weigh(job, &m, at, i, count, candidates);
     }
 }
@@ -547,7 +556,7 @@ double cutis_bake_weights(cutis_bake_work *work, uint32_t sweeps)
 static bool shares_joint(const cutis_bake_level *level, uint32_t v, const uint8_t *joints)
 {
     if (!level->allowed) return true;
-    for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++)
+    for (uint32_t k = level->joint_first[v]; k < level->joint_near[v]; k++)
         if (joints[level->joint[k]]) return true;
     return false;
 }
@@ -586,11 +595,18 @@ static void gains_task(void *data, uint32_t task)
     const uint32_t first = p->joint_count + work->helper_count, end = first + job->candidates;
     for (uint32_t b = task; b < block_count(level); b += CUTIS_BAKE_TASKS) {
         const uint32_t at = b * CUTIS_BAKE_BLOCK, count = block_size(level, b);
-        block_products(work, at, count, first / 2, (end + 1) / 2, m.right, m.sums);
+        block_products(work, p->targets, at, count, first / 2, (end + 1) / 2, m.right, m.sums);
+        if (p->turns)
+            block_products(work, p->turns, at, count, first / 2, (end + 1) / 2, m.right, m.turned);
         for (uint32_t i = 0; i < count; i++)
             for (uint32_t c = 0; c < job->candidates; c++) {
-                const double product = bone_product(m.sums, first + c, first / 2, i, count,
-                                                    p->positions + 3 * (size_t)(at + i));
+                const double product =
+                    bone_product(m.sums, first + c, first / 2, i, count,
+                                 p->positions + 3 * (size_t)(at + i)) +
+                    (p->turns ? p->worth * p->worth *
+                                    bone_turn(m.turned, first + c, first / 2, i, count,
+                                              p->normals + 3 * (size_t)(at + i))
+                              : 0);
                 const bool may =
                     shares_joint(level, at + i, job->region_joints + c * (size_t)p->joint_count);
                 job->gains[(size_t)c * level->count + at + i] =

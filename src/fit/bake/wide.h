@@ -25,14 +25,15 @@ typedef struct cutis_bake_motion {
     const double *goals;    ///< C_b: [helper][4][3][stride]
     const double *moments;  ///< P_bc: [helper][joint_count + helper_count][10]
     const uint8_t *coupled; ///< [helper][joint_count + helper_count]: P_bc is not zero
-    const uint8_t *filled;  ///< [helper][helper]: blocks of the factor, b >= c
+    const uint32_t *filled; ///< [helper][helper], b >= c: a block's number in the factor, from 1
+                            ///< on; 0: it is zero
     double *damping;        ///< per frame, kept from solve to solve
     double *gain;           ///< per frame: by how much the energy fell
     uint32_t frame_count, step_count;
 } cutis_bake_motion;
 
-/// Doubles that a solve of transforms needs.
-size_t cutis_bake_scratch(uint32_t helper_count);
+/// Doubles that a solve of transforms needs. @param blocks that are filled
+size_t cutis_bake_scratch(uint32_t helper_count, size_t blocks);
 
 typedef struct cutis_bake_wide {
     /// sums[r][l] += right[k][r] * left[k][l], k ascending.

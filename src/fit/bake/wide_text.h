@@ -91,12 +91,12 @@ typedef struct solver {
     lanes *rest;   // D_b of `now`
     lanes *other;  // D_b of the trial
     lanes *step;   // 6 each
-    lanes *factor; // 36 each, b >= c, b (b + 1) / 2 + c
+    lanes *factor; // 36 each, those that are filled
 } solver;
 
 static inline lanes *block(const solver *s, uint32_t b, uint32_t c)
 {
-    return s->factor + 36 * ((size_t)b * (b + 1) / 2 + c);
+    return s->factor + 36 * ((size_t)s->motion->filled[b * s->helper_count + c] - 1);
 }
 
 // sum += sign * m P, [4][3] each
@@ -190,11 +190,12 @@ static void fill_system(const solver *s, lanes damping)
     const size_t bones = q->joint_count + (size_t)q->helper_count;
     for (uint32_t b = 0; b < s->helper_count; b++)
         for (uint32_t c = 0; c <= b; c++) {
+            if (!q->filled[b * s->helper_count + c]) continue;
             lanes *a = block(s, b, c);
             if (q->coupled[b * bones + q->joint_count + c])
                 fill_block(s->now + 12 * (size_t)b, s->now + 12 * (size_t)c,
                            q->moments + CUTIS_BAKE_SQUARE * (b * bones + q->joint_count + c), a);
-            else if (q->filled[b * s->helper_count + c])
+            else
                 memset(a, 0, 36 * sizeof *a);
             // 1e-10 of the diagonal: a helper of one point may turn about it as it likes.
             for (int k = 0; b == c && k < 6; k++) a[7 * k] += a[7 * k] * (damping + 1e-10) + 1e-30;
@@ -258,7 +259,7 @@ static void divide(lanes *a, const lanes *l)
 
 static void factor(const solver *s)
 {
-    const uint8_t *filled = s->motion->filled;
+    const uint32_t *filled = s->motion->filled;
     const uint32_t n = s->helper_count;
     for (uint32_t j = 0; j < n; j++)
         for (uint32_t i = j; i < n; i++) {
@@ -275,7 +276,7 @@ static void factor(const solver *s)
 
 static void substitute(const solver *s)
 {
-    const uint8_t *filled = s->motion->filled;
+    const uint32_t *filled = s->motion->filled;
     const uint32_t n = s->helper_count;
     for (uint32_t b = 0; b < n; b++) {
         lanes *x = s->step + 6 * (size_t)b;
