@@ -16,6 +16,9 @@ typedef struct bake_clip {
     uint32_t worst; ///< frame of the clip with the largest RMS
 } bake_clip;
 
+/// Frames that stay in their file.
+typedef struct bake_stream bake_stream;
+
 typedef struct bake_job {
     const char *path, *output;
     bool sequence; ///< frames from files, not from a method
@@ -28,6 +31,7 @@ typedef struct bake_job {
     cage_poses cage;
     cutis_bake_options options;
     cutis_bake_frames frames; ///< of the arrays below
+    bake_stream *stream;      ///< NULL: they are in memory
     cutis_transform *poses;
     float *positions, *times;
     int32_t *clips;
@@ -51,6 +55,10 @@ int bake_judge(cli_app *app, bake_job *job);
 int bake_frame(cli_app *app, const bake_job *job, bool plain, uint32_t frame, float *positions);
 /// Write the page that --report names.
 int bake_report(cli_app *app, const bake_job *job, const char *report);
+
+/// Where the vertices are to be in a frame: valid until the next call.
+const float *bake_target(const bake_job *job, uint32_t frame);
+void bake_stream_close(bake_stream *stream); ///< NULL is fine
 
 int bake_no_memory(cli_app *app, const bake_job *job);
 

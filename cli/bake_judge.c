@@ -65,7 +65,7 @@ static int play_frame(cli_app *app, const bake_job *job, player *p, const cutis_
 static double frame_error(const bake_job *job, uint32_t frame, const float *positions, double *most)
 {
     const uint32_t count = cutis_model_vertex_count(job->model);
-    const float *target = job->frames.positions + 3 * (size_t)frame * count;
+    const float *target = bake_target(job, frame);
     double sum = 0;
     for (uint32_t v = 0; v < count; v++) {
         if (!job->counted[v]) continue;

@@ -259,14 +259,16 @@ const verb_row cli_verbs[] = {
       "with the same vertices in the order of their names, or a model whose first clip moves it by morph targets or nodes. Joints\n"
       "stand where neighbours move alike, and hang together so. --rig keeps a model's skeleton, moved by --clip (default: its\n"
       "first, which has as many frames), and adds --helpers. The errors that are told are of the file as linear blending plays it;\n"
-      "--report writes a page with them, frame by frame, and the frame that plain blending does worst in.\n"
+      "--report writes a page with them, frame by frame, and the frame that plain blending does worst in. An array of float32 that\n"
+      "is larger than --memory (default 2) stays in its file: weights are learned from as many of its frames as fit, taken evenly,\n"
+      "and joints have keys in all.\n"
       "\n"
       "JSON keys: file, output, method (null: a sequence), helpers (joints added), morphs, joints (there before), influences, vertices,\n"
       "kept_vertices (whose own weights did better), frames, fps, rms, max, plain_rms, plain_max (of plain linear blending; without\n"
       "a skin of one rigid motion), ratio (rms / plain_rms), bytes, seconds, clips [{name, frames, held_out, rms, max, plain_rms,\n"
       "plain_max, worst_frame}]. Distances in the model's units, over vertices and frames.\n",
       { COMMON, READING, WRITING, RUNNING, BIT(METHOD), BIT(BAKE_CLIPS), BIT(HELPERS), BIT(MORPHS), BIT(BAKE_ERROR), BIT(BONES), BIT(BAKE_REST),
-          BIT(RIG), BIT(CLIP), BIT(CAGE_POSES), BIT(FPS), BIT(INFLUENCES), BIT(WEIGHTS), BIT(REPORT) },
+          BIT(RIG), BIT(CLIP), BIT(CAGE_POSES), BIT(FPS), BIT(INFLUENCES), BIT(WEIGHTS), BIT(REPORT), BIT(MEMORY) },
       "cutis bake arm.glb --method dqs --helpers 8 -o baked.glb\tdual quaternions for an engine that has none\n"
       "cutis bake biped.glb --method sbs --max-error 1 -o baked.glb\tas few joints as keep every vertex within 1 mm\n"
       "cutis bake biped.glb --method cor --clips walk,bend -o baked.glb\tlearned from two clips, tracks in all\n"
