@@ -33,6 +33,9 @@ typedef struct bake_driven {
     double rms, max, plain_rms, plain_max;
 } bake_driven;
 
+/// Frames that stay in their file.
+typedef struct bake_stream bake_stream;
+
 typedef struct bake_job {
     const char *path, *output;
     bool sequence; ///< frames from files, not from a method
@@ -45,6 +48,7 @@ typedef struct bake_job {
     cage_poses cage;
     cutis_bake_options options;
     cutis_bake_frames frames; ///< of the arrays below
+    bake_stream *stream;      ///< NULL: they are in memory
     cutis_transform *poses;
     float *positions, *times;
     uint32_t deformed; ///< frames there are positions of: those of `frames`, and random poses
@@ -99,6 +103,10 @@ bake_clip bake_all(const bake_job *job);
 int bake_add_poses(cli_app *app, bake_job *job);
 /// Play the poses to judge by.
 int bake_judge_driven(cli_app *app, bake_job *job);
+
+/// Where the vertices are to be in a frame: valid until the next call.
+const float *bake_target(const bake_job *job, uint32_t frame);
+void bake_stream_close(bake_stream *stream); ///< NULL is fine
 
 int bake_no_memory(cli_app *app, const bake_job *job);
 

@@ -62,7 +62,7 @@ static int truth_begin(cli_app *app, const bake_job *job, truth *t)
     cutis_model_triangles(job->model, t->indices);
     return app_result(
         app, job->path,
-        cutis_weld_positions(app->context, t->vertex_count, job->frames.positions, t->weld));
+        cutis_weld_positions(app->context, t->vertex_count, bake_target(job, 0), t->weld));
 }
 
 static int truth_frame(cli_app *app, const bake_job *job, truth *t, uint32_t frame)
@@ -72,7 +72,7 @@ static int truth_frame(cli_app *app, const bake_job *job, truth *t, uint32_t fra
         t->normals = job->normals + at;
         return EXIT_GOOD;
     }
-    const cutis_surface surface = { t->vertex_count, t->triangle_count, job->frames.positions + at,
+    const cutis_surface surface = { t->vertex_count, t->triangle_count, bake_target(job, frame),
                                     t->indices };
     return app_result(app, job->path,
                       cutis_surface_normals(app->context, &surface, t->weld, t->normals));
@@ -128,7 +128,7 @@ static double frame_error(const bake_job *job, uint32_t frame, const float *posi
                           double *squares, double *most)
 {
     const uint32_t count = cutis_model_vertex_count(job->model);
-    const float *target = job->frames.positions + 3 * (size_t)frame * count;
+    const float *target = bake_target(job, frame);
     double sum = 0;
     for (uint32_t v = 0; v < count; v++) {
         if (!job->counted[v]) continue;

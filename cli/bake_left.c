@@ -15,7 +15,7 @@ static const double TORN = 5;
 static double diagonal(const bake_job *job)
 {
     const cutis_surface surface = { .vertex_count = cutis_model_vertex_count(job->model),
-                                    .positions = job->frames.positions };
+                                    .positions = bake_target(job, 0) };
     return cutis_surface_diagonal(&surface);
 }
 
@@ -29,31 +29,59 @@ static double length_in(const float *positions, uint32_t a, uint32_t b)
     return sqrt(sum);
 }
 
-// Whether the frames make an edge far longer than it is in the shortest of them.
-static bool is_torn(const bake_job *job, uint32_t a, uint32_t b, double least)
+// Edges at vertices that were left behind: two ends each, and how short and long frames make them.
+typedef struct edges {
+    size_t count;
+    uint32_t (*ends)[2];
+    double (*lengths)[2];
+} edges;
+
+static void edges_end(edges *e)
 {
-    const size_t plane = 3 * (size_t)cutis_model_vertex_count(job->model);
-    double low = INFINITY, high = 0;
-    for (uint32_t f = 0; f < bake_clip_frames(job); f++) {
-        const double length = length_in(job->frames.positions + f * plane, a, b);
-        low = fmin(low, length), high = fmax(high, length);
-    }
-    return high > least && high > TORN * low;
+    free(e->ends);
+    free(e->lengths);
 }
 
-// Mark ends of torn edges among the vertices that were left behind (1): 3.
-static int mark_torn(cli_app *app, const bake_job *job, uint8_t *mark, double least)
+static int list_edges(cli_app *app, const bake_job *job, const uint8_t *mark, edges *e)
 {
     const uint64_t count = 3 * cutis_model_triangle_count(job->model);
     OWN_MEMORY uint32_t *indices = malloc((count + 1) * sizeof *indices);
     if (!indices) return bake_no_memory(app, job);
     cutis_model_triangles(job->model, indices);
-    for (uint64_t i = 0; i < count; i++) {
-        const uint32_t a = indices[i], b = indices[i % 3 == 2 ? i - 2 : i + 1];
-        if (mark[a] != 1 && mark[b] != 1) continue;
-        if (!is_torn(job, a, b, least)) continue;
-        if (mark[a]) mark[a] = 3;
-        if (mark[b]) mark[b] = 3;
+    for (int pass = 0; pass < 2; pass++) {
+        e->count = 0;
+        for (uint64_t i = 0; i < count; i++) {
+            const uint32_t a = indices[i], b = indices[i % 3 == 2 ? i - 2 : i + 1];
+            if (!mark[a] && !mark[b]) continue;
+            if (pass) e->ends[e->count][0] = a, e->ends[e->count][1] = b;
+            e->count++;
+        }
+        if (pass) continue;
+        e->ends = malloc((e->count + 1) * sizeof *e->ends);
+        e->lengths = malloc((e->count + 1) * sizeof *e->lengths);
+        if (!e->ends || !e->lengths) return bake_no_memory(app, job);
+    }
+    return EXIT_GOOD;
+}
+
+// Mark (3) the ends of edges that frames make far longer than they are in the shortest of them.
+static int mark_torn(cli_app *app, const bake_job *job, uint8_t *mark, double least)
+{
+    ENDS_BY(edges_end) edges e = { 0 };
+    TRY(list_edges(app, job, mark, &e));
+    for (size_t k = 0; k < e.count; k++) e.lengths[k][0] = INFINITY, e.lengths[k][1] = 0;
+    for (uint32_t f = 0; f < bake_clip_frames(job); f++) {
+        const float *target = bake_target(job, f);
+        for (size_t k = 0; k < e.count; k++) {
+            const double length = length_in(target, e.ends[k][0], e.ends[k][1]);
+            e.lengths[k][0] = fmin(e.lengths[k][0], length);
+            e.lengths[k][1] = fmax(e.lengths[k][1], length);
+        }
+    }
+    for (size_t k = 0; k < e.count; k++) {
+        if (e.lengths[k][1] <= least || e.lengths[k][1] <= TORN * e.lengths[k][0]) continue;
+        for (int end = 0; end < 2; end++)
+            if (mark[e.ends[k][end]]) mark[e.ends[k][end]] = 3;
     }
     return EXIT_GOOD;
 }

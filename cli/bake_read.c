@@ -16,13 +16,110 @@
 typedef struct raw_frames {
     uint32_t count, vertex_count;
     float *positions;
+    FILE *file; ///< in place of positions, where they are too many: float32, from byte `at` on
+    int64_t at;
     cutis_model *first; ///< the mesh of the first one, or NULL: an array
 } raw_frames;
 
 static void raw_release(raw_frames *raw)
 {
     free(raw->positions);
+    if (raw->file) fclose(raw->file);
     cutis_model_destroy(raw->first);
+}
+
+/// Frames that stay in their file: read one by one, in the order of the model's vertices.
+struct bake_stream {
+    FILE *file;
+    int64_t at;
+    uint32_t raw_count, count; ///< vertices of the file, of the model
+    uint32_t *map;
+    float *raw;   ///< one frame of the file
+    float *frame; ///< one frame of the model, for bake_target
+};
+
+void bake_stream_close(bake_stream *stream)
+{
+    if (!stream) return;
+    if (stream->file) fclose(stream->file);
+    free(stream->map);
+    free(stream->raw);
+    free(stream->frame);
+    free(stream);
+}
+
+static cutis_result stream_read(void *user, uint32_t first, uint32_t count, float *positions)
+{
+    const bake_stream *s = user;
+    const size_t size = 3 * (size_t)s->raw_count;
+    for (uint32_t f = 0; f < count; f++) {
+        const int64_t at = s->at + (int64_t)(sizeof(float) * size) * (first + f);
+        if (fseeko(s->file, (off_t)at, SEEK_SET) != 0 ||
+            fread(s->raw, sizeof(float), size, s->file) != size)
+            return CUTIS_FILE_READ;
+        for (size_t v = 0; v < s->count; v++, positions += 3)
+            memcpy(positions, s->raw + 3 * (size_t)s->map[v], 3 * sizeof *positions);
+    }
+    return CUTIS_OK;
+}
+
+const float *bake_target(const bake_job *job, uint32_t frame)
+{
+    if (job->frames.positions)
+        return job->frames.positions + 3 * (size_t)frame * cutis_model_vertex_count(job->model);
+    // The file was read to its end before: one that is cut off since gives the frame before.
+    (void)stream_read(job->stream, frame, 1, job->stream->frame);
+    return job->stream->frame;
+}
+
+// A .npy as NumPy writes float32 [frames, vertices, 3], or a .pc2: @return where the numbers begin,
+// or 0 for any other, which is read whole.
+static int64_t find_frames(const unsigned char *head, size_t size, raw_frames *raw)
+{
+    if (size >= 32 && memcmp(head, "POINTCACHE2", 12) == 0) {
+        uint32_t word[8];
+        memcpy(word, head, sizeof word);
+        if (word[3] != 1) return 0;
+        raw->vertex_count = word[4], raw->count = word[7];
+        return 32;
+    }
+    if (size < 128 || memcmp(head, "\x93NUMPY\x01", 7) != 0) return 0;
+    const size_t length = head[8] + 256 * (size_t)head[9];
+    char text[513];
+    if (length + 10 > size || length >= sizeof text) return 0;
+    memcpy(text, head + 10, length);
+    text[length] = 0;
+    const char *shape = strstr(text, "'shape': (");
+    unsigned long long frames, vertices;
+    int used = 0;
+    if (!shape || !strstr(text, "'descr': '<f4'") || !strstr(text, "'fortran_order': False") ||
+        sscanf(shape, "'shape': (%llu, %llu, 3)%n", &frames, &vertices, &used) != 2 || !used ||
+        frames > BAKE_FRAMES_MOST || vertices < 1 || vertices > UINT32_MAX)
+        return 0;
+    raw->count = (uint32_t)frames, raw->vertex_count = (uint32_t)vertices;
+    return (int64_t)(10 + length);
+}
+
+// Open an array that is larger than what may be in memory. @return false: it is none, or another
+static bool open_large(const bake_job *job, raw_frames *raw)
+{
+    unsigned char head[512];
+    const uint16_t one = 1;
+    struct stat info;
+    unsigned char low;
+    memcpy(&low, &one, 1);
+    if (low != 1 || stat(job->path, &info) != 0 || (uint64_t)info.st_size <= job->frames.budget)
+        return false;
+    raw->file = fopen(job->path, "rb");
+    if (!raw->file) return false;
+    const size_t size = fread(head, 1, sizeof head, raw->file);
+    raw->at = find_frames(head, size, raw);
+    const double end =
+        (double)raw->at + 3.0 * sizeof(float) * raw->count * (double)raw->vertex_count;
+    if (raw->at > 0 && end <= (double)info.st_size) return true;
+    fclose(raw->file);
+    raw->file = NULL, raw->count = raw->vertex_count = 0;
+    return false;
 }
 
 static int read_array(cli_app *app, const char *path, raw_frames *raw)
@@ -153,20 +250,31 @@ static int strip(cli_app *app, const char *path, const cutis_model *model, cutis
 }
 
 // Frames in the order of the model's vertices.
-static int match(cli_app *app, bake_job *job, const char *path, const raw_frames *raw)
+static int match(cli_app *app, bake_job *job, const char *path, raw_frames *raw)
 {
     const size_t vertices = cutis_model_vertex_count(job->model);
     ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
     TRY(rest_shape_make(app, path, job->model, &rest));
     OWN_MEMORY uint32_t *map = malloc((vertices + 1) * sizeof *map);
-    job->positions = malloc((raw->count * vertices + 1) * 3 * sizeof *job->positions);
-    if (!map || !job->positions) return bake_no_memory(app, job);
+    if (!map) return bake_no_memory(app, job);
     if (raw->vertex_count != vertices && raw->vertex_count > vertices)
         return app_fail_text(app, "%s: frames have %u vertices, %s has %zu", job->path,
                              raw->vertex_count, path, vertices);
     TRY(app_result(app, job->path,
                    cutis_poses_match(app->context, (uint32_t)vertices, rest.positions,
                                      raw->vertex_count, NULL, map)));
+    if (raw->file) {
+        bake_stream *s = job->stream = calloc(1, sizeof *s);
+        if (!s) return bake_no_memory(app, job);
+        *s = (bake_stream){ .file = raw->file, .at = raw->at, .map = map };
+        s->raw_count = raw->vertex_count, s->count = (uint32_t)vertices;
+        raw->file = NULL, map = NULL;
+        s->raw = malloc(3 * (size_t)s->raw_count * sizeof *s->raw);
+        s->frame = calloc(3 * vertices + 1, sizeof *s->frame);
+        return s->raw && s->frame ? EXIT_GOOD : bake_no_memory(app, job);
+    }
+    job->positions = malloc((raw->count * vertices + 1) * 3 * sizeof *job->positions);
+    if (!job->positions) return bake_no_memory(app, job);
     for (size_t i = 0; i < raw->count * vertices; i++)
         memcpy(job->positions + 3 * i,
                raw->positions + 3 * (i / vertices * raw->vertex_count + map[i % vertices]),
@@ -207,7 +315,8 @@ static int pose_rig(cli_app *app, bake_job *job, const char *path, uint32_t coun
 static int read_frames(cli_app *app, const bake_job *job, raw_frames *raw)
 {
     struct stat info;
-    if (has_extension(job->path, ".npy .pc2")) return read_array(app, job->path, raw);
+    if (has_extension(job->path, ".npy .pc2"))
+        return open_large(job, raw) ? EXIT_GOOD : read_array(app, job->path, raw);
     if (stat(job->path, &info) == 0 && S_ISDIR(info.st_mode))
         return read_folder(app, job->path, raw);
     return read_moving(app, job, raw);
@@ -219,6 +328,7 @@ int bake_read(cli_app *app, bake_job *job)
     OWN(cutis_model) *rest = NULL;
     const char *rig = option_text(app, OPTION_RIG), *body = option_text(app, OPTION_BAKE_REST);
     const char *path = rig ? rig : body ? body : job->path;
+    job->frames.budget = (uint64_t)(1e9 * option_number(app, OPTION_MEMORY, 2));
     TRY(read_frames(app, job, &raw));
     if (rig) {
         TRY(app_read_model(app, rig, &job->model));
@@ -243,6 +353,9 @@ int bake_read(cli_app *app, bake_job *job)
                                        .poses = job->poses,
                                        .positions = job->positions,
                                        .clips = job->clips,
-                                       .times = job->times };
+                                       .times = job->times,
+                                       .read = job->stream ? stream_read : NULL,
+                                       .user = job->stream,
+                                       .budget = job->frames.budget };
     return EXIT_GOOD;
 }

@@ -100,7 +100,7 @@ static int make_bodies(cli_app *app, const bake_job *job, uint32_t frame, bake_b
     }
     if (out->memory.failed) return bake_no_memory(app, job);
     cutis_model_triangles(job->model, out->indices);
-    memcpy(out->positions[0], job->frames.positions + 3 * count * frame, 3 * count * sizeof(float));
+    memcpy(out->positions[0], bake_target(job, frame), 3 * count * sizeof(float));
     TRY(app_result(
         app, "report",
         cutis_weld_positions(app->context, (uint32_t)count, out->positions[0], out->weld)));

@@ -265,7 +265,9 @@ const verb_row cli_verbs[] = {
       "with the weights that it holds: 8 bits where they cost next to nothing, else 16, or as --weights says. --max-error with\n"
       "--morphs takes the fewest helpers that K targets leave, then the fewest targets. --report writes a page with the errors,\n"
       "frame by frame, and the frames that plain blending and the file do worst in. --limits gltf: what every client has to play,\n"
-      "three: three.js, a file (docs/formats/limits.md): any other player; what it cannot play is an error.\n"
+      "three: three.js, a file (docs/formats/limits.md): any other player; what it cannot play is an error. An array of float32 that\n"
+      "is larger than --memory (default 2) stays in its file: weights are learned from as many of its frames as fit, taken evenly,\n"
+      "and joints have keys in all.\n"
       "\n"
       "JSON keys: file, output, method (null: a sequence), limits, helpers (joints added), morphs, joints (there before), influences,\n"
       "weights (their format), vertices, kept_vertices (whose own weights did better), frames, fps, rms, max, plain_rms, plain_max\n"
@@ -276,7 +278,7 @@ const verb_row cli_verbs[] = {
       "plain_rms, plain_max, ratio; with --drivers inputs (joints, of all helpers), free_rms (of the best transforms)}. Distances in the\n"
       "model's units, over vertices and frames.\n",
       { COMMON, READING, WRITING, RUNNING, BIT(METHOD), BIT(BAKE_CLIPS), BIT(HELPERS), BIT(BAKE_DRIVERS), BIT(MORPHS), BIT(BAKE_ERROR), BIT(LIMITS), BIT(BONES), BIT(BAKE_REST),
-          BIT(RIG), BIT(CLIP), BIT(CAGE_POSES), BIT(FPS), BIT(INFLUENCES), BIT(WEIGHTS), BIT(REPORT) },
+          BIT(RIG), BIT(CLIP), BIT(CAGE_POSES), BIT(FPS), BIT(INFLUENCES), BIT(WEIGHTS), BIT(REPORT), BIT(MEMORY) },
       "cutis bake arm.glb --method dqs --helpers 8 -o baked.glb\tdual quaternions for an engine that has none\n"
       "cutis bake biped.glb --method sbs --max-error 1 -o baked.glb\tas few joints as keep every vertex within 1 mm\n"
       "cutis bake biped.glb --method cor --clips walk,bend -o baked.glb\tlearned from two clips, tracks in all\n"

@@ -153,9 +153,9 @@ static void emit_result(const bake_job *job)
 static double rounding(const bake_job *job)
 {
     const uint32_t count = cutis_model_vertex_count(job->model);
+    const float *first = bake_target(job, 0);
     double most = 0;
-    for (size_t i = 0; i < 3 * (size_t)count; i++)
-        most = fmax(most, fabs((double)job->frames.positions[i]));
+    for (size_t i = 0; i < 3 * (size_t)count; i++) most = fmax(most, fabs((double)first[i]));
     return 1e-6 * most;
 }
 
@@ -254,6 +254,7 @@ static int run(cli_app *app, bake_job *job)
 
 static void close_job(bake_job *job)
 {
+    bake_stream_close(job->stream);
     free(job->poses);
     free(job->positions);
     free(job->normals);

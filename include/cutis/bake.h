@@ -28,6 +28,15 @@ typedef struct cutis_bake_frames {
     const uint8_t *held_out; ///< per frame: 1: nothing is learned from it, but helpers have keys
                              ///< for it all the same; NULL: none. Needs a skin
     const float *normals;    ///< as `positions`, of unit length; NULL: not looked at. Needs a skin
+    /// In place of `positions`, for sequences larger than memory: frames [first, first + count)
+    /// into memory of count * cutis_model_vertex_count * 3 floats. Called from the thread that
+    /// bakes, several times for each frame, each time with the same positions. An error ends the
+    /// call with it.
+    cutis_result (*read)(void *user, uint32_t first, uint32_t count, float *positions);
+    void *user;
+    uint64_t budget; ///< bytes of positions to learn from; 0 = 2 GiB. Of frames beyond it as many
+                     ///< are taken evenly as fit, and weights are learned from these; helpers have
+                     ///< keys in all. The result is the same for an array and for `read`
 } cutis_bake_frames;
 
 /// The zero value: weights on the joints there are, 4 a vertex.
@@ -62,6 +71,7 @@ typedef struct cutis_bake_report {
     /// weights, of the best transforms that helpers could have, and of what drivers give them.
     uint32_t unseen_count;
     double unseen_plain_rms, unseen_free_rms, unseen_driven_rms;
+    uint32_t learned_frames; ///< that weights are from: all, or what the budget holds
 } cutis_bake_report;
 
 CUTIS_API void cutis_bake_report_destroy(cutis_bake_report *baked); ///< NULL is fine

@@ -196,6 +196,84 @@ static void spaces_of_meshes_do_not_matter(void **state)
     close_fixture(&f);
 }
 
+typedef struct source {
+    const fixture *f;
+    uint32_t calls, most; ///< frames asked for at once
+    uint32_t fails_at;    ///< call; 0: never
+} source;
+
+static cutis_result give_frames(void *user, uint32_t first, uint32_t count, float *positions)
+{
+    source *s = user;
+    s->calls++;
+    if (count > s->most) s->most = count;
+    if (s->calls == s->fails_at) return CUTIS_FILE_READ;
+    assert_true(first + count <= s->f->frames);
+    memcpy(positions, s->f->positions + 3 * (size_t)first * s->f->vertices,
+           12 * (size_t)count * s->f->vertices);
+    return CUTIS_OK;
+}
+
+// All keys of a model, as one list. @return how many numbers
+static size_t list_keys(const cutis_model *model, float *out, size_t room)
+{
+    const cutis_model_data *data = cutis_model_get(model);
+    size_t count = 0;
+    for (uint32_t c = 0; c < data->clip_count; c++) {
+        cutis_sampler *sampler = NULL;
+        assert_int_equal(cutis_sampler_create(model, c, &sampler), CUTIS_OK);
+        cutis_transform *pose = calloc(data->node_count, sizeof *pose);
+        for (int k = 0; k < 20; k++) {
+            cutis_sampler_sample(sampler, cutis_sampler_duration(sampler) * (float)k / 19, pose,
+                                 NULL);
+            for (uint32_t n = 0; n < data->node_count && count + 10 <= room; n++, count += 10)
+                memcpy(out + count, &pose[n], 10 * sizeof *out);
+        }
+        free(pose);
+        cutis_sampler_destroy(sampler);
+    }
+    return count;
+}
+
+static void frames_that_are_read_give_the_same_bits(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f, false);
+    enum { ROOM = 1 << 16 };
+    float *keys[3];
+    size_t count[3];
+    source s = { .f = &f };
+    for (int k = 0; k < 3; k++) { // an array, a source, and a source with all frames learned
+        cutis_model *out = NULL;
+        cutis_bake_report *report = NULL;
+        const cutis_bake_options two = { .helpers = 2, .morphs = 1 };
+        f.given.positions = k ? NULL : f.positions;
+        f.given.read = k ? give_frames : NULL, f.given.user = &s;
+        f.given.budget = k < 2 ? 3 * 12 * (uint64_t)f.vertices : 0;
+        assert_ok(f.context, cutis_bake(f.model, NULL, &f.given, &two, &out, &report));
+        assert_int_equal(report->learned_frames, k < 2 ? 3 : f.frames);
+        keys[k] = calloc(ROOM, sizeof(float));
+        count[k] = list_keys(out, keys[k], ROOM);
+        assert_true(count[k] > 0 && count[k] < ROOM);
+        cutis_bake_report_destroy(report);
+        cutis_model_destroy(out);
+    }
+    assert_true(s.calls > 3);
+    assert_int_equal(count[0], count[1]);
+    assert_memory_equal(keys[0], keys[1], count[0] * sizeof(float));
+    assert_true(count[2] != count[0] || memcmp(keys[0], keys[2], count[0] * sizeof(float)) != 0);
+    for (s.calls = 0, s.fails_at = 1; s.fails_at < 4; s.fails_at++, s.calls = 0) {
+        cutis_model *out = NULL;
+        assert_int_equal(
+            cutis_bake(f.model, NULL, &f.given, &(cutis_bake_options){ .helpers = 1 }, &out, NULL),
+            CUTIS_FILE_READ);
+        assert_null(out);
+    }
+    for (int k = 0; k < 3; k++) free(keys[k]);
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +281,7 @@ int main(void)
         cmocka_unit_test(cancelling_leaves_nothing),
         cmocka_unit_test(what_was_there_stays),
         cmocka_unit_test(spaces_of_meshes_do_not_matter),
+        cmocka_unit_test(frames_that_are_read_give_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,28 +83,55 @@ void cutis_bake_rigid(double *m, const double *about)
     }
 }
 
-// Frames that were held out: helpers start where drivers put them, or where the joints they follow
-// are.
+// Where helpers start in a frame that was held out: where the joints they follow are. In one that
+// was too many: where they are in the learned frame next to it.
+static void start_frame(const cutis_bake_job *job, uint32_t f, uint32_t near)
+{
+    const cutis_bake_part *part = &job->others, *learned = &job->learned;
+    const size_t stride = part->stride;
+    const uint8_t *out = job->frames->held_out;
+    for (uint32_t h = 0; h < job->solution.helper_count; h++) {
+        double m[12], *to = part->helpers + h * 12 * stride + f;
+        if (out && out[part->frame[f]]) {
+            cutis_bake_matrix(part->joints + job->parent_bone[h] * 12 * stride, stride, f, m);
+            cutis_bake_rigid(m, job->pivot + 3 * (size_t)h);
+        } else {
+            cutis_bake_matrix(learned->helpers + h * 12 * learned->stride, learned->stride, near,
+                              m);
+        }
+        for (size_t i = 0; i < 3; i++)
+            for (size_t j = 0; j < 4; j++) to[(3 * j + i) * stride] = m[4 * i + j];
+    }
+}
+
+static cutis_result follow_part(cutis_bake_job *job, cutis_bake_part *part, uint32_t first,
+                                void *data)
+{
+    (void)first, (void)data;
+    const cutis_bake_problem problem = problem_of(job, part);
+    return cutis_bake_follow(&problem, &job->solution, part->helpers);
+}
+
+// Tracks of the frames that nothing was learned from; drivers know where to start.
 cutis_result cutis_bake_others(cutis_bake_job *job)
 {
     cutis_bake_part *part = &job->others;
+    const cutis_bake_part *learned = &job->learned;
     const uint32_t count = job->solution.helper_count;
+    uint32_t near = 0;
     part->helpers =
         cutis_arena_zero(job->arena, (size_t)count * 12 * part->stride + 1, sizeof(double));
     if (!part->helpers) return cutis_alloc_result(job->context);
     if (part->count == 0 || count == 0) return CUTIS_OK;
     if (job->drive) cutis_bake_drive_part(job, part, part->helpers);
-    for (uint32_t h = 0; h < count && !job->drive; h++)
-        for (size_t f = 0; f < part->count; f++) {
-            const size_t stride = part->stride;
-            double m[12], *to = part->helpers + h * 12 * stride + f;
-            cutis_bake_matrix(part->joints + job->parent_bone[h] * 12 * stride, stride, f, m);
-            cutis_bake_rigid(m, job->pivot + 3 * (size_t)h);
-            for (size_t i = 0; i < 3; i++)
-                for (size_t j = 0; j < 4; j++) to[(3 * j + i) * stride] = m[4 * i + j];
-        }
-    const cutis_bake_problem problem = problem_of(job, part);
-    return cutis_bake_follow(&problem, &job->solution, part->helpers);
+    for (uint32_t f = 0; f < part->count && !job->drive; f++) {
+        const uint32_t at = part->frame[f];
+        while (near + 1 < learned->count && learned->frame[near + 1] <= at) near++;
+        const bool next = near + 1 < learned->count && learned->frame[near] < at &&
+                          learned->frame[near + 1] - at < at - learned->frame[near];
+        start_frame(job, f, near + next);
+    }
+    return cutis_bake_each(job, follow_part, NULL);
 }
 
 static void fill_report(const cutis_bake_job *job, cutis_bake_report *report)
@@ -147,6 +174,7 @@ static cutis_result run(cutis_bake_job *job, cutis_model **out, cutis_bake_repor
     TRY(cutis_bake_build(job, out, nodes));
     fill_report(job, report);
     if (job->drive) TRY(cutis_bake_drive_judge(job, report));
+    report->learned_frames = job->learned.count;
     report->seconds = cutis_os_seconds() - begun;
     return CUTIS_OK;
 }

@@ -471,36 +471,53 @@ cutis_result cutis_bake_drive_table(cutis_bake_job *job, const cutis_drivers **o
 // Judging -----------------------------------------------------------------------------------------
 
 // Sum of squared distances of a frame held out, of the weights that are written.
-static double frame_error(const cutis_bake_job *job, uint32_t f, const double *helpers)
+static double frame_error(const cutis_bake_job *job, const cutis_bake_part *part, uint32_t f,
+                          const double *helpers)
 {
     double sum = 0;
     for (uint32_t i = 0; i < job->point_count; i++)
-        sum += job->mass[i] * cutis_bake_point_error(job, &job->others, helpers,
+        sum += job->mass[i] * cutis_bake_point_error(job, part, helpers,
                                                      !helpers || cutis_bake_is_kept(job, i), i, f);
     return sum;
 }
 
+typedef struct judgement {
+    double sums[3];
+    uint32_t count;
+} judgement;
+
+static cutis_result judge_part(cutis_bake_job *job, cutis_bake_part *part, uint32_t first,
+                               void *data)
+{
+    judgement *j = data;
+    const int32_t *clips = job->frames->clips;
+    cutis_arena arena = { .context = job->context };
+    double *driven = cutis_arena_zero(
+        &arena, (size_t)job->solution.helper_count * 12 * part->stride + 1, sizeof *driven);
+    (void)first;
+    if (!driven) return cutis_alloc_result(job->context);
+    if (job->solution.helper_count) cutis_bake_drive_part(job, part, driven);
+    for (uint32_t f = 0; f < part->count; f++) {
+        if (!clips || clips[part->frame[f]] != CUTIS_NONE) continue;
+        j->sums[0] += frame_error(job, part, f, NULL);
+        j->sums[1] += frame_error(job, part, f, part->helpers);
+        j->sums[2] += frame_error(job, part, f, driven);
+        j->count++;
+    }
+    cutis_arena_release(&arena);
+    return CUTIS_OK;
+}
+
 cutis_result cutis_bake_drive_judge(cutis_bake_job *job, cutis_bake_report *report)
 {
-    const cutis_bake_part *part = &job->others;
-    const size_t count = job->solution.helper_count;
-    double sums[3] = { 0, 0, 0 }, vertices = 0;
-    double *driven = cutis_arena_zero(job->arena, count * 12 * part->stride + 1, sizeof *driven);
-    if (!driven) return cutis_alloc_result(job->context);
-    if (count) cutis_bake_drive_part(job, part, driven);
+    judgement j = { 0 };
+    double vertices = 0;
     for (uint32_t i = 0; i < job->point_count; i++) vertices += job->mass[i];
-    for (uint32_t f = 0; f < part->count; f++) {
-        const int32_t *clips = job->frames->clips;
-        if (!clips || clips[part->frame[f]] != CUTIS_NONE) continue;
-        sums[0] += frame_error(job, f, NULL);
-        sums[1] += frame_error(job, f, part->helpers);
-        sums[2] += frame_error(job, f, driven);
-        report->unseen_count++;
-    }
-    for (int k = 0; k < 3 && report->unseen_count; k++)
-        sums[k] = sqrt(sums[k] / vertices / report->unseen_count);
-    report->unseen_plain_rms = sums[0];
-    report->unseen_free_rms = sums[1];
-    report->unseen_driven_rms = sums[2];
+    TRY(cutis_bake_each(job, judge_part, &j));
+    for (int k = 0; k < 3 && j.count; k++) j.sums[k] = sqrt(j.sums[k] / vertices / j.count);
+    report->unseen_count = j.count;
+    report->unseen_plain_rms = j.sums[0];
+    report->unseen_free_rms = j.sums[1];
+    report->unseen_driven_rms = j.sums[2];
     return CUTIS_OK;
 }

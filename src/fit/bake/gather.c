@@ -13,24 +13,20 @@
 #include "math/mat3.h"
 #include "model/validate.h"
 
-// Copies of a vertex at a seam may be this far apart in a frame, of the diagonal.
-static const double SAME = 1e-6;
 // What does not move by this part of the diagonal does not move.
 static const double STILL = 1e-7;
 
-static cutis_result check_frames(const cutis_bake_job *job)
+static cutis_result check_frames(cutis_bake_job *job)
 {
     const cutis_bake_frames *f = job->frames;
-    const size_t plane = 3 * (size_t)job->vertex_count, nodes = job->data->node_count;
-    if (f->count < 2 || !f->positions)
+    const size_t nodes = job->data->node_count;
+    if (f->count < 2 || (!f->positions && !f->read))
         return INVALID(job->context, "bake: %u frame%s; a motion has two at least", f->count,
                        f->count == 1 ? "" : "s");
     for (uint32_t i = 0; i < f->count; i++) {
-        size_t bad = cutis_first_not_finite(f->positions + i * plane, plane);
-        if (bad < plane)
-            return INVALID(job->context, "bake: frame %u: vertex %zu is not finite", i, bad / 3);
         if (f->poses) {
-            bad = cutis_first_not_finite(&f->poses[i * nodes].translation.x, 10 * nodes);
+            const size_t bad =
+                cutis_first_not_finite(&f->poses[i * nodes].translation.x, 10 * nodes);
             if (bad < 10 * nodes)
                 return INVALID(job->context, "bake: frame %u: the pose of node %zu is not finite",
                                i, bad / 10);
@@ -45,7 +41,7 @@ static cutis_result check_frames(const cutis_bake_job *job)
         if (f->times && (!(f->times[i] >= 0) || (same && !(f->times[i] > f->times[i - 1]))))
             return INVALID(job->context, "bake: frame %u: times are not ascending", i);
     }
-    return CUTIS_OK;
+    return cutis_bake_check_positions(job);
 }
 
 static cutis_result choose_instances(cutis_bake_job *job)
@@ -212,18 +208,6 @@ static bool same_influences(const source *a, const source *b)
                   count * sizeof(float)) == 0;
 }
 
-static bool same_motion(const cutis_bake_job *job, uint32_t a, uint32_t b)
-{
-    const size_t plane = 3 * (size_t)job->vertex_count;
-    for (uint32_t f = 0; f < job->frames->count; f++) {
-        const float *x = job->frames->positions + f * plane;
-        for (size_t c = 0; c < 3; c++)
-            if (fabs((double)x[3 * (size_t)a + c] - x[3 * (size_t)b + c]) > SAME * job->diagonal)
-                return false;
-    }
-    return true;
-}
-
 static void list_sources(const cutis_bake_job *job, source *sources)
 {
     for (uint32_t i = 0; i < job->instance_count; i++) {
@@ -281,7 +265,7 @@ static bool add_weights(cutis_bake_job *job, const source *from, cutis_influence
 }
 
 static cutis_result list_points(cutis_bake_job *job, const float *places, const source *sources,
-                                const uint32_t *weld)
+                                const uint32_t *weld, const uint8_t *apart)
 {
     const size_t n = job->vertex_count;
     size_t capacity = 0;
@@ -298,8 +282,7 @@ static cutis_result list_points(cutis_bake_job *job, const float *places, const 
         const uint32_t other = weld[v];
         job->vertex_point[v] = UINT32_MAX;
         if (sources[v].space == UINT32_MAX) continue;
-        if (other < v && same_influences(&sources[v], &sources[other]) &&
-            same_motion(job, v, other)) {
+        if (other < v && same_influences(&sources[v], &sources[other]) && !apart[v]) {
             job->vertex_point[v] = job->vertex_point[other];
             job->mass[job->vertex_point[v]] += 1;
             continue;
@@ -322,39 +305,18 @@ static cutis_result find_points(cutis_bake_job *job)
     float *places = cutis_arena_zero(job->arena, n, 3 * sizeof *places);
     uint32_t *weld = cutis_arena_alloc(job->arena, n, sizeof *weld);
     source *sources = cutis_arena_alloc(job->arena, n, sizeof *sources);
-    if (!places || !weld || !sources) return cutis_alloc_result(job->context);
+    uint8_t *apart = cutis_arena_zero(job->arena, n, 1);
+    if (!places || !weld || !sources || !apart) return cutis_alloc_result(job->context);
     for (uint32_t i = 0; i < job->instance_count; i++)
         if (job->baked[i]) place_vertices(job, i, places);
     list_sources(job, sources);
     measure_box(job, places, sources);
     TRY(cutis_weld_positions(job->context, job->vertex_count, places, weld));
-    return list_points(job, places, sources, weld);
+    TRY(cutis_bake_apart(job, weld, apart));
+    return list_points(job, places, sources, weld, apart);
 }
 
 // Frames ------------------------------------------------------------------------------------------
-
-typedef struct part_job {
-    const cutis_bake_job *job;
-    cutis_bake_part *part;
-    const uint32_t *vertex; ///< per point: the first of its vertices
-} part_job;
-
-enum { TASK = 64 };
-
-static void targets_task(void *data, uint32_t index)
-{
-    const part_job *p = data;
-    const cutis_bake_job *job = p->job;
-    const size_t plane = 3 * (size_t)job->vertex_count;
-    uint32_t i = index * TASK;
-    for (uint32_t end = i + TASK; i < end && i < job->point_count; i++)
-        for (size_t c = 0; c < 3; c++) {
-            float *to = p->part->targets + (3 * (size_t)i + c) * p->part->stride;
-            const float *from = job->frames->positions + 3 * (size_t)p->vertex[i] + c;
-            for (uint32_t f = 0; f < p->part->count; f++)
-                to[f] = (float)((double)from[p->part->frame[f] * plane] - job->centre[c]);
-        }
-}
 
 void cutis_bake_joint(const cutis_bake_job *job, uint32_t bone, const cutis_mat34 *world,
                       double *out)
@@ -366,40 +328,6 @@ void cutis_bake_joint(const cutis_bake_job *job, uint32_t bone, const cutis_mat3
     double34_multiply(m, inverse, out);
     for (size_t i = 0; i < 3; i++)
         out[4 * i + 3] += double3_dot(out + 4 * i, job->centre) - job->centre[i];
-}
-
-static void joint_task(void *data, uint32_t bone)
-{
-    const part_job *p = data;
-    const cutis_bake_job *job = p->job;
-    const size_t stride = p->part->stride;
-    double *track = p->part->joints + bone * 12 * stride, out[12];
-    for (uint32_t f = 0; f < p->part->count; f++) {
-        const size_t frame = (size_t)p->part->frame[f] * job->data->node_count;
-        cutis_bake_joint(job, bone, job->frames->poses ? job->world + frame : job->rest_world, out);
-        for (size_t i = 0; i < 3; i++)
-            for (size_t j = 0; j < 4; j++) track[(3 * j + i) * stride + f] = out[4 * i + j];
-    }
-}
-
-static cutis_result fill_part(cutis_bake_job *job, cutis_bake_part *part)
-{
-    uint32_t *vertex = cutis_arena_alloc(job->arena, job->point_count + (size_t)1, sizeof *vertex);
-    part->stride =
-        (part->count + CUTIS_BAKE_LANES - (size_t)1) / CUTIS_BAKE_LANES * CUTIS_BAKE_LANES;
-    size_t floats = 0, doubles = 0;
-    if (!cutis_size_multiply(job->point_count, 3 * part->stride, &floats) ||
-        !cutis_size_multiply(job->joint_count + (size_t)1, 12 * part->stride, &doubles))
-        return cutis_fail(job->context, CUTIS_LIMIT_EXCEEDED, "bake: too many frames");
-    part->targets = cutis_arena_zero(job->arena, floats + 1, sizeof *part->targets);
-    part->joints = cutis_arena_zero(job->arena, doubles, sizeof *part->joints);
-    if (!vertex || !part->targets || !part->joints) return cutis_alloc_result(job->context);
-    for (uint32_t v = job->vertex_count; v-- > 0;)
-        if (job->vertex_point[v] != UINT32_MAX) vertex[job->vertex_point[v]] = v;
-    part_job p = { job, part, vertex };
-    cutis_device_run_items(job->device, targets_task, &p, job->point_count, TASK);
-    cutis_device_run(job->device, joint_task, &p, job->joint_count);
-    return CUTIS_OK;
 }
 
 static bool moves(const cutis_bake_job *job)
@@ -415,16 +343,7 @@ static bool moves(const cutis_bake_job *job)
 
 static cutis_result split_frames(cutis_bake_job *job)
 {
-    const uint32_t count = job->frames->count;
-    for (int k = 0; k < 2; k++) {
-        cutis_bake_part *part = k ? &job->others : &job->learned;
-        part->frame = cutis_arena_alloc(job->arena, count, sizeof *part->frame);
-        if (!part->frame) return cutis_alloc_result(job->context);
-        for (uint32_t f = 0; f < count; f++)
-            if ((job->frames->held_out && job->frames->held_out[f]) == (k == 1))
-                part->frame[part->count++] = f;
-        TRY(fill_part(job, part));
-    }
+    TRY(cutis_bake_split(job));
     if (job->learned.count < 2)
         return INVALID(job->context, "bake: %u frame%s to learn from; a motion has two at least",
                        job->learned.count, job->learned.count == 1 ? "" : "s");

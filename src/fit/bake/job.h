@@ -15,7 +15,7 @@ typedef struct cutis_bake_part {
     uint32_t count;
     uint32_t *frame; ///< of the call
     size_t stride;
-    float *targets;  ///< [point][3][stride]
+    float *targets;  ///< [point][3][stride]; NULL: there is no room for all (cutis_bake_each)
     float *turns;    ///< the same of normals; NULL: none
     double *joints;  ///< a track each
     double *helpers; ///< a track each
@@ -40,6 +40,8 @@ typedef struct cutis_bake_job {
     uint32_t *bone_skin;  ///< per bone
     double centre[3], diagonal;
     cutis_mat34 *world, *rest_world; ///< of nodes, per frame; at rest
+
+    float *chunk; ///< frames that were read last
 
     uint32_t point_count;
     uint32_t *vertex_point; ///< per output vertex, or UINT32_MAX: not baked
@@ -71,6 +73,18 @@ typedef struct cutis_bake_job {
 cutis_result cutis_bake_gather(cutis_bake_job *job);
 /// Normals of the frames that are learned from, where there are some.
 cutis_result cutis_bake_gather_normals(cutis_bake_job *job);
+/// Are all positions finite?
+cutis_result cutis_bake_check_positions(cutis_bake_job *job);
+/// Which vertices do not move with the one they are welded to. @param apart zeros
+cutis_result cutis_bake_apart(cutis_bake_job *job, const uint32_t *weld, uint8_t *apart);
+/// Frames to learn from, as many as the budget holds, and the others: held out, or one too many.
+cutis_result cutis_bake_split(cutis_bake_job *job);
+/// @param part the others or a piece of them, with targets, joints and helpers, whose tracks it may
+/// change; @param first where among the others it begins
+typedef cutis_result cutis_bake_visit(cutis_bake_job *job, cutis_bake_part *part, uint32_t first,
+                                      void *data);
+/// The frames that are not learned from, piece after piece.
+cutis_result cutis_bake_each(cutis_bake_job *job, cutis_bake_visit *visit, void *data);
 /// Which joint each helper follows, or which helper, and where it turns.
 cutis_result cutis_bake_parents(cutis_bake_job *job);
 /// Drivers (drivers.c): what joints do in the learned frames, and which of them no frame moves;

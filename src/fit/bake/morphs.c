@@ -251,6 +251,22 @@ static cutis_result find_fields(morphing *w, cutis_arena *arena)
     return cutis_progress(job->context, "morph targets", 1);
 }
 
+// Weights of some frames, to where they are kept.
+static cutis_result weigh_part(cutis_bake_job *job, cutis_bake_part *part, uint32_t first,
+                               void *data)
+{
+    morphing *w = data;
+    const size_t frames = job->frames->count;
+    (void)first;
+    w->part = part;
+    cutis_device_run(job->device, weight_task, w, part->count);
+    for (uint32_t f = 0; f < part->count; f++)
+        for (uint32_t m = 0; m < w->count; m++)
+            job->morph_weights[m * frames + part->frame[f]] =
+                w->coefficients[(size_t)f * w->count + m];
+    return cutis_progress(job->context, "morph targets", 1);
+}
+
 cutis_result cutis_bake_morph(cutis_bake_job *job)
 {
     cutis_arena arena = { .context = job->context };
@@ -266,14 +282,8 @@ cutis_result cutis_bake_morph(cutis_bake_job *job)
     cutis_result result = job->morphs && job->morph_weights && w.coefficients
                               ? find_fields(&w, &arena)
                               : cutis_alloc_result(job->context);
-    for (int k = 0; k < 2 && result == CUTIS_OK; k++) {
-        w.part = k ? &job->others : &job->learned;
-        cutis_device_run(job->device, weight_task, &w, w.part->count);
-        for (uint32_t f = 0; f < w.part->count; f++)
-            for (uint32_t m = 0; m < count; m++)
-                job->morph_weights[(size_t)m * frames + w.part->frame[f]] =
-                    w.coefficients[(size_t)f * count + m];
-    }
+    if (result == CUTIS_OK) result = weigh_part(job, &job->learned, 0, &w);
+    if (result == CUTIS_OK) result = cutis_bake_each(job, weigh_part, &w);
     cutis_arena_release(&arena);
     if (result != CUTIS_OK) return result;
     job->morph_count = count;

@@ -9,18 +9,19 @@
 #include "base/error.h"
 #include "device/compute.h"
 
-// Points and frames that helpers are found on: on the last of these first. Where helpers are few,
-// rounds cost little and one that stands badly costs much.
+// Points and frames that helpers are found on: on the last of these first, with so many points a
+// helper. Where helpers are few, rounds cost little and one that stands badly costs much.
 typedef struct stage {
     uint32_t points, frames;
 } stage;
-static const stage MIDDLE = { 8192, 150 }, FIRST = { 4096, 40 }, FIRST_OF_FEW = { 800, 40 };
-static const cutis_bake_effort MANY = { .starts = 3, .exchanges = 14, .shaken = 10, .steps = 12 };
-static const cutis_bake_effort FEW = { .starts = 12, .exchanges = 14, .shaken = 60, .steps = 20 };
+static const stage MIDDLE = { 8192, 150 };
+enum { FIRST_POINTS = 128, FIRST_LEAST = 800, FIRST_MOST = 4096, FIRST_FRAMES = 32 };
+static const cutis_bake_effort MANY = { .starts = 4, .exchanges = 14, .shaken = 14, .steps = 18 };
+static const cutis_bake_effort FEW = { .starts = 12, .exchanges = 14, .shaken = 44, .steps = 20 };
 static const cutis_bake_effort LATER = { .exchanges = 4, .steps = 12 };
 // Rounds of both solves on all points of large meshes; steps of transforms of frames that were left
 // out; rounds at the end.
-enum { FULL_ROUNDS = 3, INHERIT_STEPS = 60, LAST_STEPS = 60, FOLLOW_STEPS = 80 };
+enum { FULL_ROUNDS = 3, INHERIT_STEPS = 60, LAST_STEPS = 120, FOLLOW_STEPS = 80 };
 enum { FEW_MOST = 6, CANDIDATES = 6 };
 
 // The whole -------------------------------------------------------------------------------------
@@ -122,7 +123,12 @@ enum { STAGES = 2 };
 
 static stage stage_of(const cutis_bake_problem *p, uint32_t depth)
 {
-    return depth == 0 ? MIDDLE : p->helper_count <= FEW_MOST ? FIRST_OF_FEW : FIRST;
+    const uint32_t points = FIRST_POINTS * p->helper_count;
+    const stage first = { points < FIRST_LEAST  ? FIRST_LEAST
+                          : points > FIRST_MOST ? FIRST_MOST
+                                                : points,
+                          FIRST_FRAMES };
+    return depth == 0 ? MIDDLE : first;
 }
 
 static cutis_result explore(cutis_bake_work *work, cutis_arena *arena, cutis_bake_level *level,
