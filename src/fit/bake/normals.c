@@ -4,7 +4,11 @@
 #include "fit/bake/job.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "math/mat3.h"
+
+// Joints whose matrices are this near to rotations turn.
+static const double RIGID = 1e-3;
 
 static void add_rest(const cutis_bake_job *job, uint32_t instance)
 {
@@ -30,10 +34,27 @@ static void add_rest(const cutis_bake_job *job, uint32_t instance)
     }
 }
 
+// Whether all joints only turn: what scale does to normals is no blend of matrices.
+static bool joints_turn(const cutis_bake_job *job)
+{
+    const cutis_bake_part *part = &job->learned;
+    for (uint32_t b = 0; b < job->joint_count; b++)
+        for (size_t f = 0; f < part->count; f++) {
+            double m[12];
+            cutis_bake_matrix(part->joints + b * 12 * part->stride, part->stride, f, m);
+            for (size_t i = 0; i < 3; i++)
+                for (size_t k = 0; k <= i; k++) {
+                    const double dot = double3_dot(m + 4 * i, m + 4 * k);
+                    if (fabs(dot - (i == k ? 1 : 0)) > RIGID) return false;
+                }
+        }
+    return true;
+}
+
 cutis_result cutis_bake_gather_normals(cutis_bake_job *job)
 {
     cutis_bake_part *part = &job->learned;
-    if (!job->frames->normals || job->bare) return CUTIS_OK;
+    if (!job->frames->normals || job->bare || !joints_turn(job)) return CUTIS_OK;
     job->normals = cutis_arena_zero(job->arena, job->point_count, 3 * sizeof *job->normals);
     part->turns = cutis_arena_zero(job->arena, (size_t)job->point_count * 3 * part->stride,
                                    sizeof *part->turns);

@@ -4,6 +4,11 @@
 
 enum { TASK = 32, CHUNK = 64 };
 
+typedef struct turn_job {
+    const cutis_bake_work *work;
+    double *turns[2]; ///< per frame: by the weights there are, by those points came with
+} turn_job;
+
 typedef struct weights {
     uint32_t count;
     const uint32_t *bone;
@@ -28,8 +33,21 @@ static void differences(const cutis_bake_work *work, const weights *w, const dou
     }
 }
 
-// Sum over frames of its square; of normals (one: 0) what stands across the target, for their
-// lengths are of no account.
+// Its square in a frame; of normals (one: 0) what stands across the target, for their lengths are
+// of no account.
+static double square_of(const cutis_bake_problem *p, double (*off)[CHUNK], const float *target,
+                        size_t first, size_t f, double one)
+{
+    double square = 0, along = 0, length = 0;
+    for (size_t c = 0; c < 3; c++) {
+        const double t = (double)target[c * p->stride + first + f];
+        square += off[c][f] * off[c][f];
+        along += off[c][f] * t, length += t * t;
+    }
+    if (one == 0 && length > 0) square -= along * along / length;
+    return square > 0 ? square : 0;
+}
+
 static double sum_squares(const cutis_bake_work *work, const weights *w, const double *at,
                           double one, const float *target)
 {
@@ -38,17 +56,9 @@ static double sum_squares(const cutis_bake_work *work, const weights *w, const d
     for (size_t first = 0; first < p->frame_count; first += CHUNK) {
         const size_t count = p->frame_count - first < CHUNK ? p->frame_count - first : CHUNK;
         differences(work, w, at, one, target, first, count, off);
-        for (size_t f = 0; f < count; f++) {
-            double square = 0, along = 0, length = 0;
-            for (size_t c = 0; c < 3; c++) {
-                const double t = (double)target[c * p->stride + first + f];
-                square += off[c][f] * off[c][f];
-                along += off[c][f] * t, length += t * t;
-            }
-            sum += one == 0 && length > 0 ? square - along * along / length : square;
-        }
+        for (size_t f = 0; f < count; f++) sum += square_of(p, off, target, first, f, one);
     }
-    return sum > 0 ? sum : 0;
+    return sum;
 }
 
 static void residual_task(void *data, uint32_t task)
@@ -71,6 +81,38 @@ static void residual_task(void *data, uint32_t task)
         level->turn[i] = worth * sum_squares(work, &now, at, 0, target);
         if (own.count) level->plain_turn[i] = worth * sum_squares(work, &own, at, 0, target);
     }
+}
+
+// Turns of some frames, summed over points in ascending order.
+static void turn_task(void *data, uint32_t task)
+{
+    const turn_job *job = data;
+    const cutis_bake_work *work = job->work;
+    const cutis_bake_problem *p = work->problem;
+    const cutis_bake_level *level = work->level;
+    const size_t first = (size_t)task * CHUNK;
+    const size_t count = p->frame_count - first < CHUNK ? p->frame_count - first : CHUNK;
+    for (uint32_t i = 0; i < level->count; i++) {
+        const size_t slots = (size_t)i * p->influences, from = p->first[i];
+        const weights both[2] = { { level->slots[i], level->bone + slots, level->weight + slots },
+                                  { p->first[i + 1] - (uint32_t)from, p->joint + from,
+                                    p->weight + from } };
+        const float *target = p->turns + 3 * (size_t)i * p->stride;
+        for (int k = 0; k < 2; k++) {
+            double off[3][CHUNK];
+            differences(work, &both[k], p->normals + 3 * (size_t)i, 0, target, first, count, off);
+            for (size_t f = 0; f < count; f++)
+                job->turns[k][first + f] += p->mass[i] * square_of(p, off, target, first, f, 0);
+        }
+    }
+}
+
+void cutis_bake_turns(cutis_bake_work *work, double *now, double *own)
+{
+    turn_job job = { work, { now, own } };
+    const uint32_t frames = work->problem->frame_count;
+    for (uint32_t f = 0; f < frames; f++) now[f] = own[f] = 0;
+    cutis_device_run(work->problem->device, turn_task, &job, (frames + CHUNK - 1) / CHUNK);
 }
 
 void cutis_bake_residuals(cutis_bake_work *work)

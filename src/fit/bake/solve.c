@@ -174,10 +174,10 @@ static cutis_result explore(cutis_bake_work *work, cutis_arena *arena, cutis_bak
     return cutis_bake_search(work, arena, p->helper_count <= FEW_MOST ? &FEW : &MANY);
 }
 
-// Normals may turn so far off, of what they do by the weights that points came with; else they are
-// worth more, so many times.
-static const double TURN_MOST = 0.7, TURN_STEP = 2.5;
-enum { STRONGER = 2 };
+// What normals may turn further off in some frames than by the weights that points came with, of
+// what they do in all; beyond it they are worth more, so many times.
+static const double TURN_MOST = 0.02, TURN_STEP = 2;
+enum { STRONGER = 3 };
 
 // The last rounds on everything, with weights that belong to the last transforms.
 static cutis_result polish(cutis_bake_work *work, cutis_bake_snapshot *kept)
@@ -193,15 +193,16 @@ static cutis_result polish(cutis_bake_work *work, cutis_bake_snapshot *kept)
     return work->failed ? cutis_alloc_result(p->context) : CUTIS_OK;
 }
 
-static bool turns_badly(const cutis_bake_work *work)
+static bool turns_badly(cutis_bake_work *work, double *turns)
 {
-    const cutis_bake_level *last = work->level;
-    double turn = 0, plain = 0;
-    for (uint32_t i = 0; i < last->count; i++) {
-        turn += work->problem->mass[i] * last->turn[i];
-        plain += work->problem->mass[i] * last->plain_turn[i];
+    const uint32_t frames = work->problem->frame_count;
+    double worse = 0, all = 0;
+    cutis_bake_turns(work, turns, turns + frames);
+    for (uint32_t f = 0; f < frames; f++) {
+        if (turns[f] > turns[frames + f]) worse += turns[f] - turns[frames + f];
+        all += turns[frames + f];
     }
-    return turn > TURN_MOST * TURN_MOST * plain;
+    return worse > TURN_MOST * all;
 }
 
 static cutis_result finish(cutis_bake_work *work, cutis_bake_problem *p, cutis_arena *arena)
@@ -212,11 +213,13 @@ static cutis_result finish(cutis_bake_work *work, cutis_bake_problem *p, cutis_a
     last->plain = cutis_arena_zero(arena, last->count, sizeof(double));
     last->turn = cutis_arena_zero(arena, last->count, sizeof(double));
     last->plain_turn = cutis_arena_zero(arena, last->count, sizeof(double));
-    if (!last->residual || !last->plain || !last->turn || !last->plain_turn ||
+    double *turns = cutis_arena_alloc(arena, 2 * (size_t)p->frame_count, sizeof *turns);
+    if (!last->residual || !last->plain || !last->turn || !last->plain_turn || !turns ||
         !cutis_bake_snapshot_create(work, arena, &kept))
         return cutis_alloc_result(p->context);
     TRY(polish(work, &kept));
-    for (int k = 0; k < STRONGER && work->helper_count && p->turns && turns_badly(work); k++) {
+    for (int k = 0; k < STRONGER && work->helper_count && p->turns && turns_badly(work, turns);
+         k++) {
         p->worth *= TURN_STEP;
         cutis_bake_squares(p, last);
         cutis_bake_level_products(work, last);

@@ -141,6 +141,9 @@ size_t cutis_bake_weights_scratch(uint32_t bone_capacity);
 double cutis_bake_weights(cutis_bake_work *work, uint32_t sweeps);
 /// How far every point is off, and its normals, by its weights and by those it came with.
 void cutis_bake_residuals(cutis_bake_work *work);
+/// Squared turns of normals away from where they should point, per frame: by the weights there are,
+/// and by those that points came with.
+void cutis_bake_turns(cutis_bake_work *work, double *now, double *own);
 /// What `candidates` helpers beyond helper_count would gain, each alone.
 /// @param region_joints [candidate][joint_count]: joints that a point must have one of
 void cutis_bake_gains(cutis_bake_work *work, uint32_t candidates, const uint8_t *region_joints,
