@@ -464,6 +464,12 @@ static double point_square(const cutis_bake_work *work, uint32_t b, uint32_t c,
     return sum;
 }
 
+static void add_far(const cutis_bake_level *level, uint32_t v, double prior, double *diagonal)
+{
+    for (uint32_t k = level->joint_near[v]; k < level->joint_first[v + 1]; k++)
+        diagonal[level->joint[k]] += FAR * prior;
+}
+
 static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint32_t i,
                   uint32_t count, uint32_t *candidates)
 {
@@ -508,8 +514,7 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
     if (prior > 0)
         for (uint32_t k = 0; k < s.candidate_count; k++)
             s.diagonal[candidates[k]] += s.given_square;
-    for (uint32_t k = level->joint_near[v]; prior > 0 && k < level->joint_first[v + 1]; k++)
-        s.diagonal[level->joint[k]] += FAR * prior;
+    add_far(level, v, prior, s.diagonal);
     solve_point(&s, job->sweeps);
     level->slots[v] = (uint8_t)s.count;
     level->energy[v] = s.energy;
