@@ -17,7 +17,7 @@ from fit_sequences import dem_bones  # noqa: E402
 from judge_fit import write_examples  # noqa: E402
 
 cutis, data, folder = sys.argv[1:4]
-wanted = sys.argv[4:] or ["dem", "rig", "arm", "two", "pose", "biped", "large"]
+wanted = sys.argv[4:] or ["dem", "rig", "arm", "two", "pose", "drivers", "biped", "large"]
 out = os.path.join(folder, "baked.glb")
 
 
