@@ -31,9 +31,9 @@ int bake_add_poses(cli_app *app, bake_job *job)
     cutis_transform *to = job->poses + (size_t)count * nodes;
     TRY(app_result(app, job->path,
                    cutis_bake_poses(job->model, job->poses, count, 1, LEARNED, to)));
-    TRY(app_result(app, job->path,
-                   cutis_bake_poses(job->model, job->poses, count, 2, UNSEEN,
-                                    to + (size_t)LEARNED * nodes)));
+    TRY(app_result(
+        app, job->path,
+        cutis_bake_poses(job->model, job->poses, count, 2, UNSEEN, to + (size_t)LEARNED * nodes)));
     for (uint32_t f = 0; f < LEARNED + UNSEEN; f++) {
         job->times[count + f] = 0;
         job->clips[count + f] = CUTIS_NONE;
