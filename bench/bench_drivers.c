@@ -41,7 +41,8 @@ int main(int argc, char **argv)
     const cutis_drive drive[2] = { CUTIS_DRIVE_RESTING, CUTIS_DRIVE_NONE };
     if (argc < 2 || cutis_context_create(NULL, &context) != CUTIS_OK ||
         cutis_model_read(context, argv[1], NULL, &model) != CUTIS_OK ||
-        cutis_device_create(context, &(cutis_device_options){ .thread_count = 1 }, &device) != CUTIS_OK)
+        cutis_device_create(context, &(cutis_device_options){ .thread_count = 1 }, &device) !=
+            CUTIS_OK)
         return fprintf(stderr, "bench_drivers BAKED.glb [rounds]\n"), 1;
     const size_t nodes = cutis_model_get(model)->node_count;
     const uint32_t vertices = cutis_model_vertex_count(model);

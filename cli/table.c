@@ -24,7 +24,7 @@ const verb_row cli_verbs[] = {
       "Bone sets are the distinct sets of two or more bones that a vertex has weight on.\n"
       "\n"
       "JSON keys: file, vertices, triangles, joints, max_influences, bone_sets, large_bone_sets,\n"
-      "clips [{name, duration, channels}], nodes, meshes, primitives, skins, materials, morph_targets,\n"
+      "clips [{name, duration, channels}], nodes, meshes, primitives, skins, materials, morph_targets, drivers,\n"
       "unused_joints, unweighted_vertices, influence_histogram, bounds {min, max}, diagonal, repaired. Of every verb that\n"
       "reads a model with --up auto or --units auto: guesses [{file, up, up_reason, units, units_reason}].\n",
       { COMMON, READING, BIT(CLIPS) },

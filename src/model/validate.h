@@ -30,12 +30,12 @@ cutis_result cutis_model_note(cutis_model *model, const char *code, uint8_t seve
 cutis_result cutis_validate_meshes(cutis_model *model, cutis_gate gate);
 cutis_result cutis_validate_clips(cutis_model *model, cutis_gate gate);
 
-/// Counts, indices, arrays and values of pose space, cage, handles and drivers, before the copy; each may
-/// be NULL.
+/// Counts, indices, arrays and values of pose space, cage, handles and drivers, before the copy;
+/// each may be NULL.
 cutis_result cutis_validate_cage(cutis_context *context, const cutis_model_data *data);
 cutis_result cutis_validate_handles(cutis_context *context, const cutis_model_data *data);
 cutis_result cutis_validate_drivers(cutis_context *context, const cutis_model_data *data);
-#define CUTIS_DRIVER_JOINTS 1024 ///< most that drivers read: a frame keeps them on its stack
+#define CUTIS_DRIVER_JOINTS 1024  ///< most that drivers read: a frame keeps them on its stack
 #define CUTIS_CAGE_CONTROLS 65535 ///< most: an index fits 16 bits
 /// Most handles, real and virtual together: a file cannot ask for a palette beyond this.
 #define CUTIS_HANDLE_RIG_MAX 1000000u

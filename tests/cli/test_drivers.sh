@@ -10,6 +10,8 @@ holds "and told" "$T/stdout" "d['unseen']['poses'] == 100 and d['unseen']['ratio
 "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 3 --drivers --fps 3 --threads 3 -q -o "$T/t3.glb"
 "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 3 --drivers --fps 3 --isa scalar -q -o "$T/scalar.glb"
 cmp -s "$T/t1.glb" "$T/t3.glb" && cmp -s "$T/t1.glb" "$T/scalar.glb" && ok "threads and widths of vectors write the same bytes" || not_ok "threads and widths of vectors write the same bytes" "they differ"
+"$CUTIS" info "$T/t1.glb" --json >"$T/info"
+holds "info counts them" "$T/info" "d['drivers'] == 3"
 fails 2 "drivers of a sequence" "for --method" "$CUTIS" bake "$T/arm.npy" --rest "$T/arm.glb" --bones 3 --drivers -o "$T/x.glb"
 fails 1 "drivers on top of drivers" "drivers already" "$CUTIS" bake "$T/t1.glb" --method dqs --helpers 1 --drivers --fps 3 -o "$T/x.glb"
 passes "converted" "$CUTIS" convert "$T/t1.glb" -q -o "$T/again.glb"

@@ -17,7 +17,7 @@ from fit_sequences import dem_bones  # noqa: E402
 from judge_fit import write_examples  # noqa: E402
 
 cutis, data, folder = sys.argv[1:4]
-wanted = sys.argv[4:] or ["dem", "rig", "arm", "two", "pose", "biped", "ways", "large"]
+wanted = sys.argv[4:] or ["dem", "rig", "arm", "two", "pose", "drivers", "biped", "ways", "large"]
 out = os.path.join(folder, "baked.glb")
 
 
@@ -77,6 +77,27 @@ if "pose" in wanted:
     for name in "psd", "wpsd":
         method(fitted, name, 8, .10, "arm")
         method(fitted, name, 0, None, "arm, 8 morphs alone,", "--morphs", "8")
+if "drivers" in wanted:
+    def driven(model, name, helpers, goal, text, *more):
+        out = os.path.join(folder, "driven.glb")
+        told = json.loads(run(cutis, "bake", model, "--method", name, "--helpers", str(helpers), "--drivers", *more, "--json", "-o", out))
+        d = told["unseen"]
+        print(f'{text} {name} H = {helpers}, drivers: unseen poses {d["ratio"]:.3f} ({goal}), over free {d["rms"] / d["free_rms"]:.2f} (1.3)', flush=True)
+        for clip in told["clips"]:
+            if not clip["held_out"]:
+                continue
+            frames = []
+            for words in ([model, "--method", name], [model, "--method", "lbs"], [out, "--drivers", "all"]):
+                run(cutis, "deform", words[0], "--clip", clip["name"], *words[1:], "-q", "-o", os.path.join(folder, "x.npy"))
+                frames.append(np.load(os.path.join(folder, "x.npy")).astype(float))
+            error = [np.sqrt(((f - frames[0]) ** 2).sum(2).mean()) for f in frames]
+            print(f'  {clip["name"]} left out: {error[2] / error[1]:.3f}, free {clip["rms"] / clip["plain_rms"]:.3f}', flush=True)
+    posed, fitted = os.path.join(folder, "posed.glb"), os.path.join(folder, "fitted.glb")
+    run(cutis, "synth", "arm", "--size", "low", "--examples", os.path.join(folder, "ex"), "-q", "-o", posed)
+    run(cutis, "fit", posed, "--poses", "examples", "--shapes", os.path.join(folder, "ex/examples.npy"), "-q", "-o", fitted)
+    driven(arm, "dqs", 8, .10, "arm"), driven(arm, "dqs", 16, None, "arm"), driven(arm, "dqs", 8, .10, "arm", "--clips", "bend,raise")
+    driven(fitted, "wpsd", 8, .16, "arm")
+    driven(biped, "dqs", 32, .15, "biped"), driven(biped, "dqs", 32, .15, "biped", "--clips", "walk,walk_forward,bend,twist")
 for name in "dqs", "sbs", "cor":
     if "biped" in wanted:
         method(biped, name, 16, .16, "biped"), method(biped, name, 32, .08, "biped")
