@@ -10,7 +10,7 @@
 #include "patches_joint.h"
 
 #define PATCH_SWELL_MOST  0.24 // of the loop's half axis, at a turn of a radian: more looks swollen
-#define PATCH_SWELL_STEPS 3    // of secants: the last is for what the rest shape guesses badly
+#define PATCH_SWELL_STEPS 5    // of secants, at most: two do but for the largest bends
 #define PATCH_SWELL_NEAR  1e-5 // of what swelling by the half axis would add: near enough
 
 // Where a vertex is before the joints of this rank turn it.
