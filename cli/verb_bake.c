@@ -149,19 +149,19 @@ static void emit_result(const bake_job *job)
     emit(&json, "}");
 }
 
-// What rounding alone does to positions.
-static double rounding(const bake_job *job)
+// What nobody sees: a hundred-thousandth or two of where vertices are.
+static double unseen(const bake_job *job)
 {
     const uint32_t count = cutis_model_vertex_count(job->model);
     const float *first = bake_target(job, 0);
     double most = 0;
     for (size_t i = 0; i < 3 * (size_t)count; i++) most = fmax(most, fabs((double)first[i]));
-    return 1e-6 * most;
+    return 2e-5 * most;
 }
 
 static void warn(cli_app *app, const bake_job *job)
 {
-    const double least = rounding(job);
+    const double least = unseen(job);
     const uint32_t clips = cutis_model_get(job->baked)->clip_count;
     if (job->sequence && clips > 1 && job->report->helper_count)
         app_note(app,

@@ -175,9 +175,10 @@ static cutis_result explore(cutis_bake_work *work, cutis_arena *arena, cutis_bak
 }
 
 // What normals may turn further off in some frames than by the weights that points came with, of
-// what they do in all; beyond it they are worth more, so many times.
-static const double TURN_MOST = 0.02, TURN_STEP = 2;
-enum { STRONGER = 3 };
+// what they do in all. Beyond it they are worth something, more and more, while squared distances
+// rise by no more than this.
+static const double TURN_MOST = 0.02, TURN_STEP = 2.5, TURN_PRICE = 1.2;
+enum { STRONGER = 4 };
 
 // The last rounds on everything, with weights that belong to the last transforms.
 static cutis_result polish(cutis_bake_work *work, cutis_bake_snapshot *kept)
@@ -205,34 +206,74 @@ static bool turns_badly(cutis_bake_work *work, double *turns)
     return worse > TURN_MOST * all;
 }
 
-static cutis_result finish(cutis_bake_work *work, cutis_bake_problem *p, cutis_arena *arena)
+static double distances(const cutis_bake_work *work)
 {
-    cutis_bake_level *last = work->level;
-    cutis_bake_snapshot kept = { 0 };
-    last->residual = cutis_arena_zero(arena, last->count, sizeof(double));
-    last->plain = cutis_arena_zero(arena, last->count, sizeof(double));
-    last->turn = cutis_arena_zero(arena, last->count, sizeof(double));
-    last->plain_turn = cutis_arena_zero(arena, last->count, sizeof(double));
+    double sum = 0;
+    for (uint32_t i = 0; i < work->level->count; i++)
+        sum += work->problem->mass[i] * work->level->residual[i];
+    return sum;
+}
+
+// Everything that depends on what normals are worth.
+static void weigh_normals(cutis_bake_work *work, cutis_bake_problem *p, double worth)
+{
+    p->worth = worth;
+    cutis_bake_squares(p, work->level);
+    cutis_bake_level_products(work, work->level);
+}
+
+// Normals after distances: which helpers there are is settled, and most sets of weights leave
+// normals as they should be.
+static cutis_result light(cutis_bake_work *work, cutis_bake_problem *p, cutis_arena *arena,
+                          cutis_bake_snapshot *kept)
+{
+    cutis_bake_snapshot before = { 0 };
     double *turns = cutis_arena_alloc(arena, 2 * (size_t)p->frame_count, sizeof *turns);
-    if (!last->residual || !last->plain || !last->turn || !last->plain_turn || !turns ||
-        !cutis_bake_snapshot_create(work, arena, &kept))
+    if (!turns || !cutis_bake_snapshot_create(work, arena, &before))
         return cutis_alloc_result(p->context);
-    TRY(polish(work, &kept));
-    for (int k = 0; k < STRONGER && work->helper_count && p->turns && turns_badly(work, turns);
-         k++) {
-        p->worth *= TURN_STEP;
-        cutis_bake_squares(p, last);
-        cutis_bake_level_products(work, last);
-        TRY(polish(work, &kept));
+    const double first = distances(work), least = p->worth;
+    double worth = 0;
+    for (int k = 0; k < STRONGER && turns_badly(work, turns); k++) {
+        cutis_bake_keep(work, &before);
+        weigh_normals(work, p, worth > 0 ? TURN_STEP * worth : least);
+        work->energy = cutis_bake_weights(work, 2);
+        TRY(polish(work, kept));
+        if (distances(work) > TURN_PRICE * first) {
+            cutis_bake_restore(work, &before);
+            cutis_bake_form(work, p->joint_count, p->joint_count + work->helper_count);
+            weigh_normals(work, p, worth);
+            cutis_bake_residuals(work);
+            break;
+        }
+        worth = p->worth;
     }
     return CUTIS_OK;
 }
 
-static cutis_result run(cutis_bake_work *work, cutis_bake_problem *p, cutis_arena *arena,
+static cutis_result finish(cutis_bake_work *work, cutis_arena *arena, cutis_bake_snapshot *kept)
+{
+    cutis_bake_level *last = work->level;
+    last->residual = cutis_arena_zero(arena, last->count, sizeof(double));
+    last->plain = cutis_arena_zero(arena, last->count, sizeof(double));
+    last->turn = cutis_arena_zero(arena, last->count, sizeof(double));
+    last->plain_turn = cutis_arena_zero(arena, last->count, sizeof(double));
+    if (!last->residual || !last->plain || !last->turn || !last->plain_turn ||
+        !cutis_bake_snapshot_create(work, arena, kept))
+        return cutis_alloc_result(work->problem->context);
+    return polish(work, kept);
+}
+
+static cutis_result run(cutis_bake_work *work, cutis_bake_problem *p,
+                        const cutis_bake_problem *given, cutis_arena *arena,
                         cutis_bake_level *level)
 {
+    cutis_bake_snapshot kept = { 0 };
+    p->normals = NULL, p->turns = NULL;
     TRY(explore(work, arena, level, 0));
-    return finish(work, p, arena);
+    TRY(finish(work, arena, &kept));
+    if (!given->turns || work->helper_count == 0) return CUTIS_OK;
+    p->normals = given->normals, p->turns = given->turns;
+    return light(work, p, arena, &kept);
 }
 
 cutis_result cutis_bake_solve(const cutis_bake_problem *given, cutis_arena *arena,
@@ -246,7 +287,7 @@ cutis_result cutis_bake_solve(const cutis_bake_problem *given, cutis_arena *aren
     if ((problem->joint_count && !cutis_bake_mask(problem, &own)) ||
         !open_work(&work, problem, &own))
         result = cutis_alloc_result(problem->context);
-    if (result == CUTIS_OK) result = run(&work, problem, &own, &level);
+    if (result == CUTIS_OK) result = run(&work, problem, given, &own, &level);
     if (result == CUTIS_OK && !publish(&work, arena, out))
         result = cutis_alloc_result(problem->context);
     cutis_arena_release(&own);
