@@ -53,6 +53,7 @@ typedef struct bake_job {
     float *positions, *times;
     uint32_t deformed; ///< frames there are positions of: those of `frames`, and random poses
     float *normals;    ///< of frames that a method made; NULL: their surfaces have them
+    bool surfaces;     ///< normals are those of surfaces, also of what is played
     int32_t *clips;
     uint8_t *held_out;
     uint32_t clip_count;
@@ -97,6 +98,8 @@ void bake_emit_left(json_out *json, const bake_job *job);
 
 /// Frames of clips: random poses may stand behind them.
 uint32_t bake_clip_frames(const bake_job *job);
+/// What nobody sees: a hundred-thousandth or two of where vertices are.
+double bake_unseen(const bake_job *job);
 /// All clips as one row.
 bake_clip bake_all(const bake_job *job);
 /// Random poses to judge by and, with --drivers, to learn from, behind the frames of clips.

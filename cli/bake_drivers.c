@@ -85,7 +85,7 @@ static int play_unseen(cli_app *app, const bake_job *job, cutis_model *model, do
 int bake_judge_driven(cli_app *app, bake_job *job)
 {
     bake_driven *d = &job->driven;
-    if (job->deformed == bake_clip_frames(job)) return EXIT_GOOD; // nothing but clips
+    if (job->deformed <= bake_clip_frames(job)) return EXIT_GOOD; // nothing but clips
     const cutis_drivers *drivers = cutis_model_get(job->baked)->drivers;
     *d = (bake_driven){ .poses = UNSEEN };
     for (uint32_t k = 0; drivers && k < drivers->driver_count; k++)

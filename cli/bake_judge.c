@@ -20,7 +20,7 @@ typedef struct truth {
     uint32_t vertex_count;
     uint64_t triangle_count;
     uint32_t *indices, *weld;
-    float *normals;
+    float *normals, *surface; ///< of what was baked; memory of our own
 } truth;
 
 static void player_close(player *p)
@@ -53,8 +53,8 @@ static int player_open(cli_app *app, const bake_job *job, cutis_model *model, pl
 static int truth_begin(cli_app *app, const bake_job *job, truth *t)
 {
     const size_t count = t->vertex_count = cutis_model_vertex_count(job->model);
-    if (job->normals) return EXIT_GOOD;
-    t->normals = memory_take(&t->memory, 3 * count, sizeof(float));
+    if (job->normals && !job->surfaces) return EXIT_GOOD;
+    t->normals = t->surface = memory_take(&t->memory, 3 * count, sizeof(float));
     t->weld = memory_take(&t->memory, count, sizeof *t->weld);
     t->triangle_count = cutis_model_triangle_count(job->model);
     t->indices = memory_take(&t->memory, 3 * t->triangle_count, sizeof *t->indices);
@@ -76,6 +76,15 @@ static int truth_frame(cli_app *app, const bake_job *job, truth *t, uint32_t fra
                                     t->indices };
     return app_result(app, job->path,
                       cutis_surface_normals(app->context, &surface, t->weld, t->normals));
+}
+
+// Where the truth is of surfaces, so is what is played: authored normals would differ at rest.
+static int surface_normals(cli_app *app, const bake_job *job, const truth *t, player *p)
+{
+    if (job->normals && !job->surfaces) return EXIT_GOOD;
+    const cutis_surface surface = { t->vertex_count, t->triangle_count, p->positions, t->indices };
+    return app_result(app, job->path,
+                      cutis_surface_normals(app->context, &surface, t->weld, p->normals));
 }
 
 // Which vertices count: those of meshes that are baked.
@@ -155,6 +164,7 @@ static int judge_clip(cli_app *app, const bake_job *job, player *p, truth *t, ui
     for (uint32_t f = r->first; f < r->first + r->count; f++) {
         TRY(play_frame(app, job, p, sampler, job->times[f]));
         TRY(truth_frame(app, job, t, f));
+        TRY(surface_normals(app, job, t, p));
         const double square = frame_error(job, f, p->positions, job->squares[plain], &most);
         angles += frame_angles(job, t, p->normals);
         if (!plain && square > worst) worst = square, r->worst = f - r->first;

@@ -192,6 +192,7 @@ static int deform_frames(cli_app *app, bake_job *job)
         TRY(app_result(app, job->path, cutis_deform(binding, &pose, 1, &outputs)));
         if (!app_progress(app, "deforming", (double)f / job->frames.count)) return app_stopped(app);
     }
+    job->surfaces = fixed;
     return fixed ? make_normals(app, job) : EXIT_GOOD;
 }
 

@@ -81,7 +81,7 @@ static int64_t find_frames(const unsigned char *head, size_t size, raw_frames *r
         memcpy(word, head, sizeof word);
         if (word[3] != 1) return 0;
         raw->vertex_count = word[4], raw->count = word[7];
-        return 32;
+        return raw->count <= BAKE_FRAMES_MOST ? 32 : 0;
     }
     if (size < 128 || memcmp(head, "\x93NUMPY\x01", 7) != 0) return 0;
     const size_t length = head[8] + 256 * (size_t)head[9];
@@ -328,7 +328,6 @@ int bake_read(cli_app *app, bake_job *job)
     OWN(cutis_model) *rest = NULL;
     const char *rig = option_text(app, OPTION_RIG), *body = option_text(app, OPTION_BAKE_REST);
     const char *path = rig ? rig : body ? body : job->path;
-    job->frames.budget = (uint64_t)(1e9 * option_number(app, OPTION_MEMORY, 2));
     TRY(read_frames(app, job, &raw));
     if (rig) {
         TRY(app_read_model(app, rig, &job->model));

@@ -52,6 +52,22 @@ static void add_table(html_page *page, const bake_job *job)
         add_row(page, job->rows[i].name ? job->rows[i].name : "(no name)", &job->rows[i]);
     add_row(page, "all", &all);
     html_markup(page, "</tbody></table>\n");
+    const bake_driven *d = &job->driven;
+    if (d->poses)
+        html_markup(page,
+                    "<p>In %u random poses that nothing was learned from, %s: %.4f mm, at most "
+                    "%.3f, where %s has %.4f and %.3f.</p>\n",
+                    d->poses,
+                    job->options.drivers ? "with helpers driven by joints" : "with helpers at rest",
+                    1e3 * d->rms, 1e3 * d->max, plain_name(job), 1e3 * d->plain_rms,
+                    1e3 * d->plain_max);
+    if (job->report->morph_count)
+        html_markup(page, "<p>%u morph targets, with tracks, for what joints leave over.</p>\n",
+                    job->report->morph_count);
+    if (job->surfaces && !job->sequence)
+        html_markup(page, "<p>Patches have triangles of their own in every frame. What was baked "
+                          "are the model's own vertices, put on them: where a patch has more "
+                          "triangles than the model, its shape between vertices is lost.</p>\n");
 }
 
 // Vertices that no joint follows.

@@ -86,7 +86,7 @@ static int bake_with(cli_app *app, bake_job *job, uint32_t helpers, uint32_t mor
 // As few helpers as keep every vertex within the bound: twice as many until they do, then halving.
 static int fewest_helpers(cli_app *app, bake_job *job, uint32_t space, uint32_t morphs)
 {
-    const uint32_t least = cutis_model_get(job->model)->skin_count ? 0 : 1;
+    const uint32_t least = cutis_model_get(job->model)->skin_count && !job->options.drivers ? 0 : 1;
     const uint32_t vertices = cutis_model_vertex_count(job->model);
     uint32_t limit = vertices < HELPERS_MOST ? vertices : HELPERS_MOST;
     uint32_t low = least, high = least;
@@ -148,14 +148,15 @@ static int round_weights(cli_app *app, bake_job *job, cutis_model *exact, int fo
 static int choose_format(cli_app *app, bake_job *job, cutis_model *exact)
 {
     const uint32_t allowed = job->limits.weights ? job->limits.weights : 7;
-    const double rms = job->rms, bound = job->max_error > 0 ? job->max_error : INFINITY;
+    const double rms = job->rms, free = 0.1 * bake_unseen(job),
+                 bound = job->max_error > 0 ? job->max_error : INFINITY;
     const int asked = option_choice(app, OPTION_WEIGHTS);
     for (int f = CUTIS_WEIGHTS_U8; f >= CUTIS_WEIGHTS_FLOAT; f--) {
         if (option_given(app, OPTION_WEIGHTS) ? f != asked : !(allowed >> f & 1)) continue;
         TRY(round_weights(app, job, exact, f));
         job->format = (cutis_weight_format)f;
         job->format_ratios[f] = rms > 0 ? job->rms / rms : 1;
-        if (job->format_ratios[f] <= FORMAT_COST && job->max <= bound) return EXIT_GOOD;
+        if (job->rms <= FORMAT_COST * rms + free && job->max <= bound) return EXIT_GOOD;
     }
     if (job->max > bound)
         return app_fail_text(app, "%s: %g mm is not kept by weights of %s (%g mm)", job->path,

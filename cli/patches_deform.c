@@ -265,30 +265,44 @@ static cutis_result triangulate_local(cli_app *app, patch_job *job)
     return result;
 }
 
-// A part that is less than a hundredth as long as the largest, or turned inside out. The volume of
-// the whole need not show it.
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// A part that is less than a hundredth as long as it should be beside the others, or turned inside
+// out. The volume of the whole need not show it.
 static int check_parts(cli_app *app, const patch_job *job)
 {
     const patch_play *p = &job->play;
     const uint32_t count = p->info.part_count;
     OWN_MEMORY cutis_mat34 *palette = calloc(count, sizeof *palette);
     OWN_MEMORY double *sizes = calloc(count, sizeof *sizes);
-    if (!palette || !sizes) return app_fail_text(app, "%s: not enough memory", job->path);
+    OWN_MEMORY double *sorted = calloc(count, sizeof *sorted);
+    if (!palette || !sizes || !sorted)
+        return app_fail_text(app, "%s: not enough memory", job->path);
     TRY(app_result(app, job->path, cutis_binding_palette(p->patches, p->transforms, palette)));
-    double most = 0.0;
     for (uint32_t i = 0; i < count; i++) {
         const float *m = palette[i].m;
         sizes[i] = m[0] * ((double)m[5] * m[10] - (double)m[6] * m[9]) -
                    m[1] * ((double)m[4] * m[10] - (double)m[6] * m[8]) +
                    m[2] * ((double)m[4] * m[9] - (double)m[5] * m[8]);
-        most = fmax(most, fabs(sizes[i]));
+        sorted[i] = fabs(sizes[i]);
     }
-    for (uint32_t i = 0; i < count; i++)
-        if (!(sizes[i] > 1e-6 * most))
-            return app_fail_text(app,
-                                 "%s: this pose turns part %s inside out or shrinks it to nothing "
-                                 "(%g of its volume): nothing is written",
-                                 job->path, cutis_patches_part_name(p->patches, i), sizes[i]);
+    qsort(sorted, count, sizeof *sorted, by_size);
+    const double usual = count ? sorted[count / 2] : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = cutis_patches_part_name(p->patches, i);
+        if (sizes[i] < 0)
+            return app_fail_text(app, "%s: this pose turns part %s inside out: nothing is written",
+                                 job->path, name);
+        if (!(sizes[i] > 1e-6 * usual))
+            return app_fail_text(
+                app,
+                "%s: this pose shrinks part %s to nothing (%g of its volume): nothing is written",
+                job->path, name, sizes[i]);
+    }
     return EXIT_GOOD;
 }
 

@@ -40,7 +40,9 @@ uint32_t bake_clip_frames(const bake_job *job)
 static void say_driven(const cli_app *app, const bake_job *job)
 {
     const bake_driven *d = &job->driven;
-    char how[96] = "  helpers rest";
+    char how[96] = "";
+    if (job->report->helper_count && !job->options.drivers)
+        snprintf(how, sizeof how, "  helpers rest");
     if (job->options.drivers)
         snprintf(how, sizeof how, "  driven; best %.4f mm, joints %.1f a helper",
                  1e3 * job->report->unseen_free_rms,
@@ -69,6 +71,15 @@ bake_clip bake_all(const bake_job *job)
                         .plain_normal = job->plain_normal };
 }
 
+// Frames that weights could be learned from.
+static uint32_t learned_frames(const bake_job *job)
+{
+    uint32_t count = 0;
+    for (uint32_t f = 0; f < job->frames.count; f++)
+        count += !(job->frames.held_out && job->frames.held_out[f]);
+    return count;
+}
+
 // What the joints cost in the file, and what was said about weights.
 static void say_cost(const cli_app *app, const bake_job *job)
 {
@@ -78,10 +89,13 @@ static void say_cost(const cli_app *app, const bake_job *job)
     struct stat before, after;
     char others[64] = "";
     if (r->morph_count) app_say(app, "%-16s %u\n", "morph targets", r->morph_count);
+    if (r->learned_frames < learned_frames(job))
+        app_say(app, "%-16s %u of %u frames, what --memory holds\n", "learned from",
+                r->learned_frames, learned_frames(job));
     if (r->kept_count && r->helper_count)
         app_say(app, "%-16s %ju vertices keep their own, which do better\n", "weights",
                 (uintmax_t)r->kept_count);
-    if (job->format != CUTIS_WEIGHTS_U8 && few > 0)
+    if (job->format != CUTIS_WEIGHTS_U8 && few > 0 && job->rms > 0)
         snprintf(others, sizeof others, "; 8 would make %.3g times the error", few);
     app_say(app, "%-16s %s%s\n", r->kept_count && r->helper_count ? "" : "weights",
             BITS[job->format], others);
@@ -126,14 +140,15 @@ static void emit_result(const bake_job *job)
     if (stat(job->output, &info) != 0) info.st_size = 0;
     emit(&json,
          "{ file %s output %s method %s limits %s helpers %u morphs %u joints %u influences %u "
-         "weights %s vertices %ju kept_vertices %ju frames %u fps %g rms %g max %g plain_rms %g "
+         "weights %s vertices %ju kept_vertices %ju frames %u learned_frames %u fps %g rms %g max "
+         "%g plain_rms %g "
          "plain_max %g ratio %g normal_degrees %g plain_normal_degrees %g bytes %ju seconds %g",
          job->path, job->output, job->sequence ? NULL : cutis_method_name(job->method), job->player,
          r->helper_count, r->morph_count, r->joint_count, job->options.influences,
          NAMES[job->format], (uintmax_t)r->vertex_count, (uintmax_t)r->kept_count,
-         bake_clip_frames(job), job->fps, job->rms, job->max, job->plain_rms, job->plain_max,
-         job->plain_rms > 0 ? job->rms / job->plain_rms : NAN, job->normal, job->plain_normal,
-         (uintmax_t)info.st_size, r->seconds);
+         bake_clip_frames(job), r->learned_frames, job->fps, job->rms, job->max, job->plain_rms,
+         job->plain_max, job->plain_rms > 0 ? job->rms / job->plain_rms : NAN, job->normal,
+         job->plain_normal, (uintmax_t)info.st_size, r->seconds);
     if (job->driven.poses)
         emit(&json, "unseen { poses %u rms %g max %g plain_rms %g plain_max %g ratio %g",
              job->driven.poses, job->driven.rms, job->driven.max, job->driven.plain_rms,
@@ -149,8 +164,7 @@ static void emit_result(const bake_job *job)
     emit(&json, "}");
 }
 
-// What nobody sees: a hundred-thousandth or two of where vertices are.
-static double unseen(const bake_job *job)
+double bake_unseen(const bake_job *job)
 {
     const uint32_t count = cutis_model_vertex_count(job->model);
     const float *first = bake_target(job, 0);
@@ -161,7 +175,7 @@ static double unseen(const bake_job *job)
 
 static void warn(cli_app *app, const bake_job *job)
 {
-    const double least = unseen(job);
+    const double least = bake_unseen(job);
     const uint32_t clips = cutis_model_get(job->baked)->clip_count;
     if (job->sequence && clips > 1 && job->report->helper_count)
         app_note(app,
@@ -185,7 +199,9 @@ static void warn(cli_app *app, const bake_job *job)
         app_note(app,
                  "%s: random poses are worse than by plain linear blending: %.4g mm, not %.4g%s",
                  job->path, 1e3 * d->rms, 1e3 * d->plain_rms,
-                 job->options.drivers ? "" : " (helpers rest there; --drivers moves them)");
+                 job->options.drivers || job->report->helper_count == 0
+                     ? ""
+                     : " (helpers rest there; --drivers moves them)");
     bake_note_left(app, job);
 }
 
@@ -196,11 +212,15 @@ static int read_options(cli_app *app, bake_job *job)
     job->method = (cutis_method)option_choice(app, OPTION_METHOD);
     job->fps = option_number(app, OPTION_FPS, 30);
     job->max_error = 1e-3 * option_number(app, OPTION_BAKE_ERROR, 0);
+    job->frames.budget = (uint64_t)(1e9 * option_number(app, OPTION_MEMORY, 2));
     job->options.influences = option_count(app, OPTION_INFLUENCES, 4);
     job->options.morphs = option_count(app, OPTION_MORPHS, 0);
     job->options.drivers = option_given(app, OPTION_BAKE_DRIVERS);
     if (job->options.drivers && (job->sequence || option_given(app, OPTION_CAGE_POSES)))
         return app_usage(app, "--drivers is for --method: joints have to move what is baked");
+    if (job->options.drivers && option_given(app, OPTION_HELPERS) &&
+        option_count(app, OPTION_HELPERS, 1) == 0)
+        return app_usage(app, "--drivers moves helpers: --helpers 1 at least");
     if (job->options.influences > 16)
         return app_usage(app, "--influences %u: at most 16", job->options.influences);
     TRY(bake_read_limits(app, job));

@@ -95,7 +95,7 @@ typedef enum option_kind {
     X(INFLUENCES, "influences", 0, COUNT, "K", 0, 1, 64,                                           \
       "weights per vertex: the K largest, renormalised (reduce: K that deform as all did)")        \
     X(WEIGHTS, "weights", 0, CHOICE, "FORMAT", "float u16 u8", 0, 0,                               \
-      "how weights are stored in glTF (default float)")                                            \
+      "how weights are stored in glTF (default float; bake: as few bits as cost nothing)")         \
     X(COMPRESS, "compress", 0, CHOICE, "HOW", "none meshopt draco", 0, 0,                          \
       "glTF: EXT_meshopt_compression or KHR_draco_mesh_compression (default none)")                \
     X(BITS, "bits", 0, COUNT, "N", 0, 0, 22,                                                       \

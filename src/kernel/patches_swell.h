@@ -93,7 +93,7 @@ TEAM_FN double patch_keep_band(patch_work w, int joint, double most, double *swe
     double value = patch_band_volume(w, joint, 0) - want;
     for (int step = 0; step < PATCH_SWELL_STEPS; step++) {
         if (step > 0 && MAGNITUDE(x - last_x) > 1e-9 * most) slope = (value - last) / (x - last_x);
-        if (!(slope > 0.2 * band.slope) || MAGNITUDE(value) <= near) break;
+        if (!(slope > 0.2 * band.slope && slope > 0.0) || MAGNITUDE(value) <= near) break;
         double next = x - value / slope;
         next = next > most ? most : next < -most ? -most : next;
         if (next == x) break;

@@ -1,7 +1,6 @@
 // The public vector, quaternion, transform and matrix functions. Values are float, as in the files;
 // the work is done in double and rounded once, so results do not depend on the order a compiler
-// picks. Same bits on every machine except cutis_quat_from_axis_angle, which needs libm's sin and
-// cos.
+// picks. Same bits on every machine.
 #include <float.h>
 #include <math.h>
 

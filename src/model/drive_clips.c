@@ -18,10 +18,30 @@ typedef struct tracks {
     uint8_t *wanted; ///< per driver: this clip gets tracks of it
 } tracks;
 
-static bool has_track(const cutis_clip *clip, uint32_t node)
+// Whether a channel ever moves its node away from rest, as a pose would be asked
+// (cutis_pose_rests): exporters that key every joint write tracks that do not.
+static bool moves(const cutis_model *model, const cutis_channel *channel)
+{
+    const cutis_transform *rest = &model->rest[channel->node];
+    const bool cubic = channel->interpolation == CUTIS_INTERPOLATION_CUBIC;
+    const uint32_t width = channel->path == CUTIS_PATH_ROTATION ? 4 : 3;
+    const float *at = channel->path == CUTIS_PATH_TRANSLATION ? &rest->translation.x
+                      : channel->path == CUTIS_PATH_ROTATION  ? &rest->rotation.x
+                                                              : &rest->scale.x;
+    for (uint32_t k = 0; k < channel->key_count; k++)
+        for (uint32_t i = 0; i < width; i++) {
+            const size_t key = cubic ? 3 * (size_t)k + 1 : k;
+            const float value = channel->values[key * width + i];
+            if (!(fabsf(value - at[i]) <= 1e-6f * (1 + fabsf(at[i])))) return true;
+        }
+    return false;
+}
+
+static bool has_track(const cutis_model *model, const cutis_clip *clip, uint32_t node)
 {
     for (uint32_t c = 0; c < clip->channel_count; c++)
-        if (clip->channels[c].node == node && clip->channels[c].path != CUTIS_PATH_WEIGHTS)
+        if (clip->channels[c].node == node && clip->channels[c].path != CUTIS_PATH_WEIGHTS &&
+            moves(model, &clip->channels[c]))
             return true;
     return false;
 }
@@ -95,8 +115,8 @@ static uint32_t choose(tracks *t, const cutis_clip *clip)
 {
     uint32_t count = 0;
     for (uint32_t d = 0; d < cutis_drive_count(t->model); d++) {
-        t->wanted[d] =
-            t->drive == CUTIS_DRIVE_ALL || !has_track(clip, cutis_drive_node(t->model, d));
+        t->wanted[d] = t->drive == CUTIS_DRIVE_ALL ||
+                       !has_track(t->model, clip, cutis_drive_node(t->model, d));
         count += t->wanted[d];
     }
     return count;

@@ -14,6 +14,39 @@ cmp -s "$T/t1.glb" "$T/t3.glb" && cmp -s "$T/t1.glb" "$T/scalar.glb" && ok "thre
 holds "info counts them" "$T/info" "d['drivers'] == 3"
 fails 2 "drivers of a sequence" "for --method" "$CUTIS" bake "$T/arm.npy" --rest "$T/arm.glb" --bones 3 --drivers -o "$T/x.glb"
 fails 1 "drivers on top of drivers" "drivers already" "$CUTIS" bake "$T/t1.glb" --method dqs --helpers 1 --drivers --fps 3 -o "$T/x.glb"
+fails 2 "drivers of no helpers" "helpers 1 at least" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 0 --drivers --fps 3 -o "$T/x.glb"
+# Tracks that hold a helper at rest, as exporters write them that key every joint, are no tracks: driven in the file, and after conversion.
+"$CUTIS" convert "$T/t1.glb" -q -o "$T/keyed.gltf"
+/usr/bin/python3 - "$T/keyed.gltf" <<'P'
+import json
+import os
+import sys
+import numpy as np
+path = sys.argv[1]
+d = json.load(open(path))
+place = os.path.join(os.path.dirname(path), d["buffers"][0]["uri"])
+data = bytearray(open(place, "rb").read())
+driven = {driver["node"] for driver in d["extensions"]["CUTIS_drivers"]["drivers"]}
+for clip in d["animations"]:
+    for channel in clip["channels"]:
+        node, way = channel["target"]["node"], channel["target"]["path"]
+        if node not in driven:
+            continue
+        rest = d["nodes"][node].get(way, {"translation": [0, 0, 0], "rotation": [0, 0, 0, 1], "scale": [1, 1, 1]}[way])
+        accessor = d["accessors"][clip["samplers"][channel["sampler"]]["output"]]
+        at = d["bufferViews"][accessor["bufferView"]].get("byteOffset", 0) + accessor.get("byteOffset", 0)
+        keys = np.tile(np.array(rest, "<f4"), accessor["count"]).tobytes()
+        data[at:at + len(keys)] = keys
+open(place, "wb").write(data)
+P
+"$CUTIS" convert "$T/keyed.gltf" --drivers drop -q -o "$T/unkeyed.glb"
+"$CUTIS" deform "$T/keyed.gltf" --clip twist --fps 30 -q -o "$T/keyed.npy"
+"$CUTIS" deform "$T/unkeyed.glb" --clip twist --fps 30 -q -o "$T/unkeyed.npy"
+off=$(/usr/bin/python3 -c "
+import numpy as np
+a, b, c = (np.load('$T/%s.npy' % n) for n in ('keyed', 'unkeyed', 'keyed'))
+print(np.abs(a - b).max() < 1e-5 and np.ptp(c, 0).max() > 0.01)")
+equals "tracks at rest are driven before and after conversion" "$off" True
 passes "converted" "$CUTIS" convert "$T/t1.glb" -q -o "$T/again.glb"
 passes "and back" "$CUTIS" convert "$T/again.glb" -q -o "$T/text.gltf"
 "$CUTIS" deform "$T/t1.glb" --clip twist --drivers all -q -o "$T/a.npy"

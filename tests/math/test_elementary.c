@@ -40,6 +40,15 @@ static void everything_is_within_4_ulp(void **state)
 static void large_angles_are_reduced(void **state)
 {
     (void)state;
+    for (double x = 1e6; x < 1e300; x *= 9.7) {
+        double s, c;
+        fixed_sincos(x, &s, &c);
+        assert_near(s * s + c * c, 1, 1e-15);
+        if (x < 1e12) assert_near(s, (double)sinl(x), 4e-16 * x);
+    }
+    for (double x = 1e-3; x < 1e3; x *= 1.7)
+        for (double power = -3; power < 3; power += 0.37)
+            assert_true(ulps(fixed_pow(x, power), powl(x, power)) <= 4 + 2 * fabs(power * log(x)));
     for (int i = 0; i < 100000; i++) {
         const double x = 1e5 * draw();
         assert_near(fixed_sin(x), (double)sinl(x), 3e-16);
@@ -49,16 +58,22 @@ static void large_angles_are_reduced(void **state)
 
 static void edges_are_those_of_the_c_library(void **state)
 {
-    static const double EDGES[] = { 0.0, -0.0, 1, -1, INFINITY, -INFINITY, 0x1p-1074, 0x1p1023 };
+    static const double EDGES[] = { 0.0,       -0.0,     1,       -1,     INFINITY, -INFINITY,
+                                    0x1p-1074, 0x1p1023, 1.7e308, -1e308, 3e-310,   0x1p1001 };
+    enum { COUNT = sizeof EDGES / sizeof *EDGES };
     (void)state;
-    for (int i = 0; i < 8; i++)
-        for (int k = 0; k < 8; k++) {
+    for (int i = 0; i < COUNT; i++)
+        for (int k = 0; k < COUNT; k++) {
             const double got = fixed_atan2(EDGES[i], EDGES[k]), want = atan2(EDGES[i], EDGES[k]);
             if (!(fabs(got - want) <= 1e-15) || signbit(got) != signbit(want))
                 fail_msg("atan2(%g, %g) = %g, not %g", EDGES[i], EDGES[k], got, want);
         }
     assert_true(fixed_log(0) == -INFINITY && fixed_log(INFINITY) == INFINITY);
     assert_true(isnan(fixed_log(-1)) && isnan(fixed_log(NAN)));
+    assert_true(isnan(fixed_atan2(NAN, -1)) && isnan(fixed_atan2(0, NAN)));
+    assert_true(isnan(fixed_atan2(INFINITY, NAN)) && isnan(fixed_acos(-1.0000001)));
+    assert_true(isnan(fixed_sin(NAN)) && isnan(fixed_cos(INFINITY)) && isnan(fixed_sin(-INFINITY)));
+    assert_true(isfinite(fixed_exp(709.7)));
     assert_true(fixed_exp(1000) == INFINITY && fixed_exp(-1000) == 0 && fixed_exp(0) == 1);
     assert_true(fixed_cbrt(0) == 0 && fixed_cbrt(-27) == -3 &&
                 fixed_cbrt(1e300 * 1e300) == INFINITY);

@@ -16,7 +16,7 @@
 static const double AFFINITY = 3e-4;
 static const double PRIOR = 3e-5;
 // What a turn of a normal by one radian is worth, of the diagonal, to begin with.
-static const double WORTH = 1e-3;
+static const double WORTH = 4e-3;
 
 void cutis_bake_report_destroy(cutis_bake_report *baked)
 {

@@ -402,7 +402,10 @@ cutis_result cutis_bake_drive(cutis_bake_job *job)
     const size_t count = job->solution.helper_count, tracks = count * 12 * part->stride;
     size_t scratch = FIT_TASKS * cutis_regress_scratch();
     if (scratch < job->joint_count) scratch = job->joint_count;
-    if (count == 0) return CUTIS_OK;
+    if (count == 0) {
+        cutis_bake_islands_join(job, &d->islands, NULL);
+        return CUTIS_OK;
+    }
     d->rest = cutis_arena_alloc(job->arena, count, 12 * sizeof *d->rest);
     d->lever = cutis_arena_alloc(job->arena, count, sizeof *d->lever);
     d->mask = cutis_arena_zero(job->arena, count, job->joint_count + (size_t)1);

@@ -181,7 +181,7 @@ static void set_weights(cutis_bake_job *job, uint32_t i, uint32_t count, const u
     const size_t at = (size_t)i * job->problem.influences;
     store(count, bone, weight, s->bone + at, s->weight + at);
     s->count[i] = (uint8_t)count;
-    s->residual[i] = 0;
+    s->residual[i] = s->turn[i] = s->plain_turn[i] = 0; // normals were of a part of it alone
     for (uint32_t f = 0; f < job->learned.count; f++)
         s->residual[i] += cutis_bake_point_error(job, &job->learned, helpers, false, i, f);
 }

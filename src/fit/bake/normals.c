@@ -5,7 +5,9 @@
 
 #include <math.h>
 
+#include "base/error.h"
 #include "math/mat3.h"
+#include "model/validate.h"
 
 // Joints whose matrices are this near to rotations turn.
 static const double RIGID = 1e-3;
@@ -59,6 +61,9 @@ cutis_result cutis_bake_gather_normals(cutis_bake_job *job)
     part->turns = cutis_arena_zero(job->arena, (size_t)job->point_count * 3 * part->stride,
                                    sizeof *part->turns);
     if (!job->normals || !part->turns) return cutis_alloc_result(job->context);
+    const size_t floats = 3 * (size_t)job->frames->count * job->vertex_count;
+    if (cutis_first_not_finite(job->frames->normals, floats) < floats)
+        return INVALID(job->context, "bake: a normal is not finite");
     for (uint32_t i = 0; i < job->instance_count; i++)
         if (job->baked[i]) add_rest(job, i);
     for (uint32_t v = 0; v < job->vertex_count; v++) {

@@ -74,6 +74,10 @@ cutis_result cutis_bake_poses(const cutis_model *model, const cutis_transform *p
         double box[6];
         // The root turns the whole body, which is no change of pose.
         if (joints.above[j] < 0 || data->nodes[node].matrix) continue;
+        bool driven = false; // others move it
+        for (uint32_t d = 0; data->drivers && d < data->drivers->driver_count; d++)
+            driven |= data->drivers->drivers[d].node == node;
+        if (driven) continue;
         find_range(rest, poses + node, nodes, pose_count, box);
         for (uint32_t i = 0; i < count; i++)
             out[i * nodes + node].rotation = random_turn(rest, box, seed, i, node);

@@ -16,9 +16,14 @@ typedef struct stage {
 } stage;
 static const stage MIDDLE = { 8192, 150 };
 enum { FIRST_POINTS = 128, FIRST_LEAST = 800, FIRST_MOST = 4096, FIRST_FRAMES = 32 };
-static const cutis_bake_effort MANY = { .starts = 4, .exchanges = 14, .shaken = 14, .steps = 18 };
-static const cutis_bake_effort FEW = { .starts = 12, .exchanges = 14, .shaken = 44, .steps = 20 };
+static const cutis_bake_effort MANY = { .starts = 4, .exchanges = 14, .shaken = 12, .steps = 18 };
+static const cutis_bake_effort FEW = { .starts = 12, .exchanges = 14, .shaken = 36, .steps = 20 };
 static const cutis_bake_effort LATER = { .exchanges = 4, .steps = 12 };
+// Large meshes, where every round costs more, and is one of fewer.
+static const cutis_bake_effort LARGE = { .starts = 3, .exchanges = 10, .shaken = 6, .steps = 16 };
+// Without joints beside them helpers end in fewer bad places.
+static const cutis_bake_effort ALONE = { .starts = 4, .exchanges = 10, .shaken = 4, .steps = 14 };
+static const cutis_bake_effort LARGE_LATER = { .exchanges = 2, .steps = 12 };
 // Rounds of both solves on all points of large meshes; steps of transforms of frames that were left
 // out; rounds at the end.
 enum { FULL_ROUNDS = 3, INHERIT_STEPS = 60, LAST_STEPS = 120, FOLLOW_STEPS = 80 };
@@ -162,7 +167,8 @@ static cutis_result explore(cutis_bake_work *work, cutis_arena *arena, cutis_bak
         const stage at = stage_of(p, depth);
         if (p->point_count <= at.points && p->frame_count < 2 * at.frames) continue;
         TRY(descend(work, arena, level, depth));
-        return depth == 0 ? CUTIS_OK : cutis_bake_search(work, arena, &LATER);
+        return depth == 0 ? CUTIS_OK
+                          : cutis_bake_search(work, arena, p->large ? &LARGE_LATER : &LATER);
     }
     work->level = level;
     if (!cutis_bake_level_create(p, arena, work->capacity, level))
@@ -171,14 +177,18 @@ static cutis_result explore(cutis_bake_work *work, cutis_arena *arena, cutis_bak
     cutis_bake_level_products(work, level);
     if (p->joint_count && !p->keep_weights) work->energy = cutis_bake_weights(work, 4);
     if (p->helper_count == 0) return CUTIS_OK;
-    return cutis_bake_search(work, arena, p->helper_count <= FEW_MOST ? &FEW : &MANY);
+    return cutis_bake_search(work, arena,
+                             p->joint_count == 0           ? &ALONE
+                             : p->helper_count <= FEW_MOST ? &FEW
+                             : p->large                    ? &LARGE
+                                                           : &MANY);
 }
 
 // What normals may turn further off in some frames than by the weights that points came with, of
 // what they do in all. Beyond it they are worth something, more and more, while squared distances
 // rise by no more than this.
-static const double TURN_MOST = 0.02, TURN_STEP = 2.5, TURN_PRICE = 1.2;
-enum { STRONGER = 4 };
+static const double TURN_MOST = 0.02, TURN_STEP = 2.5, TURN_PRICE = 1.05;
+enum { STRONGER = 2 };
 
 // The last rounds on everything, with weights that belong to the last transforms.
 static cutis_result polish(cutis_bake_work *work, cutis_bake_snapshot *kept)
@@ -269,6 +279,7 @@ static cutis_result run(cutis_bake_work *work, cutis_bake_problem *p,
 {
     cutis_bake_snapshot kept = { 0 };
     p->normals = NULL, p->turns = NULL;
+    p->large = p->point_count > MIDDLE.points;
     TRY(explore(work, arena, level, 0));
     TRY(finish(work, arena, &kept));
     if (!given->turns || work->helper_count == 0) return CUTIS_OK;

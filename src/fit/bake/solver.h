@@ -42,6 +42,7 @@ typedef struct cutis_bake_problem {
     double affinity;       ///< alpha
     double prior;          ///< lambda: what a change of weights by one is worth, a distance
     bool keep_weights;     ///< without helpers: the weights stay as given
+    bool large;            ///< set by the solver: every round on all points costs much
 } cutis_bake_problem;
 
 typedef struct cutis_bake_solution {
