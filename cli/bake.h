@@ -53,6 +53,7 @@ typedef struct bake_job {
     float *positions, *times;
     uint32_t deformed; ///< frames there are positions of: those of `frames`, and random poses
     float *normals;    ///< of frames that a method made; NULL: their surfaces have them
+    bool plain_judged; ///< which does not change from one try to the next
     bool surfaces;     ///< normals are those of surfaces, also of what is played
     int32_t *clips;
     uint8_t *held_out;

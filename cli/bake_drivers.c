@@ -87,9 +87,10 @@ int bake_judge_driven(cli_app *app, bake_job *job)
     bake_driven *d = &job->driven;
     if (job->deformed <= bake_clip_frames(job)) return EXIT_GOOD; // nothing but clips
     const cutis_drivers *drivers = cutis_model_get(job->baked)->drivers;
-    *d = (bake_driven){ .poses = UNSEEN };
+    const bool known = d->poses > 0; // of plain blending, which stays
+    d->poses = UNSEEN, d->inputs = 0;
     for (uint32_t k = 0; drivers && k < drivers->driver_count; k++)
         d->inputs += drivers->drivers[k].input_count;
-    TRY(play_unseen(app, job, job->model, &d->plain_rms, &d->plain_max));
+    if (!known) TRY(play_unseen(app, job, job->model, &d->plain_rms, &d->plain_max));
     return play_unseen(app, job, job->baked, &d->rms, &d->max);
 }

@@ -216,10 +216,10 @@ int bake_judge(cli_app *app, bake_job *job)
         if (!job->series[k]) job->series[k] = calloc(job->frames.count + (size_t)1, sizeof(double));
         if (!job->squares[k]) job->squares[k] = calloc(count + 1, sizeof(double));
         if (!job->series[k] || !job->squares[k]) return bake_no_memory(app, job);
-        memset(job->squares[k], 0, count * sizeof(double));
+        if (k == 0 || !job->plain_judged) memset(job->squares[k], 0, count * sizeof(double));
     }
     for (size_t v = 0; v < count; v++) vertices += job->counted[v];
-    for (int plain = 0; plain < 2; plain++) {
+    for (int plain = 0; plain < (job->plain_judged ? 1 : 2); plain++) {
         ENDS_BY(player_close) player p = { 0 };
         uint32_t clip;
         TRY(player_open(app, job, played(job, plain, 0, &clip), &p));
@@ -228,6 +228,7 @@ int bake_judge(cli_app *app, bake_job *job)
             TRY(judge_clip(app, job, &p, &t, r, clip, vertices, plain));
         }
     }
+    job->plain_judged = true;
     job->rms = job->plain_rms = job->max = job->plain_max = job->normal = job->plain_normal = 0;
     for (uint32_t r = 0; r < job->clip_count; r++) {
         const bake_clip *row = &job->rows[r];

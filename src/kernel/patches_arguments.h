@@ -55,7 +55,7 @@
     X(patch_rest, PATCH_REST_BUFFERS, REST, 8, 64, 32, 96) /* per block of the model's vertices */ \
     X(patch_count, PATCH_COUNT_BUFFERS, EMIT, 64, 64, 32, 0)       /* vertices, then faces */      \
     X(patch_sum, PATCH_SUM_BUFFERS, EMIT, 16, 64, 32, 0)           /* per instance */              \
-    X(patch_vertices, PATCH_VERTICES_BUFFERS, EMIT, 8, 64, 32, 48) /* per block of vertices */     \
+    X(patch_vertices, PATCH_VERTICES_BUFFERS, EMIT, 8, 64, 32, 96) /* per block of vertices */     \
     X(patch_faces, PATCH_FACES_BUFFERS, EMIT, 8, 64, 32, 40)       /* per block of faces */        \
     X(patch_strips, PATCH_STRIPS_BUFFERS, EMIT, 1, 64, 32, 96)     /* per joint */                 \
     X(patch_vertex_sources, PATCH_VERTEX_SOURCES_BUFFERS, SOURCE, 8, 64, 32, 0) /* vertices */     \

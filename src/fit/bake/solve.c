@@ -22,7 +22,7 @@ static const cutis_bake_effort LATER = { .exchanges = 4, .steps = 12 };
 // Large meshes, where every round costs more, and is one of fewer.
 static const cutis_bake_effort LARGE = { .starts = 3, .exchanges = 10, .shaken = 6, .steps = 16 };
 // Without joints beside them helpers end in fewer bad places.
-static const cutis_bake_effort ALONE = { .starts = 4, .exchanges = 10, .shaken = 4, .steps = 14 };
+static const cutis_bake_effort ALONE = { .starts = 3, .exchanges = 8, .shaken = 2, .steps = 12 };
 static const cutis_bake_effort LARGE_LATER = { .exchanges = 2, .steps = 12 };
 // Rounds of both solves on all points of large meshes; steps of transforms of frames that were left
 // out; rounds at the end.
