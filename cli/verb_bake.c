@@ -175,7 +175,7 @@ double bake_unseen(const bake_job *job)
 
 static void warn(cli_app *app, const bake_job *job)
 {
-    const double least = bake_unseen(job);
+    const double least = 0.05 * bake_unseen(job); // what rounding does to positions
     const uint32_t clips = cutis_model_get(job->baked)->clip_count;
     if (job->sequence && clips > 1 && job->report->helper_count)
         app_note(app,
