@@ -109,7 +109,7 @@ def formula(cutis, folder, baked):
         mine = blend(file, drive(file, pose))
         worst = max(worst, np.abs(mine - deform(cutis, folder, baked, "--pose", path)[0]).max())
     size = np.linalg.norm(mine.max(0) - mine.min(0))
-    say(worst < 2e-6 * size, "poses by the runtime are the formula in numpy", f"{worst / size:.2g} of the diagonal")
+    say(worst < 1e-6 * size, "poses by the runtime are the formula in numpy", f"{worst / size:.2g} of the diagonal")
     still = blend(file, pose)
     say(np.abs(deform(cutis, folder, baked, "--pose", path, "--drivers", "off")[0] - still).max() < 1e-6 * size, "without drivers helpers rest")
     say(np.abs(mine - still).max() > 1e-3 * size, "which is another shape")
