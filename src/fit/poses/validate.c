@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cutis/clip.h>
+
 #include "base/error.h"
 #include "device/device.h"
 #include "fit/poses/choose.h"
@@ -26,6 +28,9 @@ static const double STRENGTHS[CUTIS_CHOICES] = { 0, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1
 static const double ALONE = 0.98;
 /// Of the squares of the vertex in the middle: more is held back in one of the figures.
 static const double HELD_BACK = 4;
+/// Squared cosine between two poses' turns from rest, above which they go the same way: 1.8
+/// degrees.
+static const double SAME_WAY = 0.999;
 /// The strength where one pose is all there is.
 static const double ONE_POSE = 1e-2;
 /// Poses cubed, times vertices, folds and choices: some seconds.
@@ -215,6 +220,55 @@ static double jump(const cutis_fit_problem *p, uint32_t first, uint32_t second)
     return sum;
 }
 
+// How the nodes of an example are turned from rest: three each, half-angle tangents of halves,
+// which grow with the angle.
+static void turns_from(const cutis_fit_problem *p, const cutis_transform *rest, uint32_t example,
+                       double *out)
+{
+    const size_t nodes = p->data->node_count;
+    const cutis_transform *pose = p->examples->poses + example * nodes;
+    for (size_t n = 0; n < nodes; n++, out += 3) {
+        const cutis_quat r = rest[n].rotation, back = { .x = -r.x, .y = -r.y, .z = -r.z, .w = r.w };
+        const cutis_quat q = cutis_quat_multiply(back, pose[n].rotation);
+        const double scale = q.w < 0 ? -1 / (1 - (double)q.w) : 1 / (1 + (double)q.w);
+        out[0] = scale * q.x, out[1] = scale * q.y, out[2] = scale * q.z;
+    }
+}
+
+// Is one pose the other, weaker or stronger (half and whole of an expression)?
+static bool same_way(size_t count, const double *a, const double *b)
+{
+    double aa = 0, bb = 0, ab = 0;
+    for (size_t i = 0; i < count; i++) aa += a[i] * a[i], bb += b[i] * b[i], ab += a[i] * b[i];
+    return ab > 0 && ab * ab > SAME_WAY * aa * bb;
+}
+
+// Distinct poses in the order in which they are shown, and how far each is from the one before: a
+// weaker or stronger one is no step away, since it would tell of the other. @param shown per pose:
+// its place; @return how many; 0: out of memory
+static uint32_t list_poses(const cutis_fit_problem *p, const cutis_fit_poses *poses,
+                           uint32_t *shown, double *jumps)
+{
+    const size_t nodes = p->data->node_count;
+    cutis_transform *rest = cutis_arena_alloc(p->arena, nodes, sizeof *rest);
+    double *turns = cutis_arena_zero(p->arena, 2 * nodes, 3 * sizeof *turns);
+    double *now = turns, *before = turns + 3 * nodes;
+    uint32_t distinct = 0, last = 0;
+    if (!rest || !turns) return 0;
+    cutis_pose_rest(p->model, rest, NULL);
+    for (uint32_t k = 0; k < poses->space.pose_count; k++) shown[k] = UINT32_MAX;
+    for (uint32_t e = 0; e < p->examples->count; e++) {
+        if (shown[poses->pose_of[e]] != UINT32_MAX) continue;
+        turns_from(p, rest, e, now);
+        if (distinct) jumps[distinct] = same_way(3 * nodes, before, now) ? 0 : jump(p, last, e);
+        shown[poses->pose_of[e]] = distinct++;
+        last = e;
+        double *free = before;
+        before = now, now = free;
+    }
+    return distinct;
+}
+
 // Stretches of about the same length that end where poses jump: of examples that belong together
 // (half and whole of one expression, a clip's frames) one would tell of the other.
 // @param jumps per pose: from the one before; @param fold per pose
@@ -268,19 +322,13 @@ static cutis_result list_folds(choice_job *job, const uint32_t *pose_of, const u
 static cutis_result make_schemes(choice_job *job, const cutis_fit_poses *poses)
 {
     const cutis_fit_problem *p = job->problem;
-    const uint32_t count = p->examples->count, most = poses->space.pose_count;
+    const uint32_t most = poses->space.pose_count;
     uint32_t *shown = cutis_arena_alloc(p->arena, most, sizeof *shown);
     uint32_t *fold = cutis_arena_alloc(p->arena, most, sizeof *fold);
     double *jumps = cutis_arena_zero(p->arena, most, sizeof *jumps);
-    uint32_t distinct = 0, last = 0;
     if (!shown || !fold || !jumps) return cutis_alloc_result(p->context);
-    for (uint32_t k = 0; k < most; k++) shown[k] = UINT32_MAX;
-    for (uint32_t e = 0; e < count; e++) { // poses in the order in which they are shown
-        if (shown[poses->pose_of[e]] != UINT32_MAX) continue;
-        if (distinct) jumps[distinct] = jump(p, last, e);
-        shown[poses->pose_of[e]] = distinct++;
-        last = e;
-    }
+    const uint32_t distinct = list_poses(p, poses, shown, jumps);
+    if (!distinct) return cutis_alloc_result(p->context);
     job->scheme_count = 1;
     job->schemes[0].folds = distinct < CUTIS_FOLDS ? distinct : CUTIS_FOLDS;
     make_stretches(distinct, jumps, job->schemes[0].folds, fold);
