@@ -200,17 +200,28 @@ def context() -> ctypes.c_void_p:
 # Memory ------------------------------------------------------------------------------------------
 
 class Handle:
-    """A C object: destroyed by `destroy` when nothing refers to it; `keep` are objects that it needs until then."""
+    """A C object, destroyed when nothing refers to it and no Handle that `needs` it is left. The second is counted here: what dies together, in
+    a cycle or as the interpreter ends, is told so in any order."""
 
-    __slots__ = ("pointer", "_destroy", "_keep", "__weakref__")
+    __slots__ = ("pointer", "_destroy", "_needs", "_users", "_gone", "__weakref__")
 
-    def __init__(self, pointer: ctypes.c_void_p, destroy: Callable[[ctypes.c_void_p], Any], *keep: Any):
-        self.pointer, self._destroy, self._keep = pointer, destroy, keep
+    def __init__(self, pointer: ctypes.c_void_p, destroy: Callable[[ctypes.c_void_p], Any], *needs: Handle):
+        self.pointer, self._destroy, self._needs, self._users, self._gone = pointer, destroy, needs, 0, False
+        for each in needs:
+            each._users += 1
 
     def __del__(self) -> None:
-        if self.pointer:
-            self._destroy(self.pointer)
-            self.pointer = ctypes.c_void_p()
+        self._gone = True
+        self._release()
+
+    def _release(self) -> None:
+        if not self._gone or self._users or not self.pointer:
+            return
+        self._destroy(self.pointer)
+        self.pointer.value = None
+        for each in self._needs:
+            each._users -= 1
+            each._release()
 
 
 class Owner:

@@ -1,8 +1,11 @@
 """The generated part against the headers and the C compiler; nothing public is missing."""
 import ctypes
+import os
 import pathlib
 import re
 import subprocess
+import sys
+import zipfile
 
 import numpy as np
 
@@ -61,3 +64,20 @@ def test_results_are_arrays(biped):
     assert biped.weights.shape == (3000, 41) and np.allclose(biped.weights.sum(1), 1, atol=1e-6)
     assert [clip.name for clip in biped.clips] == ["walk", "walk_forward", "bend", "twist", "wave"]
     assert biped.nodes[biped.joints[3].parent].name
+
+
+def test_the_wheel_holds_everything(tmp_path):
+    """Two wheels of one build are the same bytes; taken apart it works without a build folder, a compiler and what we link with."""
+    build = pathlib.Path(os.environ["BUILD"]).resolve()
+    make = [sys.executable, HEADERS.parent / "python/package.py", build, "--wheel"]
+    file = pathlib.Path(subprocess.run(make, check=True, capture_output=True, text=True).stdout.strip())
+    first = file.read_bytes()
+    subprocess.run(make, check=True, capture_output=True)
+    assert file.read_bytes() == first
+    with zipfile.ZipFile(file) as wheel:
+        wheel.extractall(tmp_path)
+        assert {name.split(".so")[0].split("/lib")[-1] for name in wheel.namelist() if "/foreign/" in name} == {"jansson", "meshoptimizer", "qhull_r"}
+    code = f"import cutis; assert cutis.__file__.startswith({str(tmp_path)!r}); m = cutis.synth('biped', size='low'); print(len(cutis.skeleton(m).joints)); m.save('x.glb'); print(cutis.read('x.glb'))"
+    clean = {key: value for key, value in os.environ.items() if key not in ("CUTIS_LIBRARY_PATH", "PYTHONPATH")}
+    said = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=clean, capture_output=True, text=True)
+    assert said.returncode == 0 and "3000 vertices" in said.stdout, said.stderr
