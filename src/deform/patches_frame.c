@@ -1,7 +1,7 @@
 /// Frames of the blending patches: a dozen launches (five where all joints bend in bands) and one
-/// for every rank of bands, one after the other, for all instances of a batch at once. Invariant: between the first launch and the last
-/// nothing comes back to the host; counts and reports are read afterwards, and only by those who
-/// want them.
+/// for every rank of bands, one after the other, for all instances of a batch at once. Invariant:
+/// between the first launch and the last nothing comes back to the host; counts and reports are
+/// read afterwards, and only by those who want them.
 #include "deform/patches_binding.h"
 
 #include <string.h>

@@ -1,8 +1,9 @@
 /// What frames of bands need beside the bands themselves: joints by rank, and of a whole body, all
 /// of whose joints bend in bands, the vertices and triangles that all its frames have.
 ///
-/// Invariant: a whole body's vertices are those of its parts in order, less the children's copies of
-/// loops, and its triangles those of its parts in order: the order in which patches would draw it.
+/// Invariant: a whole body's vertices are those of its parts in order, less the children's copies
+/// of loops, and its triangles those of its parts in order: the order in which patches would draw
+/// it.
 #include <string.h>
 
 #include "base/error.h"

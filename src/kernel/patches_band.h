@@ -172,8 +172,7 @@ FN void patch_flow_turn(patch_work w, patch_turn turn, pvec out, pvec rest_a, pv
     pvec more = pvec_times(flow->out, swell * (1.0 - 2.0 * share)); // how it moves with its share
     y = pvec_plus(y, pvec_times(flow->out, swell * share * (1.0 - share)));
     pvec stretched = j->scaled ? patch_stretched(j, share, y) : y;
-    if (j->scaled)
-        more = pvec_plus(patch_stretched(j, share, more), pvec_turned(j->stretch, y));
+    if (j->scaled) more = pvec_plus(patch_stretched(j, share, more), pvec_turned(j->stretch, y));
     more = pvec_plus(more, pvec_times(pvec_cross(s.axis, stretched), 2.0 / s.size));
     more = pvec_times(patch_soft_turned(s, more), 1.0 / s.size);
     if (j->scaled && side) more = pvec_turned(j->shrink, more);

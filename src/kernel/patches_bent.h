@@ -1,6 +1,6 @@
-/// Team kernels: the mesh of a frame of a whole body, one whose joints all bend in bands. Nothing is
-/// cut and both copies of a loop are one vertex, so its triangles are the body's own, numbered when
-/// it is bound; a frame is a pass over its vertices.
+/// Team kernels: the mesh of a frame of a whole body, one whose joints all bend in bands. Nothing
+/// is cut and both copies of a loop are one vertex, so its triangles are the body's own, numbered
+/// when it is bound; a frame is a pass over its vertices.
 #ifndef CUTIS_KERNEL_PATCHES_BENT_H
 #define CUTIS_KERNEL_PATCHES_BENT_H
 
@@ -46,7 +46,7 @@ TEAM_KERNEL(patch_bent_faces, PATCH_BENT_FACES_BUFFERS)
 {
     TEAM_BEGIN
     int blocks = patch_blocks(given.face_count), block = TEAM_INDEX(blocks);
-    patch_work w = patch_work_of(body, 0, &given, TEAM_INSTANCE(blocks));
+    patch_work w = { body, 0, &given, TEAM_INSTANCE(blocks) };
     int end = patch_bent_fits(&given) ? patch_block_end(block, given.face_count) : 0;
     TEAM_EACH (f, block * PATCH_BLOCK, end) {
         GLOBAL const int *v = body_whole_face(w) + 3 * f;

@@ -18,9 +18,9 @@
 #define PATCH_BLOCK       256 // vertices or faces that are counted together
 #define PATCH_CONIC_STEPS 1024
 #define PATCH_TIMES       16
-#define PATCH_CURVE_MOST  48 // samples of a rung: a right angle of a limb of 40 edges takes 10
-#define PATCH_SUMS        18 // over the strips of a joint (patches_keep.h)
-#define PATCH_HALF_STEPS  16 // of the table of lengths of half a symmetric conic
+#define PATCH_CURVE_MOST  48  // samples of a rung: a right angle of a limb of 40 edges takes 10
+#define PATCH_SUMS        18  // over the strips of a joint (patches_keep.h)
+#define PATCH_HALF_STEPS  16  // of the table of lengths of half a symmetric conic
 #define PATCH_BAND_PARTS  128 // stretches that the volume under a band is summed in
 #define PATCH_BAND_TOPS   16  // and those that these are summed in
 
@@ -64,7 +64,6 @@ STRUCT(patch_band)
     double volume; // six times that of its faces at rest, over the centre; of those that others
                    // bend before, nothing
     double slope;  // how that grows with swelling at rest, without regard to what is pressed
-    pvec slopes;   // what pressing takes of it, along the inner side
     int there;
     int rank; // joints of one rank share no vertex, and those of less come before it
     int over; // faces that others bend before: they stand first
@@ -92,20 +91,20 @@ STRUCT(patch_turn)
 /// A joint in this frame.
 STRUCT(patch_joint)
 {
-    double turn[9];  // R, child to parent; of a joint with bands all that the child does
-    double twist[9]; // T; of a joint with bands the same
-    pquat soft;      // the turn of its bands, whole
-    int scaled;      // is the child more than turned?
+    double turn[9];    // R, child to parent; of a joint with bands all that the child does
+    double twist[9];   // T; of a joint with bands the same
+    pquat soft;        // the turn of its bands, whole
+    int scaled;        // is the child more than turned?
     double stretch[9]; // what is more, less 1: R (1 + stretch) is what the child does
     double shrink[9];  // the inverse of 1 + stretch
-    pvec inner;      // where it presses them together; shorter where it twists
-    double swell;    // and by how much they swell
-    double gained;   // volume that is too much all the same
-    double bend_all; // the bend, of bands too
-    pvec offset;     // where the centre goes
-    pvec back;       // turned back
-    int shifted;     // is that anywhere?
-    pvec axis;       // of the bend, unit
+    pvec inner;        // where it presses them together; shorter where it twists
+    double swell;      // and by how much they swell
+    double gained;     // volume that is too much all the same
+    double bend_all;   // the bend, of bands too
+    pvec offset;       // where the centre goes
+    pvec back;         // turned back
+    int shifted;       // is that anywhere?
+    pvec axis;         // of the bend, unit
     pquat swing;
     double angle, twist_angle;
     double tangent;                // of half the bend, 150 degrees at most

@@ -10,16 +10,17 @@
 
 // Matrices come as floats: what differs from rest by less than their rounding over a chain of
 // joints is rest, so that a body at rest is its file to the bit.
-#define PATCH_REST_ANGLE 4e-6
-#define PATCH_REST_SHIFT 1e-5                 // of the diagonal
-#define PATCH_SCALE_EVEN 1e-5                 // of a square: scales that differ by less are one
-#define PATCH_REST_SCALE 1e-5                 // children scaled by less are not
-#define PATCH_COARSE     4.8e-7               // four steps of a float, of how far a matrix moves
-#define PATCH_BEND_MIN   8.726646259971648e-4 // 0.05 degrees: less is no bend
-#define PATCH_TAN_MAX    3.7320508075688772   // 75 degrees: half of 150
-#define PATCH_END_MOST   1.0 // of the loop's width: the ends of a front go inwards by no more
-#define PATCH_TURN_LEAST 0.2 // a cut is no steeper than this allows
-#define PATCH_KAPPA      1.0 // how far beyond the mitre the planes reach: 1 leaves space to keep volume
+#define PATCH_REST_ANGLE  4e-6
+#define PATCH_REST_SHIFT  1e-5 // of the diagonal
+#define PATCH_SCALE_EVEN  1e-5 // of a square: scales that differ by less are one
+#define PATCH_POLAR_STEPS 12
+#define PATCH_REST_SCALE  1e-5                 // children scaled by less are not
+#define PATCH_COARSE      4.8e-7               // four steps of a float, of how far a matrix moves
+#define PATCH_BEND_MIN    8.726646259971648e-4 // 0.05 degrees: less is no bend
+#define PATCH_TAN_MAX     3.7320508075688772   // 75 degrees: half of 150
+#define PATCH_END_MOST    1.0 // of the loop's width: the ends of a front go inwards by no more
+#define PATCH_TURN_LEAST  0.2 // a cut is no steeper than this allows
+#define PATCH_KAPPA       1.0 // how far beyond the mitre the planes reach: 1 leaves space to keep volume
 
 // 1 over what a part is scaled by; 0: not by the same along all axes.
 FN double patch_inverse_scale(GLOBAL const double *m)
@@ -242,8 +243,8 @@ FN void patch_joint_scale(const pvec *rows, GLOBAL patch_joint *j)
     pvec u[3], inverse[3];
     double most = 0.0;
     for (int i = 0; i < 3; i++)
-        u[i] = pvec_plus(pvec_times(rows[0], r[i]), pvec_plus(pvec_times(rows[1], r[3 + i]),
-                                                              pvec_times(rows[2], r[6 + i])));
+        u[i] = pvec_plus(pvec_times(rows[0], r[i]),
+                         pvec_plus(pvec_times(rows[1], r[3 + i]), pvec_times(rows[2], r[6 + i])));
     patch_put_rows(j->stretch, u[0], u[1], u[2]);
     for (int i = 0; i < 9; i++) {
         if (i % 4 == 0) j->stretch[i] -= 1.0;
@@ -260,6 +261,27 @@ FN void patch_joint_scale(const pvec *rows, GLOBAL patch_joint *j)
                    pvec_make(inverse[0].z * f, inverse[1].z * f, inverse[2].z * f));
 }
 
+// The turn of a matrix that is `scale` times a rotation; of one that also scales unevenly that of
+// the nearest rotation (Newton's iteration of the polar decomposition).
+FN pquat patch_turn_of(const pvec *rows, double scale)
+{
+    double up = scale > 1e-150 ? 1.0 / scale : 0.0;
+    pvec x = pvec_times(rows[0], up), y = pvec_times(rows[1], up), z = pvec_times(rows[2], up);
+    for (int step = 0; step < PATCH_POLAR_STEPS; step++) {
+        pvec a = pvec_cross(y, z), b = pvec_cross(z, x), c = pvec_cross(x, y);
+        double det = pvec_dot(x, a), off = MAGNITUDE(pvec_dot(x, x) - pvec_dot(a, a));
+        off += MAGNITUDE(pvec_dot(y, y) - pvec_dot(b, b)) + MAGNITUDE(det - 1.0);
+        if (!(off > PATCH_SCALE_EVEN) || !(det > 1e-9)) { // even, or flat, or a mirror
+            if (step == 0) return pquat_of(scale, rows[0], rows[1], rows[2]);
+            break;
+        }
+        x = pvec_times(pvec_plus(x, pvec_times(a, 1.0 / det)), 0.5);
+        y = pvec_times(pvec_plus(y, pvec_times(b, 1.0 / det)), 0.5);
+        z = pvec_times(pvec_plus(z, pvec_times(c, 1.0 / det)), 0.5);
+    }
+    return pquat_of(1.0, x, y, z);
+}
+
 // Swing, twist and shift of a joint from where its parent and child are: nothing of them is left
 // where bands turn it.
 FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
@@ -272,7 +294,7 @@ FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
                    rows, &offset);
     double square =
         pvec_dot(rows[0], rows[0]) + pvec_dot(rows[1], rows[1]) + pvec_dot(rows[2], rows[2]);
-    pquat q = pquat_of(ROOT(square / 3.0), rows[0], rows[1], rows[2]);
+    pquat q = patch_turn_of(rows, ROOT(square / 3.0));
     if (q.w < 0.0) q = pquat_make(-q.w, -q.x, -q.y, -q.z);
     int near = pvec_length(offset) <= patch_rest_shift(w, parts);
     if (near) offset = pvec_make(0, 0, 0);

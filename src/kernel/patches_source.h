@@ -51,7 +51,8 @@ TEAM_KERNEL(patch_vertex_sources, PATCH_VERTEX_SOURCES_BUFFERS)
         int out = given.whole ? body_whole_vertex(w)[v] : work_vertex_out(w)[v];
         if (out < 0) continue;
         for (int k = 0; k < 4; k++) patch_put_source(w, to, out, k, v, k == 0 ? 1.0 : 0.0);
-        if (!given.whole && work_state(w)[v] == PATCH_ZERO) patch_put_slot_source(w, to, out, work_slot(w)[v], 1.0);
+        if (!given.whole && work_state(w)[v] == PATCH_ZERO)
+            patch_put_slot_source(w, to, out, work_slot(w)[v], 1.0);
     }
     ITEM_END
 }

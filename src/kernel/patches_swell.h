@@ -73,9 +73,9 @@ FN patch_cubic patch_band_stretch(patch_work w, int joint, int f)
         patch_cubic_add(&sum, patch_band_corner(w, centre, c[0]),
                         patch_band_corner(w, centre, c[1]), patch_band_corner(w, centre, c[2]));
         if (f < over)
-            sum.k[0] -= pvec_det(patch_band_before(w, centre, c[0]),
-                                 patch_band_before(w, centre, c[1]),
-                                 patch_band_before(w, centre, c[2]));
+            sum.k[0] -=
+                pvec_det(patch_band_before(w, centre, c[0]), patch_band_before(w, centre, c[1]),
+                         patch_band_before(w, centre, c[2]));
     }
     return sum;
 }

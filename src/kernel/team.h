@@ -1,6 +1,6 @@
 /// Team kernels: item kernels whose items are worth more than one lane. An item is done by a team
-/// of TEAM_LANES work items (a warp or less) on OpenCL and CUDA and by one lane in C; the text is the
-/// same.
+/// of TEAM_LANES work items (a warp or less) on OpenCL and CUDA and by one lane in C; the text is
+/// the same.
 ///
 ///     TEAM_EACH(i, first, end) { ... }   every i once, by some lane
 ///     TEAM_SYNC;                         what lanes wrote before is seen by all lanes after
