@@ -61,6 +61,11 @@ static cutis_result keep_facts(patches_binding *binding, const patch_body *body,
     binding->part_nodes = cutis_arena_alloc(arena, body->part_count, sizeof(uint32_t));
     binding->inverse_binds = cutis_arena_alloc(arena, body->part_count, sizeof(cutis_mat34));
     binding->part_names = cutis_arena_alloc(arena, body->part_count, sizeof(char *));
+    binding->rank_first =
+        cutis_arena_alloc(arena, pack->rank_count + (size_t)1, sizeof *binding->rank_first);
+    if (!binding->rank_first) return cutis_alloc_result(body->context);
+    memcpy(binding->rank_first, pack->rank_first,
+           (pack->rank_count + (size_t)1) * sizeof *binding->rank_first);
     if (!binding->joints || !binding->part_nodes || !binding->inverse_binds || !binding->part_names)
         return cutis_alloc_result(body->context);
     for (uint32_t p = 0; p < body->part_count; p++) {
@@ -102,6 +107,10 @@ static void fill_info(patches_binding *binding, const patch_body *body, const pa
     info->triangle_capacity =
         (uint32_t)(body->face_count + n[PATCH_SLOTS] + 2 * n[PATCH_POINTS] + 2 * n[PATCH_RUNGS]);
     info->diagonal = body->diagonal;
+    if (pack->arguments.whole) {
+        info->vertex_capacity = (uint32_t)pack->arguments.whole_count;
+        info->triangle_capacity = body->face_count;
+    }
     binding->rank_count = pack->rank_count;
     binding->mixed_blocks = (uint32_t)((n[PATCH_MIXED] + PATCH_BLOCK - 1) / PATCH_BLOCK);
     binding->vertex_blocks = (uint32_t)n[PATCH_VERTEX_BLOCKS];

@@ -173,7 +173,7 @@ static void order_faces(const turning *t, uint32_t joint, const int *last)
 
 // How the volume over a joint's centre grows with swelling, at rest: of a vertex by the faces
 // around it that the band moves.
-static void find_slopes(const turning *t, uint32_t joint, double *grow)
+static void find_slope(const turning *t, uint32_t joint, double *grow)
 {
     const patch_bands *bands = t->bands;
     patch_band *band = &bands->joints[joint];
@@ -190,9 +190,7 @@ static void find_slopes(const turning *t, uint32_t joint, double *grow)
         for (int k = 0; k < 3; k++) {
             pvec out;
             memcpy(&out, t->body->outwards + 3 * (size_t)t->parts->welded[c[k]], sizeof out);
-            const double more = grow[c[k]] * pvec_dot(out, n);
-            band->slope += more;
-            band->slopes = pvec_plus(band->slopes, pvec_times(out, more));
+            band->slope += grow[c[k]] * pvec_dot(out, n);
         }
     }
     for (uint32_t i = first; i < end; i++) grow[bands->moves[i].vertex] = 0.0;
@@ -233,7 +231,7 @@ static cutis_result rank_joints(turning *t)
         for (uint32_t j = 0; j < body->loop_count; j++)
             if (t->depths[j] == depth) {
                 rank_joint(t, j, last);
-                find_slopes(t, j, grow);
+                find_slope(t, j, grow);
             }
     return CUTIS_OK;
 }

@@ -1,7 +1,7 @@
-/// Frames of the blending patches: a dozen launches and one for every rank of bands, one after the
-/// other, for all instances of a batch at once. Invariant: between the first launch and the last
-/// nothing comes back to the host; counts and reports are read afterwards, and only by those who
-/// want them.
+/// Frames of the blending patches: a dozen launches (five where all joints bend in bands) and one
+/// for every rank of bands, one after the other, for all instances of a batch at once. Invariant:
+/// between the first launch and the last nothing comes back to the host; counts and reports are
+/// read afterwards, and only by those who want them.
 #include "deform/patches_binding.h"
 
 #include <string.h>
@@ -105,15 +105,18 @@ typedef struct frame {
 // Bands, rank after rank of the joints that share vertices.
 static cutis_result bend(frame *f)
 {
-    const uint32_t joints = f->count * f->binding->info.joint_count;
     const uint32_t blocks = f->count * f->binding->mixed_blocks;
+    const uint32_t *ranks = f->binding->rank_first;
     f->arguments.rank = -1;
     if (blocks > 0) RUN(patch_overlaps, blocks);
     for (uint32_t rank = 0; rank < f->binding->rank_count; rank++) {
+        const uint32_t joints = ranks[rank + 1] - ranks[rank];
         f->arguments.rank = (int)rank;
-        RUN(patch_bands, joints);
+        f->arguments.rank_first = (int)ranks[rank];
+        f->arguments.rank_count = (int)joints;
+        RUN(patch_bands, f->count * joints);
     }
-    if (blocks > 0) RUN(patch_overlaps, blocks);
+    if (blocks > 0 && !f->arguments.whole) RUN(patch_overlaps, blocks);
     return CUTIS_OK;
 }
 
@@ -125,6 +128,7 @@ static cutis_result solve(frame *f)
     RUN(patch_parts, parts, .palette = f->w->palette);
     RUN(patch_joints, joints);
     TRY(bend(f));
+    if (f->arguments.whole) return CUTIS_OK;
     RUN(patch_cut, parts);
     RUN(patch_rungs, joints);
     RUN(patch_cut_volume, parts);
@@ -146,14 +150,33 @@ static cutis_result emit_sources(const frame *f)
     if (origins) {
         RUN(patch_origins, f->count * f->binding->face_blocks, .counts = counts,
             .origins = origins);
-        RUN(patch_no_origins, joints, .counts = counts, .origins = origins);
+        if (!f->arguments.whole)
+            RUN(patch_no_origins, joints, .counts = counts, .origins = origins);
     }
     if (!vertices) return CUTIS_OK;
     RUN(patch_vertex_sources, f->count * f->binding->vertex_blocks, .counts = counts,
         .source_vertices = vertices, .source_weights = weights);
-    RUN(patch_joint_sources, joints, .counts = counts, .source_vertices = vertices,
-        .source_weights = weights);
+    if (!f->arguments.whole)
+        RUN(patch_joint_sources, joints, .counts = counts, .source_vertices = vertices,
+            .source_weights = weights);
     return CUTIS_OK;
+}
+
+// The mesh of a body whose joints all bend in bands.
+static cutis_result emit_whole(const frame *f)
+{
+    const patches_binding *binding = f->binding;
+    TRY(patch_bent_faces_run(
+        binding->base.device, f->count * binding->face_blocks,
+        (patch_bent_faces_buffers){ .body = binding->body,
+                                    .indices = buffer_of(f, CUTIS_OUTPUT_INDICES),
+                                    .labels = buffer_of(f, CUTIS_OUTPUT_LABELS) },
+        f->arguments));
+    RUN(patch_bent, f->count * binding->vertex_blocks, .counts = f->w->counts,
+        .wanted_counts = buffer_of(f, CUTIS_OUTPUT_COUNTS),
+        .positions = buffer_of(f, CUTIS_OUTPUT_POSITIONS),
+        .normals = buffer_of(f, CUTIS_OUTPUT_NORMALS));
+    return emit_sources(f);
 }
 
 static cutis_result emit(const frame *f)
@@ -164,6 +187,7 @@ static cutis_result emit(const frame *f)
     const cutis_buffer *indices = buffer_of(f, CUTIS_OUTPUT_INDICES);
     const cutis_buffer *labels = buffer_of(f, CUTIS_OUTPUT_LABELS);
     const patches_binding *binding = f->binding;
+    if (f->arguments.whole) return emit_whole(f);
     RUN(patch_count, f->count * (binding->vertex_blocks + binding->face_blocks));
     RUN(patch_sum, f->count, .counts = counts, .wanted_counts = buffer_of(f, CUTIS_OUTPUT_COUNTS));
     RUN(patch_vertices, f->count * binding->vertex_blocks, .counts = counts, .positions = positions,
@@ -216,8 +240,10 @@ static cutis_result read_reports(const frame *f, uint32_t instance, cutis_patche
     const uint64_t base = (uint64_t)instance * a->work_stride;
     TRY(cutis_buffer_read(w->work, PATCH_UNIT * (base + a->at.work_joint), w->host_joints,
                           info->joint_count * sizeof *w->host_joints));
-    TRY(cutis_buffer_read(w->work, PATCH_UNIT * (base + a->at.work_tries), w->host_tries,
-                          info->part_count * sizeof *w->host_tries));
+    memset(w->host_tries, 0, info->part_count * sizeof *w->host_tries);
+    if (!a->whole) // else nothing is cut, and there was nothing to try
+        TRY(cutis_buffer_read(w->work, PATCH_UNIT * (base + a->at.work_tries), w->host_tries,
+                              info->part_count * sizeof *w->host_tries));
     for (uint32_t k = 0; k < info->joint_count; k++) {
         const patch_joint *j = &w->host_joints[k];
         const cutis_patches_joint *joint = &f->binding->joints[k];
@@ -330,12 +356,21 @@ cutis_result cutis_patches_prepare(const cutis_binding *base, cutis_workspace *w
                                    const cutis_deform_call *call, cutis_stage_batch *batch)
 {
     static const cutis_compute_kernel *const always[] = {
-        &cutis_compute_patch_parts,      &cutis_compute_patch_joints,   &cutis_compute_patch_bands,
-        &cutis_compute_patch_overlaps,   &cutis_compute_patch_cut,      &cutis_compute_patch_rungs,
-        &cutis_compute_patch_cut_volume, &cutis_compute_patch_solve,    &cutis_compute_patch_count,
-        &cutis_compute_patch_sum,        &cutis_compute_patch_vertices, &cutis_compute_patch_faces,
-        &cutis_compute_patch_strips,
+        &cutis_compute_patch_parts,
+        &cutis_compute_patch_joints,
+        &cutis_compute_patch_bands,
+        &cutis_compute_patch_overlaps,
     };
+    static const cutis_compute_kernel *const whole[] = {
+        &cutis_compute_patch_bent,
+        &cutis_compute_patch_bent_faces,
+    };
+    static const cutis_compute_kernel *const cut[] = {
+        &cutis_compute_patch_cut,      &cutis_compute_patch_rungs, &cutis_compute_patch_cut_volume,
+        &cutis_compute_patch_solve,    &cutis_compute_patch_count, &cutis_compute_patch_sum,
+        &cutis_compute_patch_vertices, &cutis_compute_patch_faces, &cutis_compute_patch_strips,
+    };
+    const bool bends = patches_of(base)->arguments.whole;
     const bool origins = cutis_output_wanted(call, CUTIS_OUTPUT_ORIGINS);
     const bool sources = cutis_output_wanted(call, CUTIS_OUTPUT_SOURCE_VERTICES);
     const bool bounds = call->outputs->bounds != NULL;
@@ -345,12 +380,16 @@ cutis_result cutis_patches_prepare(const cutis_binding *base, cutis_workspace *w
         bool wanted;
     } others[] = { { &cutis_compute_patch_rest, rest },
                    { &cutis_compute_patch_origins, origins },
-                   { &cutis_compute_patch_no_origins, origins },
+                   { &cutis_compute_patch_no_origins, origins && !bends },
                    { &cutis_compute_patch_vertex_sources, sources },
-                   { &cutis_compute_patch_joint_sources, sources },
+                   { &cutis_compute_patch_joint_sources, sources && !bends },
                    { &cutis_compute_stream_bounds, bounds } };
     for (size_t k = 0; k < sizeof always / sizeof *always; k++)
         TRY(cutis_compute_prepare(base->device, always[k]));
+    for (size_t k = 0; k < sizeof whole / sizeof *whole && bends; k++)
+        TRY(cutis_compute_prepare(base->device, whole[k]));
+    for (size_t k = 0; k < sizeof cut / sizeof *cut && !bends; k++)
+        TRY(cutis_compute_prepare(base->device, cut[k]));
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
         if (others[k].wanted) TRY(cutis_compute_prepare(base->device, others[k].kernel));
     cutis_target targets[CUTIS_OUTPUT_KINDS];

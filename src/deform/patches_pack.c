@@ -264,6 +264,7 @@ static cutis_result fill_part_distances(packing *p, uint32_t part, distance_scra
     return CUTIS_OK;
 }
 
+// Distances are for cuts: of a whole body there are none.
 static cutis_result fill_distances(packing *p)
 {
     const patch_body *body = p->body;
@@ -277,7 +278,7 @@ static cutis_result fill_distances(packing *p)
     if (!scratch.sorted || !scratch.sources || !scratch.seed)
         return cutis_alloc_result(body->context);
     for (uint32_t part = 0; part < body->part_count; part++) {
-        TRY(fill_part_distances(p, part, &scratch));
+        if (!p->out->arguments.whole) TRY(fill_part_distances(p, part, &scratch));
         TRY(cutis_progress(body->context, "binding", (part + 1.0) / body->part_count));
     }
     return CUTIS_OK;
@@ -407,8 +408,8 @@ static cutis_result place_all(packing *p)
 {
     const patch_body *body = p->body;
     patch_arguments *a = &p->out->arguments;
-    if (!cutis_patch_places(false, p->out->counts, &a->at, &p->out->body_units) ||
-        !cutis_patch_places(true, p->out->counts, &a->at, &a->work_stride))
+    if (!cutis_patch_places(false, p->out->counts, a->whole, &a->at, &p->out->body_units) ||
+        !cutis_patch_places(true, p->out->counts, a->whole, &a->at, &a->work_stride))
         return cutis_fail(body->context, CUTIS_LIMIT_EXCEEDED, "the mesh is too large for patches");
     a->part_count = (int)body->part_count;
     a->joint_count = (int)body->loop_count;
@@ -423,6 +424,7 @@ static cutis_result place_all(packing *p)
 
 static cutis_result fill_all(packing *p, const patch_bands *bands)
 {
+    p->out->arguments.whole = cutis_patch_bands_whole(p->body, bands);
     TRY(list_entries(p));
     TRY(count_all(p, bands));
     TRY(place_all(p));
@@ -434,8 +436,8 @@ static cutis_result fill_all(packing *p, const patch_bands *bands)
     fill_conics(p);
     TRY(fill_distances(p));
     p->out->arguments.mixed_count = (int)bands->mixed_count;
-    p->out->rank_count = bands->rank_count;
     cutis_patch_pack_bands(p->body, p->parts, bands, p->out);
+    TRY(cutis_patch_pack_whole(p->body, p->parts, bands, p->out));
     return cutis_patch_pack_rest(p->body, p->parts, p->out);
 }
 

@@ -12,6 +12,7 @@ typedef struct patch_pack {
     uint64_t counts[PATCH_COUNTS];
     patch_arguments arguments; ///< without the capacities of outputs
     uint32_t rank_count;       ///< of joints whose bands overlap
+    uint32_t *rank_first;      ///< per rank and one more, in the body's arena
 } patch_pack;
 
 /// A vertex in the band of a joint: what it takes of that joint's bend.
@@ -70,6 +71,13 @@ cutis_result cutis_patch_bands_turn(const patch_body *body, const patch_pieces *
 void cutis_patch_pack_bands(const patch_body *body, const patch_pieces *parts,
                             const patch_bands *bands, const patch_pack *pack);
 
+// patches_whole.c
+/// Do all joints bend in bands? Then no frame cuts anything.
+bool cutis_patch_bands_whole(const patch_body *body, const patch_bands *bands);
+/// Joints by rank; of a whole body the vertices and faces of all its frames.
+cutis_result cutis_patch_pack_whole(const patch_body *body, const patch_pieces *parts,
+                                    const patch_bands *bands, patch_pack *pack);
+
 // patches_places.c: where the arrays of kernel/patches_fields.h lie in the two buffers of a body
 /// A row of the tables, as numbers.
 typedef struct patch_field {
@@ -84,8 +92,13 @@ typedef struct patch_field {
 const patch_field *cutis_patch_fields(bool work, uint32_t *count);
 
 /// Give every field a place: those that live at the same time do not overlap.
-/// @param counts PATCH_COUNTS; @param units out: size of the buffer (work: of an instance)
+/// @param counts PATCH_COUNTS; @param whole see patch_arguments: what only patches need has no
+///     place; @param units out: size of the buffer (work: of an instance)
 /// @return false: more than the places can say
-bool cutis_patch_places(bool work, const uint64_t *counts, patch_places *places, unsigned *units);
+bool cutis_patch_places(bool work, const uint64_t *counts, bool whole, patch_places *places,
+                        unsigned *units);
+
+/// Units of PATCH_UNIT bytes that a field takes.
+uint64_t cutis_patch_field_units(const patch_field *field, const uint64_t *counts, bool whole);
 
 #endif

@@ -28,8 +28,9 @@ typedef struct placed {
     uint64_t begin, end; ///< units
 } placed;
 
-static uint64_t units_of(const patch_field *field, const uint64_t *counts)
+uint64_t cutis_patch_field_units(const patch_field *field, const uint64_t *counts, bool whole)
 {
+    if (whole && field->from > PATCH_STEP_BACK) return 0; // made by what whole bodies leave out
     return (field->size * counts[field->count] + PATCH_UNIT - 1) / PATCH_UNIT;
 }
 
@@ -68,20 +69,21 @@ static uint64_t find_place(const placed *done, uint32_t count, const patch_field
     return best;
 }
 
-bool cutis_patch_places(bool work, const uint64_t *counts, patch_places *places, unsigned *units)
+bool cutis_patch_places(bool work, const uint64_t *counts, bool whole, patch_places *places,
+                        unsigned *units)
 {
     uint32_t count;
     const patch_field *fields = cutis_patch_fields(work, &count);
     placed done[BODY_COUNT > WORK_COUNT ? BODY_COUNT : WORK_COUNT];
     bool taken[sizeof done / sizeof *done] = { false };
-    uint64_t size = 0;
+    uint64_t needs[sizeof done / sizeof *done], size = 0;
+    for (uint32_t i = 0; i < count; i++)
+        needs[i] = cutis_patch_field_units(&fields[i], counts, whole);
     for (uint32_t n = 0; n < count; n++) {
         uint32_t next = count;
         for (uint32_t i = 0; i < count; i++) // the first of the largest
-            if (!taken[i] &&
-                (next == count || units_of(&fields[i], counts) > units_of(&fields[next], counts)))
-                next = i;
-        const uint64_t need = units_of(&fields[next], counts);
+            if (!taken[i] && (next == count || needs[i] > needs[next])) next = i;
+        const uint64_t need = needs[next];
         const uint64_t at = find_place(done, n, &fields[next], need);
         if (at + need > UINT32_MAX) return false;
         taken[next] = true;

@@ -68,7 +68,7 @@ cutis_result cutis_patch_pack_rest(const patch_body *body, const patch_pieces *p
     double *circle =
         cutis_arena_alloc(body->arena, 2 * (size_t)parts->vertex_count, sizeof *circle);
     if (!circle) return cutis_alloc_result(body->context);
-    for (uint32_t p = 0; p < body->part_count; p++) {
+    for (uint32_t p = 0; p < body->part_count && !pack->arguments.whole; p++) {
         const int *entries = body_part_entry(w);
         const uint32_t first = parts->vertex_first[p], count = parts->vertex_first[p + 1] - first;
         for (uint32_t e = (uint32_t)entries[p]; e < (uint32_t)entries[p + 1]; e++) {

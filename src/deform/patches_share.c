@@ -17,6 +17,12 @@
 static const double BAND_GIRTH = 1.8;
 // How far a band goes on the way to where a limb branches off or a seam is, and to a limb's tip.
 static const double STOP_BRANCH = 0.9, STOP_TIP = 0.8;
+// What a side gets of the length that the other has no space for. With all of it thighs, whose
+// bands end at the groin on the other side, bent over their whole length, with a ledge in front.
+static const double BAND_GIVEN = 0.3;
+// How far the middle of a band lies from the loop on the way to the plane through the joint, and
+// how much that may be of a band's length. With all of the way steep slopes came up between limbs.
+static const double BAND_SHIFT = 0.5, SHIFT_MOST = 0.7;
 static const int SMOOTH_PASSES = 24; // geodesic distances over edges are jagged by a few percent
 static const double SHARE_LEAST =
     1e-4;                              // below it is none: a right angle moves by 2e-4 of the girth
@@ -39,6 +45,8 @@ typedef struct sharing {
     double *share, *other, *area;
     uint32_t *list; // nodes of the band
     double most;    // length of the band on a side, as the joint's girth wants it
+    uint32_t joint; // at hand
+    pvec shift;     // of how far a point is from the joint, its middle is as far from the loop
     pvec *slope;
     int32_t *at; // per part vertex: 0 in the band of the joint at hand, 1 beside it, or -1
 } sharing;
@@ -172,11 +180,51 @@ static bool find_distances(const sharing *s, uint32_t joint, double most)
     return good && find_limits(s, joint, 0, most) && find_limits(s, joint, 1, most);
 }
 
-// How long the band is at a vertex on a side: as the girth wants, and what is missing on the other.
+static pvec point_of(const sharing *s, uint32_t v)
+{
+    pvec x;
+    memcpy(&x, s->body->points + 3 * (size_t)s->parts->welded[v], sizeof x);
+    return x;
+}
+
+static pvec centre_of(const sharing *s)
+{
+    pvec centre;
+    memcpy(&centre, s->body->centres + 3 * (size_t)s->joint, sizeof centre);
+    return centre;
+}
+
+// Bands lie on both sides of where the joint bends, which need not be at its loop. A joint beside
+// its loop says nothing of that: where its section has no centre on the axis, turning costs volume.
+static void find_shift(sharing *s, double width)
+{
+    const patch_loop *loop = &s->body->loops[s->joint];
+    const pvec centre = centre_of(s);
+    pvec child, mean = pvec_make(0, 0, 0);
+    memcpy(&child, s->parts->shapes[loop->child].centroid, sizeof child);
+    for (uint32_t k = 0; k < loop->count; k++)
+        mean = pvec_plus(mean, point_of(s, s->parts->loop_copies[2 * (size_t)(loop->first + k)]));
+    mean = pvec_minus(pvec_times(mean, 1.0 / loop->count), centre);
+    const pvec limb = pvec_unit(pvec_minus(child, centre));
+    const double aside =
+        pvec_length(pvec_minus(mean, pvec_times(limb, pvec_dot(limb, mean)))) / fmax(width, 1e-150);
+    s->shift = pvec_times(limb, BAND_SHIFT * fmax(1.0 - aside, 0.0));
+}
+
+// How far the band's middle is from a vertex of the loop, towards the parent.
+static double shift_at(const sharing *s, uint32_t v)
+{
+    const double shift = pvec_dot(s->shift, pvec_minus(point_of(s, v), centre_of(s)));
+    return fmin(fmax(shift, -SHIFT_MOST * s->most), SHIFT_MOST * s->most);
+}
+
+// How long the band is at a vertex on a side: as the girth wants, and some of what is missing on
+// the other.
 static double length_of(const sharing *s, uint32_t v, int side)
 {
+    const double shift = side ? -shift_at(s, s->origin[v]) : shift_at(s, s->origin[v]);
     const double other = fmax(s->limit[2 * (size_t)s->origin[v] + (size_t)(1 - side)], 0.0);
-    const double wanted = s->most + fmax(s->most - other, 0.0);
+    const double wanted = s->most + shift + BAND_GIVEN * fmax(s->most - shift - other, 0.0);
     return fmax(fmin(s->limit[2 * (size_t)v + (size_t)side], wanted), 0.0);
 }
 
@@ -255,8 +303,7 @@ static void smooth(const sharing *s)
 static double face_slope(const sharing *s, const uint32_t *v, pvec *slope)
 {
     pvec x[3], e = pvec_make(0, 0, 0);
-    for (int k = 0; k < 3; k++)
-        memcpy(&x[k], s->body->points + 3 * (size_t)s->parts->welded[v[k]], sizeof *x);
+    for (int k = 0; k < 3; k++) x[k] = point_of(s, v[k]);
     const pvec n = pvec_cross(pvec_minus(x[1], x[0]), pvec_minus(x[2], x[0]));
     const double twice = pvec_length(n);
     for (int k = 0; k < 3; k++) // n / |n| x (sum of shares times opposite edges)
@@ -351,6 +398,8 @@ static cutis_result share_joint(sharing *s, uint32_t joint)
     find_sides(s, joint);
     find_kinds(s, joint);
     s->most = BAND_GIRTH * width;
+    s->joint = joint;
+    find_shift(s, width);
     if (!find_distances(s, joint, s->most)) return cutis_alloc_result(s->body->context);
     fill_shares(s);
     smooth(s);

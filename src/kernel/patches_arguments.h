@@ -26,6 +26,12 @@
     IN(char, body)                                                                                 \
     OUT(char, work)                                                                                \
     IN(int, counts) OUT(float, positions) OUT(float, normals) OUT(int, indices) OUT(int, labels)
+/// Whole bodies.
+#define PATCH_BENT_BUFFERS(IN, OUT)                                                                \
+    IN(char, body)                                                                                 \
+    OUT(char, work)                                                                                \
+    OUT(int, counts) OUT(int, wanted_counts) OUT(float, positions) OUT(float, normals)
+#define PATCH_BENT_FACES_BUFFERS(IN, OUT) IN(char, body) OUT(int, indices) OUT(int, labels)
 /// 4 vertices of the model and 4 weights each.
 #define PATCH_VERTEX_SOURCES_BUFFERS(IN, OUT)                                                      \
     IN(char, body)                                                                                 \
@@ -46,18 +52,20 @@
 #define PATCH_KERNELS(X)                                                                           \
     X(patch_parts, PATCH_PARTS_BUFFERS, JOINT, 256, 64, 1, 0)            /* per part */            \
     X(patch_joints, PATCH_JOINTS_BUFFERS, JOINT, 32, 64, 1, 0)           /* per joint */           \
-    X(patch_bands, PATCH_BANDS_BUFFERS, BAND, 1, 64, 32, 0)              /* per joint */           \
+    X(patch_bands, PATCH_BANDS_BUFFERS, BAND, 1, 128, 128, 0)            /* per joint */           \
     X(patch_overlaps, PATCH_OVERLAPS_BUFFERS, BAND, 8, 64, 32, 0)        /* per block */           \
     X(patch_cut, PATCH_CUT_BUFFERS, BORDER, 1, 128, 32, 72)              /* per part */            \
     X(patch_rungs, PATCH_RUNGS_BUFFERS, RUNG, 1, 64, 16, 96)             /* per joint */           \
     X(patch_cut_volume, PATCH_CUT_VOLUME_BUFFERS, BORDER, 1, 64, 32, 64) /* per part */            \
     X(patch_solve, PATCH_SOLVE_BUFFERS, SOLVE, 1, 128, 32, 128)          /* per joint */           \
     X(patch_rest, PATCH_REST_BUFFERS, REST, 8, 64, 32, 96) /* per block of the model's vertices */ \
-    X(patch_count, PATCH_COUNT_BUFFERS, EMIT, 64, 64, 32, 0)       /* vertices, then faces */      \
-    X(patch_sum, PATCH_SUM_BUFFERS, EMIT, 16, 64, 32, 0)           /* per instance */              \
-    X(patch_vertices, PATCH_VERTICES_BUFFERS, EMIT, 8, 64, 32, 96) /* per block of vertices */     \
-    X(patch_faces, PATCH_FACES_BUFFERS, EMIT, 8, 64, 32, 40)       /* per block of faces */        \
-    X(patch_strips, PATCH_STRIPS_BUFFERS, EMIT, 1, 64, 32, 96)     /* per joint */                 \
+    X(patch_count, PATCH_COUNT_BUFFERS, EMIT, 64, 64, 32, 0)           /* vertices, then faces */  \
+    X(patch_sum, PATCH_SUM_BUFFERS, EMIT, 16, 64, 32, 0)               /* per instance */          \
+    X(patch_vertices, PATCH_VERTICES_BUFFERS, EMIT, 8, 64, 32, 96)     /* per block of vertices */ \
+    X(patch_faces, PATCH_FACES_BUFFERS, EMIT, 8, 64, 32, 40)           /* per block of faces */    \
+    X(patch_bent, PATCH_BENT_BUFFERS, BENT, 8, 64, 32, 96)             /* per block of vertices */ \
+    X(patch_bent_faces, PATCH_BENT_FACES_BUFFERS, BENT, 32, 64, 32, 0) /* per block of faces */    \
+    X(patch_strips, PATCH_STRIPS_BUFFERS, EMIT, 1, 64, 32, 96)         /* per joint */             \
     X(patch_vertex_sources, PATCH_VERTEX_SOURCES_BUFFERS, SOURCE, 8, 64, 32, 0) /* vertices */     \
     X(patch_joint_sources, PATCH_JOINT_SOURCES_BUFFERS, SOURCE, 1, 64, 32, 0)   /* per joint */    \
     X(patch_origins, PATCH_ORIGINS_BUFFERS, SOURCE, 8, 64, 32, 0)        /* per block of faces */  \

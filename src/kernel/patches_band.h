@@ -50,6 +50,20 @@ FN pvec patch_soft_turned(patch_soft s, pvec x)
                      s.size * x.z + s.along * turned.z + s.across * again.z);
 }
 
+// The child's scale, as a share of its bend has it.
+FN pvec patch_stretched(GLOBAL const patch_joint *j, double share, pvec x)
+{
+    return pvec_plus(x, pvec_times(pvec_turned(j->stretch, x), share));
+}
+
+// x, from the centre, as a joint leaves it on a side.
+FN pvec patch_soft_placed(GLOBAL const patch_joint *j, int side, double share, patch_soft s, pvec x)
+{
+    if (j->scaled) x = patch_stretched(j, share, x);
+    x = pvec_times(patch_soft_turned(s, x), 1.0 / s.size);
+    return j->scaled && side ? pvec_turned(j->shrink, x) : x;
+}
+
 // Bands swell where they are stretched, not where they are pressed together.
 FN double patch_outer(pvec inner, pvec normal)
 {
@@ -139,11 +153,70 @@ FN void patch_make_turn(patch_work w, GLOBAL const patch_turn *turn, pvec out, p
     patch_way_turn(j, side, share, s.size, way);
 }
 
+/// A vertex on its way through joints that scale their children: where it is, outwards, two
+/// directions along the surface, and what these would be if all vertices had its shares.
+STRUCT(patch_flow)
+{
+    pvec point, out, a, b, plain_a, plain_b;
+};
+
+// One of its turns. `turn` has its share and slope; rest_a, rest_b, out: as in patch_make_turn.
+FN void patch_flow_turn(patch_work w, patch_turn turn, pvec out, pvec rest_a, pvec rest_b,
+                        patch_flow *flow)
+{
+    int joint = turn.joint / 2, side = turn.joint % 2;
+    GLOBAL const patch_joint *j = work_joint(w) + joint;
+    pvec centre = body_joint_centre(w)[joint], y = pvec_minus(flow->point, centre);
+    double share = turn.share, swell = 4.0 * j->swell * patch_outer(j->inner, out);
+    patch_soft s = patch_soft_of(j, side, share);
+    pvec more = pvec_times(flow->out, swell * (1.0 - 2.0 * share)); // how it moves with its share
+    y = pvec_plus(y, pvec_times(flow->out, swell * share * (1.0 - share)));
+    pvec stretched = j->scaled ? patch_stretched(j, share, y) : y;
+    if (j->scaled) more = pvec_plus(patch_stretched(j, share, more), pvec_turned(j->stretch, y));
+    more = pvec_plus(more, pvec_times(pvec_cross(s.axis, stretched), 2.0 / s.size));
+    more = pvec_times(patch_soft_turned(s, more), 1.0 / s.size);
+    if (j->scaled && side) more = pvec_turned(j->shrink, more);
+    if (j->shifted) more = pvec_plus(more, side ? j->back : j->offset);
+    flow->point = pvec_plus(centre, patch_soft_placed(j, side, share, s, y));
+    if (j->shifted) flow->point = pvec_plus(flow->point, patch_soft_shift(j, side, share));
+    flow->out = patch_soft_placed(j, side, share, s, flow->out);
+    flow->plain_a = patch_soft_placed(j, side, share, s, flow->plain_a);
+    flow->plain_b = patch_soft_placed(j, side, share, s, flow->plain_b);
+    flow->a = pvec_plus(patch_soft_placed(j, side, share, s, flow->a),
+                        pvec_times(more, pvec_dot(turn.slope, rest_a)));
+    flow->b = pvec_plus(patch_soft_placed(j, side, share, s, flow->b),
+                        pvec_times(more, pvec_dot(turn.slope, rest_b)));
+}
+
+// Normal of a vertex where a child is scaled: directions go along as they are, for what scales has
+// no inverse that is its transpose.
+PATCH_FN pvec patch_scaled_normal(patch_work w, int v)
+{
+    int band = body_vertex_band(w)[v], mixed = PATCH_BAND_MIXED - band, several = mixed >= 0;
+    int first = several ? body_mixed_first(w)[mixed] : 0;
+    int end = several ? body_mixed_first(w)[mixed + 1] : 1;
+    pvec n = body_vertex_normal(w)[v], out = body_vertex_outwards(w)[v];
+    pvec rest_a = patch_across(n), rest_b = pvec_cross(n, rest_a);
+    patch_flow flow = { body_vertex_point(w)[v], out, rest_a, rest_b, rest_a, rest_b };
+    for (int k = first; k < end; k++) {
+        patch_turn turn = { body_vertex_share(w)[v], body_vertex_slope(w)[v], band };
+        if (several) turn = body_turn(w)[k];
+        if (several && k >= body_mixed_undo(w)[mixed]) turn.share = 0.0;
+        if (work_joint(w)[turn.joint / 2].softly)
+            patch_flow_turn(w, turn, out, rest_a, rest_b, &flow);
+    }
+    pvec bent = pvec_cross(flow.a, flow.b), plain = pvec_cross(flow.plain_a, flow.plain_b);
+    double least = PATCH_UNFOLD * pvec_dot(plain, plain), along = pvec_dot(bent, plain);
+    if (along < least && least > 1e-150)
+        bent = pvec_plus(bent, pvec_times(plain, PATCH_UNFOLD * (1.0 - along / least)));
+    return pvec_unit(bent);
+}
+
 // Normal of a vertex that several joints bend: across both directions; where the surface folds, no
 // further from the turned normal than a band of one joint.
 FN pvec patch_mixed_normal(patch_work w, int v)
 {
-    int mixed = PATCH_BAND_MIXED - body_vertex_band(w)[v], made = 0;
+    int mixed = PATCH_BAND_MIXED - body_vertex_band(w)[v], made = 0, scaled = 0;
     int end = body_mixed_first(w)[mixed + 1], undo = body_mixed_undo(w)[mixed];
     pvec n = body_vertex_normal(w)[v], a = patch_across(n), b = pvec_cross(n, a);
     patch_way way;
@@ -161,8 +234,10 @@ FN pvec patch_mixed_normal(patch_work w, int v)
         else
             patch_way_turn(j, 1, 0.0, 1.0, &way);
         made++;
+        scaled |= j->scaled;
     }
     if (!made) return n;
+    if (scaled) return patch_scaled_normal(w, v);
     pvec bent = pvec_cross(way.a, way.b);
     double least = PATCH_UNFOLD * pvec_dot(a, a), along = pvec_dot(bent, n);
     if (along < least) bent = pvec_plus(bent, pvec_times(n, least - along));
@@ -176,6 +251,7 @@ FN pvec patch_soft_normal(patch_work w, int v)
     int band = body_vertex_band(w)[v], joint = band / 2;
     if (band <= PATCH_BAND_MIXED) return patch_mixed_normal(w, v);
     GLOBAL const patch_joint *j = work_joint(w) + joint;
+    if (j->scaled) return patch_scaled_normal(w, v);
     double share = body_vertex_share(w)[v], swell = 4.0 * j->swell;
     pvec n = body_vertex_normal(w)[v], slope = body_vertex_slope(w)[v];
     pvec out = body_vertex_outwards(w)[v];
@@ -197,10 +273,31 @@ FN pvec patch_soft_normal(patch_work w, int v)
     return pvec_times(patch_soft_turned(s, n), long_as > 1e-150 ? 1.0 / long_as : 0.0);
 }
 
+// A vertex that several joints have bent, back in the rest space of its part.
+FN pvec patch_back(patch_work w, int mixed, pvec x)
+{
+    for (int k = body_mixed_undo(w)[mixed]; k < body_mixed_first(w)[mixed + 1]; k++) {
+        int joint = body_turn(w)[k].joint / 2;
+        GLOBAL const patch_joint *j = work_joint(w) + joint;
+        if (!j->softly) continue;
+        pvec centre = body_joint_centre(w)[joint];
+        x = patch_soft_placed(j, 1, 0.0, patch_soft_of(j, 1, 0.0), pvec_minus(x, centre));
+        x = pvec_plus(centre, pvec_minus(x, j->back));
+    }
+    return x;
+}
+
 // A vertex and its normal in its part's rest space.
 FN pvec patch_point(patch_work w, int v)
 {
     return patch_in_band(w, v) ? work_soft_point(w)[v] : body_vertex_point(w)[v];
+}
+// The same where the vertices of several joints were not brought back before.
+FN pvec patch_bent_point(patch_work w, int v)
+{
+    int band = body_vertex_band(w)[v];
+    return band <= PATCH_BAND_MIXED ? patch_back(w, PATCH_BAND_MIXED - band, work_soft_point(w)[v])
+                                    : patch_point(w, v);
 }
 FN pvec patch_normal(patch_work w, int v)
 {

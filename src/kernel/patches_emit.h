@@ -6,6 +6,7 @@
 #ifndef CUTIS_KERNEL_PATCHES_EMIT_H
 #define CUTIS_KERNEL_PATCHES_EMIT_H
 
+#include "patches_out.h"
 #include "patches_solve.h"
 
 FN int patch_is_out(patch_work w, int v)
@@ -22,23 +23,6 @@ FN int patch_faces_left(patch_work w, int face)
     GLOBAL const int *v = body_face_vertex(w) + 3 * face;
     return (work_state(w)[v[(corner + 1) % 3]] == PATCH_KEPT) +
            (work_state(w)[v[(corner + 2) % 3]] == PATCH_KEPT);
-}
-
-// Blocks that `count` vertices or faces make.
-FN int patch_blocks(int count)
-{
-    return (count + PATCH_BLOCK - 1) / PATCH_BLOCK;
-}
-FN int patch_block_end(int block, int count)
-{
-    int end = (block + 1) * PATCH_BLOCK;
-    return end > count ? count : end;
-}
-
-// Element `k` of an output of this instance.
-FN INDEX patch_element(patch_work w, patch_stream s, int k)
-{
-    return s.first + s.step * w.instance + s.stride * k;
 }
 
 // Does a frame fit into the caller's arrays? If not, nothing of it is written but its counts.
@@ -124,39 +108,15 @@ TEAM_KERNEL(patch_sum, PATCH_SUM_BUFFERS)
     ITEM_END
 }
 
-FN void patch_store(GLOBAL float *out, INDEX at, pvec v)
-{
-    out[at] = (float)v.x;
-    out[at + 1] = (float)v.y;
-    out[at + 2] = (float)v.z;
-}
-
-// A direction by a part's matrix.
-FN pvec patch_rotated(GLOBAL const double *m, pvec n)
-{
-    return pvec_make(m[0] * n.x + m[1] * n.y + m[2] * n.z, m[4] * n.x + m[5] * n.y + m[6] * n.z,
-                     m[8] * n.x + m[9] * n.y + m[10] * n.z);
-}
-FN double patch_inverse_scale(GLOBAL const double *m)
-{
-    double scale = ROOT(m[0] * m[0] + m[4] * m[4] + m[8] * m[8]);
-    return scale > 1e-150 ? 1.0 / scale : 0.0;
-}
-FN pvec patch_direction(GLOBAL const double *m, pvec n)
-{
-    return pvec_unit(patch_rotated(m, n));
-}
-
 // What is left of the parts, moved.
 TEAM_KERNEL(patch_vertices, PATCH_VERTICES_BUFFERS)
 {
     TEAM_BEGIN
     int blocks = patch_blocks(given.vertex_count);
-    int block = item % blocks, last = -1;
+    int block = item % blocks;
     patch_work w = patch_work_of(body, work, &given, item / blocks);
     int out = work_block_vertex(w)[block], end = patch_block_end(block, given.vertex_count);
     if (!patch_fits(w, counts)) end = 0;
-    double shrink = 1.0; // parts are rigid up to one scale: normals stay unit but for that
     for (int from = block * PATCH_BLOCK; from < end; from += TEAM_LANES) {
         int v = from + TEAM_LANE, there = v < end && patch_is_out(w, v);
         int place = out + team_before_flag(there);
@@ -166,8 +126,6 @@ TEAM_KERNEL(patch_vertices, PATCH_VERTICES_BUFFERS)
         if (!there) continue;
         int part = body_vertex_part(w)[v], slot = work_slot(w)[v];
         GLOBAL const double *m = work_matrix(w) + 12 * part;
-        if (part != last) shrink = patch_inverse_scale(m);
-        last = part;
         int soft = patch_in_band(w, v);
         pvec x = work_state(w)[v] == PATCH_ZERO ? work_slot_point(w)[slot]
                  : soft                         ? work_soft_point(w)[v]
@@ -176,7 +134,7 @@ TEAM_KERNEL(patch_vertices, PATCH_VERTICES_BUFFERS)
         if (normals) {
             pvec n = soft ? patch_soft_normal(w, v) : body_vertex_normal(w)[v];
             patch_store(normals, patch_element(w, given.normals, place),
-                        pvec_times(patch_rotated(m, n), shrink));
+                        patch_part_normal(w, part, n));
         }
         work_vertex_out(w)[v] = place;
         if (slot < 0) continue;

@@ -18,9 +18,11 @@
 #define PATCH_BLOCK       256 // vertices or faces that are counted together
 #define PATCH_CONIC_STEPS 1024
 #define PATCH_TIMES       16
-#define PATCH_CURVE_MOST  48 // samples of a rung: a right angle of a limb of 40 edges takes 10
-#define PATCH_SUMS        18 // over the strips of a joint (patches_keep.h)
-#define PATCH_HALF_STEPS  16 // of the table of lengths of half a symmetric conic
+#define PATCH_CURVE_MOST  48  // samples of a rung: a right angle of a limb of 40 edges takes 10
+#define PATCH_SUMS        18  // over the strips of a joint (patches_keep.h)
+#define PATCH_HALF_STEPS  16  // of the table of lengths of half a symmetric conic
+#define PATCH_BAND_PARTS  128 // stretches that the volume under a band is summed in
+#define PATCH_BAND_TOPS   16  // and those that these are summed in
 
 #ifndef TEAM_PARTS // the host's files, which have no team.h
 #define TEAM_PARTS 32
@@ -62,7 +64,6 @@ STRUCT(patch_band)
     double volume; // six times that of its faces at rest, over the centre; of those that others
                    // bend before, nothing
     double slope;  // how that grows with swelling at rest, without regard to what is pressed
-    pvec slopes;   // what pressing takes of it, along the inner side
     int there;
     int rank; // joints of one rank share no vertex, and those of less come before it
     int over; // faces that others bend before: they stand first
@@ -90,17 +91,20 @@ STRUCT(patch_turn)
 /// A joint in this frame.
 STRUCT(patch_joint)
 {
-    double turn[9];  // R, child to parent
-    double twist[9]; // T; of a joint with bands R
-    pquat soft;      // the turn of its bands, whole
-    pvec inner;      // where it presses them together; shorter where it twists
-    double swell;    // and by how much they swell
-    double gained;   // volume that is too much all the same
-    double bend_all; // the bend, of bands too
-    pvec offset;     // where the centre goes
-    pvec back;       // turned back
-    int shifted;     // is that anywhere?
-    pvec axis;       // of the bend, unit
+    double turn[9];    // R, child to parent; of a joint with bands all that the child does
+    double twist[9];   // T; of a joint with bands the same
+    pquat soft;        // the turn of its bands, whole
+    int scaled;        // is the child more than turned?
+    double stretch[9]; // what is more, less 1: R (1 + stretch) is what the child does
+    double shrink[9];  // the inverse of 1 + stretch
+    pvec inner;        // where it presses them together; shorter where it twists
+    double swell;      // and by how much they swell
+    double gained;     // volume that is too much all the same
+    double bend_all;   // the bend, of bands too
+    pvec offset;       // where the centre goes
+    pvec back;         // turned back
+    int shifted;       // is that anywhere?
+    pvec axis;         // of the bend, unit
     pquat swing;
     double angle, twist_angle;
     double tangent;                // of half the bend, 150 degrees at most
@@ -236,6 +240,7 @@ enum patch_count {
     F(joint_width, double, 1, JOINTS) /* shorter half axis of the loop */                          \
     F(joint_step, double, 1, JOINTS)  /* sampling length */                                        \
     F(joint_band, patch_band, 1, JOINTS)                                                           \
+    F(rank_joint, int, 1, JOINTS)   /* joints, by rank */                                          \
     F(band_first, int, 1, JOINTS_1) /* of a joint's band the first vertex in this list */          \
     F(move_vertex, int, 1, MOVES)                                                                  \
     F(move_kind, int, 1, MOVES) /* PATCH_MOVE_... */                                               \
@@ -259,6 +264,8 @@ enum patch_count {
     F(vertex_band, int, 1, VERTICES)      /* 2 joint + side whose band it is in, or < 0 */         \
     F(vertex_share, double, 1, VERTICES)  /* what it takes of that joint's bend */                 \
     F(vertex_slope, pvec, 1, VERTICES)    /* and its gradient */                                   \
+    F(whole_vertex, int, 1, VERTICES)     /* of whole bodies: its output; -1 - v: v's */           \
+    F(whole_face, int, 3, FACES)          /* and the output vertices of a face */                  \
     F(ring_first, int, 1, VERTICES_1)                                                              \
     F(ring, int, 1, RINGS) /* neighbours counter-clockwise; on a loop from border to border */     \
     F(ring_edge, int, 1, RINGS)                                                                    \
@@ -278,7 +285,9 @@ enum patch_count {
 #define PATCH_WORK_FIELDS(F)                                                                       \
     F(matrix, double, 12, PARTS, PARTS, SOURCES) /* part to world */                               \
     F(joint, patch_joint, 1, JOINTS, JOINTS, REPORT)                                               \
-    F(swell_sum, double, TEAM_PARTS, JOINTS, BANDS, BANDS)                                         \
+    F(part_scale, double, 1, PARTS, PARTS, SOURCES) /* 1 / its one scale; 0: has several */        \
+    F(swell_sum, double, 4 * PATCH_BAND_PARTS, JOINTS, BANDS, BANDS)                               \
+    F(swell_top, double, 4 * PATCH_BAND_TOPS, JOINTS, BANDS, BANDS)                                \
     /* vertices */                                                                                 \
     F(soft_point, pvec, 1, VERTICES, START, SOURCES) /* of bands: where it is in rest space */     \
     F(soft_out, pvec, 1, VERTICES, START, BANDS)     /* of several joints: its direction */        \
@@ -376,6 +385,9 @@ STRUCT(patch_arguments)
     int rest_count;                     // vertices of the model
     int mixed_count;                    // vertices that several joints bend
     int rank;                           // of the joints that a launch turns
+    int rank_first, rank_count;         // these, in rank_joint
+    int whole;                          // 1: all joints have bands, so no frame cuts anything
+    int whole_count;                    // of a whole body: vertices of every frame
     double diagonal, eps;               // of the rest mesh; removed by less is not removed
     unsigned work_stride;               // units from instance to instance
     patch_stream positions, normals, source_vertices, source_weights; // of vertices

@@ -10,14 +10,29 @@
 
 // Matrices come as floats: what differs from rest by less than their rounding over a chain of
 // joints is rest, so that a body at rest is its file to the bit.
-#define PATCH_REST_ANGLE 4e-6
-#define PATCH_REST_SHIFT 1e-5                 // of the diagonal
-#define PATCH_COARSE     4.8e-7               // four steps of a float, of how far a matrix moves
-#define PATCH_BEND_MIN   8.726646259971648e-4 // 0.05 degrees: less is no bend
-#define PATCH_TAN_MAX    3.7320508075688772   // 75 degrees: half of 150
-#define PATCH_END_MOST   1.0 // of the loop's width: the ends of a front go inwards by no more
-#define PATCH_TURN_LEAST 0.2 // a cut is no steeper than this allows
-#define PATCH_KAPPA      1.0 // how far beyond the mitre the planes reach: 1 leaves space to keep volume
+#define PATCH_REST_ANGLE  4e-6
+#define PATCH_REST_SHIFT  1e-5 // of the diagonal
+#define PATCH_SCALE_EVEN  1e-5 // of a square: scales that differ by less are one
+#define PATCH_POLAR_STEPS 12
+#define PATCH_REST_SCALE  1e-5                 // children scaled by less are not
+#define PATCH_COARSE      4.8e-7               // four steps of a float, of how far a matrix moves
+#define PATCH_BEND_MIN    8.726646259971648e-4 // 0.05 degrees: less is no bend
+#define PATCH_TAN_MAX     3.7320508075688772   // 75 degrees: half of 150
+#define PATCH_END_MOST    1.0 // of the loop's width: the ends of a front go inwards by no more
+#define PATCH_TURN_LEAST  0.2 // a cut is no steeper than this allows
+#define PATCH_KAPPA       1.0 // how far beyond the mitre the planes reach: 1 leaves space to keep volume
+
+// 1 over what a part is scaled by; 0: not by the same along all axes.
+FN double patch_inverse_scale(GLOBAL const double *m)
+{
+    double x = m[0] * m[0] + m[4] * m[4] + m[8] * m[8], y = m[1] * m[1] + m[5] * m[5] + m[9] * m[9];
+    double z = m[2] * m[2] + m[6] * m[6] + m[10] * m[10], near = PATCH_SCALE_EVEN * x;
+    int even = MAGNITUDE(x - y) <= near && MAGNITUDE(x - z) <= near &&
+               MAGNITUDE(m[0] * m[1] + m[4] * m[5] + m[8] * m[9]) <= near &&
+               MAGNITUDE(m[0] * m[2] + m[4] * m[6] + m[8] * m[10]) <= near &&
+               MAGNITUDE(m[1] * m[2] + m[5] * m[6] + m[9] * m[10]) <= near;
+    return even && x > 1e-300 ? 1.0 / ROOT(x) : 0.0;
+}
 
 ITEM_KERNEL(patch_parts, PATCH_PARTS_BUFFERS)
 {
@@ -33,6 +48,7 @@ ITEM_KERNEL(patch_parts, PATCH_PARTS_BUFFERS)
         if (!(MAGNITUDE((double)m[i] - one) <= limit)) rest = 0;
     }
     for (int i = 0; i < 12; i++) out[i] = rest ? (i % 5 == 0 ? 1.0 : 0.0) : (double)m[i];
+    work_part_scale(w)[part] = patch_inverse_scale(out);
     ITEM_END
 }
 
@@ -213,6 +229,59 @@ FN double patch_rest_shift(patch_work w, GLOBAL const int *parts)
     return PATCH_COARSE * far > shift ? PATCH_COARSE * far : shift;
 }
 
+FN void patch_put_rows(GLOBAL double *m, pvec a, pvec b, pvec c)
+{
+    m[0] = a.x, m[1] = a.y, m[2] = a.z;
+    m[3] = b.x, m[4] = b.y, m[5] = b.z;
+    m[6] = c.x, m[7] = c.y, m[8] = c.z;
+}
+
+// What a child does beside its turn: rows of R^-1 times all, and the inverse of these.
+FN void patch_joint_scale(const pvec *rows, GLOBAL patch_joint *j)
+{
+    GLOBAL const double *r = j->turn;
+    pvec u[3], inverse[3];
+    double most = 0.0;
+    for (int i = 0; i < 3; i++)
+        u[i] = pvec_plus(pvec_times(rows[0], r[i]),
+                         pvec_plus(pvec_times(rows[1], r[3 + i]), pvec_times(rows[2], r[6 + i])));
+    patch_put_rows(j->stretch, u[0], u[1], u[2]);
+    for (int i = 0; i < 9; i++) {
+        if (i % 4 == 0) j->stretch[i] -= 1.0;
+        if (MAGNITUDE(j->stretch[i]) > most) most = MAGNITUDE(j->stretch[i]);
+    }
+    j->scaled = most > PATCH_REST_SCALE;
+    inverse[0] = pvec_cross(u[1], u[2]);
+    inverse[1] = pvec_cross(u[2], u[0]);
+    inverse[2] = pvec_cross(u[0], u[1]); // columns, times the determinant
+    double det = pvec_dot(u[0], inverse[0]);
+    double f = det > 1e-150 || det < -1e-150 ? 1.0 / det : 0.0; // shrunk to nothing: stays there
+    patch_put_rows(j->shrink, pvec_make(inverse[0].x * f, inverse[1].x * f, inverse[2].x * f),
+                   pvec_make(inverse[0].y * f, inverse[1].y * f, inverse[2].y * f),
+                   pvec_make(inverse[0].z * f, inverse[1].z * f, inverse[2].z * f));
+}
+
+// The turn of a matrix that is `scale` times a rotation; of one that also scales unevenly that of
+// the nearest rotation (Newton's iteration of the polar decomposition).
+FN pquat patch_turn_of(const pvec *rows, double scale)
+{
+    double up = scale > 1e-150 ? 1.0 / scale : 0.0;
+    pvec x = pvec_times(rows[0], up), y = pvec_times(rows[1], up), z = pvec_times(rows[2], up);
+    for (int step = 0; step < PATCH_POLAR_STEPS; step++) {
+        pvec a = pvec_cross(y, z), b = pvec_cross(z, x), c = pvec_cross(x, y);
+        double det = pvec_dot(x, a), off = MAGNITUDE(pvec_dot(x, x) - pvec_dot(a, a));
+        off += MAGNITUDE(pvec_dot(y, y) - pvec_dot(b, b)) + MAGNITUDE(det - 1.0);
+        if (!(off > PATCH_SCALE_EVEN) || !(det > 1e-9)) { // even, or flat, or a mirror
+            if (step == 0) return pquat_of(scale, rows[0], rows[1], rows[2]);
+            break;
+        }
+        x = pvec_times(pvec_plus(x, pvec_times(a, 1.0 / det)), 0.5);
+        y = pvec_times(pvec_plus(y, pvec_times(b, 1.0 / det)), 0.5);
+        z = pvec_times(pvec_plus(z, pvec_times(c, 1.0 / det)), 0.5);
+    }
+    return pquat_of(1.0, x, y, z);
+}
+
 // Swing, twist and shift of a joint from where its parent and child are: nothing of them is left
 // where bands turn it.
 FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
@@ -225,7 +294,7 @@ FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
                    rows, &offset);
     double square =
         pvec_dot(rows[0], rows[0]) + pvec_dot(rows[1], rows[1]) + pvec_dot(rows[2], rows[2]);
-    pquat q = pquat_of(ROOT(square / 3.0), rows[0], rows[1], rows[2]);
+    pquat q = patch_turn_of(rows, ROOT(square / 3.0));
     if (q.w < 0.0) q = pquat_make(-q.w, -q.x, -q.y, -q.z);
     int near = pvec_length(offset) <= patch_rest_shift(w, parts);
     if (near) offset = pvec_make(0, 0, 0);
@@ -234,18 +303,24 @@ FN pquat patch_joint_turn(patch_work w, int joint, GLOBAL patch_joint *j)
     patch_swing_twist(q, body_joint_limb(w)[joint], &swing, &twist);
     j->bend_all = patch_turn_angle(swing);
     j->twist_angle = patch_turn_angle(twist);
-    j->softly = (!near || !still) && body_joint_band(w)[joint].there;
+    pquat_put_matrix(q, j->turn);
+    patch_joint_scale(rows, j);
+    j->softly = (!near || !still || j->scaled) && body_joint_band(w)[joint].there;
     if (j->softly) swing = pquat_make(1, 0, 0, 0), twist = q;
     j->soft = q;
     j->inner = pvec_cross(pvec_unit(pvec_make(q.x, q.y, q.z)), body_joint_limb(w)[joint]);
     j->swell = j->gained = 0.0;
-    pquat_put_matrix(q, j->turn);
     pquat_put_matrix(twist, j->twist);
     j->offset = offset;
     j->back = pvec_turned_back(j->turn, offset);
+    if (j->scaled) j->back = pvec_turned(j->shrink, j->back);
+    if (j->scaled && j->softly) { // both copies of a loop meet
+        patch_put_rows(j->turn, rows[0], rows[1], rows[2]);
+        patch_put_rows(j->twist, rows[0], rows[1], rows[2]);
+    }
     j->shifted = !near;
     j->swing = swing;
-    j->moves = !still || !near;
+    j->moves = !still || !near || j->softly;
     j->shift = still || j->softly ? 0 : patch_loop_shift(w, joint, j->twist);
     return swing;
 }
@@ -259,6 +334,7 @@ ITEM_KERNEL(patch_joints, PATCH_JOINTS_BUFFERS)
     pquat swing = patch_joint_turn(w, joint, j);
     j->weight = j->flat = j->left = 0.0;
     j->depth = 1.0;
+    j->faces = 0;
     patch_joint_bend(w, joint, swing, j);
     ITEM_END
 }

@@ -48,10 +48,11 @@ TEAM_KERNEL(patch_vertex_sources, PATCH_VERTEX_SOURCES_BUFFERS)
     patch_sources to = patch_sources_of(source_vertices, source_weights);
     int fits = patch_fits(w, counts);
     TEAM_EACH (v, block * PATCH_BLOCK, fits ? patch_block_end(block, given.vertex_count) : 0) {
-        int out = work_vertex_out(w)[v];
+        int out = given.whole ? body_whole_vertex(w)[v] : work_vertex_out(w)[v];
         if (out < 0) continue;
         for (int k = 0; k < 4; k++) patch_put_source(w, to, out, k, v, k == 0 ? 1.0 : 0.0);
-        if (work_state(w)[v] == PATCH_ZERO) patch_put_slot_source(w, to, out, work_slot(w)[v], 1.0);
+        if (!given.whole && work_state(w)[v] == PATCH_ZERO)
+            patch_put_slot_source(w, to, out, work_slot(w)[v], 1.0);
     }
     ITEM_END
 }
@@ -112,10 +113,11 @@ TEAM_KERNEL(patch_origins, PATCH_ORIGINS_BUFFERS)
     TEAM_BEGIN
     int blocks = patch_blocks(given.face_count), block = item % blocks;
     patch_work w = patch_work_of(body, work, &given, item / blocks);
-    int out = work_block_face(w)[block], end = patch_block_end(block, given.face_count);
+    int end = patch_block_end(block, given.face_count);
+    int out = given.whole ? block * PATCH_BLOCK : work_block_face(w)[block];
     if (!patch_fits(w, counts)) end = 0;
     for (int from = block * PATCH_BLOCK; from < end; from += TEAM_LANES) {
-        int f = from + TEAM_LANE, left = f < end ? patch_faces_left(w, f) : 0;
+        int f = from + TEAM_LANE, left = f >= end ? 0 : given.whole ? 1 : patch_faces_left(w, f);
         int at = out + team_before(left);
         out += team_total(left);
         for (int k = 0; k < left; k++)

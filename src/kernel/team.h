@@ -1,6 +1,6 @@
 /// Team kernels: item kernels whose items are worth more than one lane. An item is done by a team
-/// of TEAM_LANES work items (one warp) on OpenCL and CUDA and by one lane in C; the text is the
-/// same.
+/// of TEAM_LANES work items (a warp or less) on OpenCL and CUDA and by one lane in C; the text is
+/// the same.
 ///
 ///     TEAM_EACH(i, first, end) { ... }   every i once, by some lane
 ///     TEAM_SYNC;                         what lanes wrote before is seen by all lanes after
@@ -12,6 +12,9 @@
 /// write the same value). Control flow around TEAM_SYNC and the team_ functions is the same in all
 /// lanes. Sums of reals are made in TEAM_PARTS stretches, i and i + TEAM_PARTS in the same one, and
 /// the stretches added in order: one order for any number of lanes.
+///
+/// A team of more than a warp is a group (its kernel's group_size is its lanes) and has TEAM_SYNC
+/// alone.
 ///
 /// TEAM_LANES of a GPU come with the text, as cutis_compute_kernel.lanes. TEAM_ALONE: one lane on
 /// a GPU too (cutis_gpu.alone; item kernels that use functions of teams).
@@ -41,14 +44,18 @@
 #define TEAM_LANES 32
 #endif
 #define TEAM_LANE  (LOCAL_ID % TEAM_LANES)
-#if TEAM_LANES == 32
+#if TEAM_LANES >= 32
 #define TEAM_SHIFT 0
 #define TEAM_MASK  0xffffffffu
 #else
 #define TEAM_SHIFT (LOCAL_ID % 32 / TEAM_LANES * TEAM_LANES)
 #define TEAM_MASK  (((1u << TEAM_LANES) - 1u) << TEAM_SHIFT)
 #endif
+#if TEAM_LANES > 32 // several warps, which are a group: none of the team_ functions
+#define TEAM_SYNC  __syncthreads()
+#else
 #define TEAM_SYNC  __syncwarp(TEAM_MASK)
+#endif
 #define TEAM_FN    static __device__
 #define TEAM_PARAM
 #define TEAM_PASS

@@ -6,6 +6,9 @@
         jump and the tilt, mean and 95th percentile in degrees, the most that the volume changed (% of the body), and the share of poses with a patch
     patches_borders.py CUTIS MODEL.glb --rest
         is the body at rest that of the file? Largest differences of positions and texture coordinates (of the diagonal) and normals (degrees)
+    patches_borders.py CUTIS MODEL.glb --floor [--angles ...] [--joints ...] [--by joint]
+        the same jumps of bends that are none of ours: dual quaternions with the model's own weights, and an even bend over 1.8 half axes of the
+        loop on both sides, linear in the place along the limb. What a mesh of this resolution has of any smooth bend
     patches_borders.py --self-test
         the measure on a folded, a swept and an untouched cylinder, whose jumps are known
 
@@ -376,6 +379,100 @@ def sweep(cutis, model, angles, only=None):
     return rows
 
 
+def turned_by(points, centre, axis, angles):
+    """Points turned about an axis through a centre, each by an angle of its own."""
+    y = points - centre
+    sine, cosine = np.sin(angles)[:, None], np.cos(angles)[:, None]
+    return centre + cosine * y + sine * np.cross(axis, y) + (1 - cosine) * (y @ axis)[:, None] * axis
+
+
+def descendants(nodes, top):
+    """A node and all that hang on it."""
+    found, left = set(), [top]
+    while left:
+        i = left.pop()
+        found.add(i)
+        left += nodes[i].get('children', [])
+    return found
+
+
+def own_shares(glb, below):
+    """What vertices of the first mesh have of the nodes `below`, by the weights of the file; None: it has none."""
+    joints, shares = glb.doc['skins'][0]['joints'], []
+    inside = np.array([j in below for j in joints], float)
+    for primitive in glb.doc['meshes'][0]['primitives']:
+        at, total, sums = primitive['attributes'], 0, 0
+        if 'WEIGHTS_0' not in at:
+            return None
+        for k in range(16):
+            if f'WEIGHTS_{k}' in at:
+                w = glb.array(at[f'WEIGHTS_{k}']).astype(float)
+                total, sums = total + (w * inside[glb.array(at[f'JOINTS_{k}'])]).sum(1), sums + w.sum(1)
+        shares.append(total / sums)
+    return np.concatenate(shares)
+
+
+def half_axis(points):
+    """Shorter half axis of a loop's points (docs/spec/patches.md B1b)."""
+    values = np.linalg.eigvalsh(np.cov(points.T, bias=True))
+    return np.sqrt(2 * max(values[1], 0))
+
+
+def floor(model, angles, only=None):
+    """@return {kind: rows} as sweep's, without tilt"""
+    glb = Glb(model)
+    rig = Rig(glb)
+    frames, names, rest = plan(glb, rig, angles, only)
+    a, b, one, two = rest.edges()
+    x, y = rest.labels[one], rest.labels[two]
+    at = lambda points, v: points[rest.first[v]]
+    corner = lambda points: points[rest.raw_faces[rest.ids]]
+
+    def turns(points, keep):
+        c = corner(points)
+        f = np.unique(np.r_[one[keep], two[keep]])
+        normals = np.zeros((len(c), 3))
+        normals[f] = unit(np.cross(c[f, 1] - c[f, 0], c[f, 2] - c[f, 0]))
+        return turn_of(normals[one[keep]], normals[two[keep]], unit(at(points, b[keep]) - at(points, a[keep])))
+
+    rows = {'dual quaternions, own weights': [], 'even': []}
+    for name, node, axis, angle in frames:
+        part = names.index(name)
+        keep = np.flatnonzero((x != y) & ((x == part) | (y == part)) & ~rest.flat[one] & ~rest.flat[two])
+        upper = keep[np.array([not (set((x[k], y[k])) - {part} <= below_parts(glb, rig, names, node)) for k in keep], bool)]
+        limb = np.cross(*axes_of(axis, frames, name))
+        centre, before = rig.place[node], turns(rest.raw_points, keep)
+        loop = rest.points[np.unique(np.r_[a[upper], b[upper]])] if len(upper) else rest.points[a[keep]]
+        reach = 1.8 * half_axis(loop)
+        ramp = np.clip(0.5 + (rest.raw_points - loop.mean(0)) @ limb / (2 * reach), 0, 1)
+        share, theta = own_shares(glb, descendants(rig.nodes, node)), np.radians(angle)
+        kinds = {'even': ramp * theta}
+        if share is not None:
+            kinds['dual quaternions, own weights'] = 2 * np.arctan2(share * np.sin(theta / 2), 1 - share + share * np.cos(theta / 2))
+        for kind, turn in kinds.items():
+            points = turned_by(rest.raw_points, centre, axis, turn)
+            length = np.linalg.norm(at(points, b[keep]) - at(points, a[keep]), axis=1)
+            jump = np.abs(turns(points, keep) - before)
+            jump = np.degrees(np.minimum(jump, 2 * np.pi - jump))
+            rows[kind].append((name, angle, jump, np.zeros(len(jump)), length, 0.0, 0))
+    return {k: r for k, r in rows.items() if r}
+
+
+def axes_of(axis, frames, name):
+    """The two axes of a joint's frames, in order, so that their product is along its limb."""
+    own = [f[2] for f in frames if f[0] == name]
+    first, second = own[0], next(q for q in own if not np.allclose(q, own[0]))
+    return first, second
+
+
+def below_parts(glb, rig, names, node):
+    """Parts that hang on a node, but for its own."""
+    skin, tree = glb.doc['skins'][0]['joints'], glb.doc['meshes'][0]['extensions']['CUTIS_parts'].get('parts')
+    nodes = [skin[tree[p]['joint']] if tree else rig.by_name[n] for p, n in enumerate(names)]
+    below = descendants(rig.nodes, node) - {node}
+    return {p for p, n in enumerate(nodes) if n in below}
+
+
 def figures(rows, angles):
     """{angle: {jump, jump95, tilt, tilt95, volume}} over all frames, and by joint."""
     def of(some):
@@ -498,11 +595,18 @@ def main():
     parser.add_argument('--json')
     parser.add_argument('--by', default='')
     parser.add_argument('--rest', action='store_true')
+    parser.add_argument('--floor', action='store_true')
     given = parser.parse_args()
     if given.rest:
         print('%.3g %.3g' % at_rest(given.cutis, given.model))
         return
     angles = [float(a) for a in given.angles.split(',')]
+    if given.floor:
+        for kind, rows in floor(given.model, angles, given.joints and given.joints.split(',')).items():
+            found = figures(rows, angles)
+            for name, by in [('', found['all'])] + (list(found['joints'].items()) if given.by == 'joint' else []):
+                print(f'{kind}: ' + '  '.join(f'{by[a]["jump"]:6.2f}/{by[a]["jump95"]:6.2f}' for a in by) + f'  {name}')
+        return
     found = figures(sweep(given.cutis, given.model, angles, given.joints and given.joints.split(',')), angles)
     line = lambda f: f'{f["jump"]:6.2f} {f["jump95"]:6.2f}   {f["tilt"]:6.2f} {f["tilt95"]:6.2f}   {f["volume"]:+8.4f}  {f["patched"]:5.2f}'
     print('angle    jump    95%     tilt    95%     volume  patched')

@@ -9,6 +9,7 @@
 /// What the arrays of a body are counted by.
 typedef struct patch_sizes {
     uint64_t counts[PATCH_COUNTS];
+    bool whole; ///< the body is: see patch_arguments
 } patch_sizes;
 
 /// Counted by packing the body anew, as cutis_bind did.
@@ -25,6 +26,8 @@ static inline patch_sizes patch_sizes_of(const patch_run *r)
     assert_ok(r->context, cutis_patch_shapes_make(&body, &parts));
     assert_ok(r->context, cutis_patch_pack_make(&body, &parts, 0, PATCH_FILL_KEEP, band, &pack));
     memcpy(sizes.counts, pack.counts, sizeof sizes.counts);
+    sizes.whole = pack.arguments.whole;
+    assert_int_equal(sizes.whole, patches_of(r->patches)->arguments.whole);
     cutis_arena_release(&arena);
     return sizes;
 }
@@ -32,7 +35,7 @@ static inline patch_sizes patch_sizes_of(const patch_run *r)
 /// Units of PATCH_UNIT bytes that an array takes.
 static inline uint64_t patch_field_units(const patch_sizes *sizes, const patch_field *field)
 {
-    return (field->size * sizes->counts[field->count] + PATCH_UNIT - 1) / PATCH_UNIT;
+    return cutis_patch_field_units(field, sizes->counts, sizes->whole);
 }
 
 static inline patches_workspace *patch_workspace_of(const patch_run *r)
@@ -52,7 +55,8 @@ static inline void patch_run_separate(patch_run *r)
         memcpy((char *)&binding->arguments.at + fields[i].place, &at, sizeof at);
         at += (uint32_t)patch_field_units(&sizes, &fields[i]);
     }
-    assert_true(at > binding->arguments.work_stride); // else nothing is shared
+    if (!sizes.whole) assert_true(at > binding->arguments.work_stride); // else nothing is shared
+    assert_true(at >= binding->arguments.work_stride); // all that a whole body has lives to its end
     binding->arguments.work_stride = at;
     cutis_buffer_destroy(workspace->work);
     assert_ok(r->context,

@@ -268,7 +268,13 @@ static void instances_bend_as_they_do_alone(void **state)
                                 .normals.data = normals,
                                 .topology.indices.data = indices,
                                 .topology.counts.data = counts };
-    assert_ok(context, cutis_deform(r.patches, &(cutis_poses){ .local = poses }, COUNT, &out));
+    const cutis_bind_options options = { .method = CUTIS_METHOD_PATCHES,
+                                         .normals = true,
+                                         .instance_capacity = 2 }; // two together, then the third
+    cutis_binding *many = NULL;
+    assert_ok(context, cutis_bind(device, r.model, &options, &many));
+    assert_ok(context, cutis_deform(many, &(cutis_poses){ .local = poses }, COUNT, &out));
+    cutis_binding_destroy(many);
     for (int i = 0; i < COUNT; i++) {
         assert_int_equal(counts[2 * i], r.counts[0]);
         assert_memory_equal(both + i * floats, alone + i * floats, 12 * (size_t)counts[2 * i]);
@@ -320,6 +326,67 @@ static void a_moved_child_stretches_its_band(void **state)
     patch_run_close(&r);
 }
 
+// Where a vertex of a cylinder's band must be whose child is scaled by `scale` about the joint and
+// turned about x: what its share has of both, the scale first.
+static void scaled_place(const double *y, const double *scale, double angle, double share,
+                         double *out)
+{
+    double s[3];
+    for (int k = 0; k < 3; k++) s[k] = y[k] * (1.0 + share * (scale[k] - 1.0));
+    const double sine = share * sin(angle / 2), cosine = 1.0 - share + share * cos(angle / 2);
+    const double turn = 2.0 * atan2(sine, cosine);
+    out[0] = s[0];
+    out[1] = cos(turn) * s[1] - sin(turn) * s[2];
+    out[2] = sin(turn) * s[1] + cos(turn) * s[2];
+}
+
+// A child that is scaled, evenly or not, takes its scale into the band: the same triangles, both
+// ends where parent and child put them, the loop half way, and normals of the surface that comes
+// out.
+static void a_scaled_child_takes_its_scale_into_the_band(void **state)
+{
+    (void)state;
+    static const double SCALES[4][3] = {
+        { 0.5, 0.5, 0.5 }, { 1.6, 1.6, 1.6 }, { 1.0, 0.6, 1.4 }, { 0.7, 0.7, 1.0 }
+    };
+    patch_run r = open_limb(&CYLINDER);
+    const cutis_patches_joint joint = cutis_patches_joint_at(r.patches, 0);
+    const uint32_t count = r.counts[0];
+    float *rest = malloc(12 * (size_t)count);
+    memcpy(rest, r.positions, 12 * (size_t)count);
+    assert_int_equal(r.info.vertex_capacity, count); // no frame has more
+    for (int c = 0; c < 8; c++) {
+        const double *scale = SCALES[c / 2], angle = c % 2 ? 0.6 : 0.0;
+        uint32_t loop = 0, ends = 0;
+        patch_pose_rest(&r);
+        r.pose[joint.node].scale.x = (float)scale[0];
+        r.pose[joint.node].scale.y = (float)scale[1];
+        r.pose[joint.node].scale.z = (float)scale[2];
+        r.pose[joint.node].rotation.x = (float)sin(angle / 2);
+        r.pose[joint.node].rotation.w = (float)cos(angle / 2);
+        patch_run_now(&r);
+        assert_int_equal(r.counts[0], count);
+        assert_null(frame_fault(&r, 2));
+        for (uint32_t v = 0; v < count; v++) {
+            double y[3], want[3], share = -1.0;
+            for (int k = 0; k < 3; k++) y[k] = rest[3 * v + k] - joint.centre[k];
+            if (fabs(y[2]) < 1e-4) share = 0.5, loop++;
+            if (fabs(y[2]) > 2.4) share = y[2] > 0.0, ends++;
+            if (share < 0.0) continue;
+            scaled_place(y, scale, angle, share, want);
+            for (int k = 0; k < 3; k++)
+                assert_near(r.positions[3 * v + k] - joint.centre[k], want[k], 3e-4);
+        }
+        assert_true(loop >= 32 && ends > 60);
+        const double mean = mean_tilt(&r, joint.centre, 2.0);
+        print_message("scaled by %g %g %g, bent by %g: normals within %.2f degrees\n", scale[0],
+                      scale[1], scale[2], angle, mean);
+        assert_true(mean < 1.5);
+    }
+    free(rest);
+    patch_run_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +398,7 @@ int main(void)
         cmocka_unit_test(normals_follow_where_bands_overlap),
         cmocka_unit_test(instances_bend_as_they_do_alone),
         cmocka_unit_test(a_moved_child_stretches_its_band),
+        cmocka_unit_test(a_scaled_child_takes_its_scale_into_the_band),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

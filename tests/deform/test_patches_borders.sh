@@ -23,6 +23,11 @@ holds() {
 holds "a joint that is not bent has no jump" 'd["0.0"]["jump95"] < 1e-3 and d["0.0"]["jump"] < 1e-3'
 holds "nor other normals" 'd["0.0"]["tilt95"] < 1e-3'
 holds "a jump of 2 degrees at 20, 6 at the 95th percentile; 8 and 24 at 90" 'd["20.0"]["jump"] < 2 and d["20.0"]["jump95"] < 6 and d["90.0"]["jump"] < 8 and d["90.0"]["jump95"] < 24'
+# What any smooth bend of that length has on this mesh: ours are at most a quarter above it.
+if /usr/bin/python3 -B $here "$CUTIS" "$folder/arm.glb" --floor --angles 20 >"$folder/floor" &&
+    awk 'FNR == NR { if ($1 == 20) ours = $2; next } /^even:/ { split($2 $3, f, "/"); exit !(ours > f[1] && ours < 1.25 * f[1]) }' "$folder/out" "$folder/floor"
+then echo "ok a jump is within a quarter of an even bend's"
+else echo "not ok a jump is within a quarter of an even bend's: $(cat "$folder/floor")"; failed=1; fi
 "$CUTIS" synth biped -q -o "$folder/biped.glb"
 for body in arm biped; do
     if out=$(/usr/bin/python3 -B $here "$CUTIS" "$folder/$body.glb" --rest) && echo "$out" | awk '{ exit !($1 < 1e-6 && $2 < 1e-4) }'

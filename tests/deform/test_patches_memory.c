@@ -38,6 +38,7 @@ static uint32_t last_step_of(const cutis_compute_kernel *kernel, const patch_arg
         { &cutis_compute_patch_vertices, PATCH_STEP_VERTICES },
         { &cutis_compute_patch_faces, PATCH_STEP_FACES },
         { &cutis_compute_patch_strips, PATCH_STEP_STRIPS },
+        { &cutis_compute_patch_bent, PATCH_STEP_STRIPS },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].kernel == kernel) return all[i].step;

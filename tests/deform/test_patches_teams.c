@@ -25,7 +25,7 @@ static void team_host_sync(void)
 #define TEAM_HOST 1
 // clang-format off
 #define PATCH_NAMES(X)                                                                             \
-    X(bands) X(overlaps) X(cut) X(rungs) X(cut_volume) X(solve) X(count) X(sum) X(vertices) X(faces) X(strips) \
+    X(bands) X(overlaps) X(cut) X(rungs) X(cut_volume) X(solve) X(count) X(sum) X(vertices) X(faces) X(strips) X(bent) X(bent_faces) \
     X(vertex_sources) X(joint_sources) X(origins) X(no_origins) X(rest)
 // clang-format on
 #define cutis_compute_patch_parts          team_patch_parts
@@ -41,6 +41,8 @@ static void team_host_sync(void)
 #define cutis_compute_patch_vertices       team_patch_vertices
 #define cutis_compute_patch_faces          team_patch_faces
 #define cutis_compute_patch_strips         team_patch_strips
+#define cutis_compute_patch_bent           team_patch_bent
+#define cutis_compute_patch_bent_faces     team_patch_bent_faces
 #define cutis_compute_patch_vertex_sources team_patch_vertex_sources
 #define cutis_compute_patch_joint_sources  team_patch_joint_sources
 #define cutis_compute_patch_origins        team_patch_origins
