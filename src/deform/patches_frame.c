@@ -349,10 +349,13 @@ cutis_result cutis_patches_prepare(const cutis_binding *base, cutis_workspace *w
                    { &cutis_compute_patch_vertex_sources, sources },
                    { &cutis_compute_patch_joint_sources, sources },
                    { &cutis_compute_stream_bounds, bounds } };
-    for (size_t k = 0; k < sizeof always / sizeof *always; k++)
-        TRY(cutis_compute_prepare(base->device, always[k]));
+    const cutis_compute_kernel
+        *kernels[sizeof always / sizeof *always + sizeof others / sizeof *others];
+    uint32_t count = 0;
+    for (size_t k = 0; k < sizeof always / sizeof *always; k++) kernels[count++] = always[k];
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-        if (others[k].wanted) TRY(cutis_compute_prepare(base->device, others[k].kernel));
+        if (others[k].wanted) kernels[count++] = others[k].kernel;
+    TRY(cutis_compute_prepare(base->device, kernels, count));
     cutis_target targets[CUTIS_OUTPUT_KINDS];
     memcpy(targets, batch->targets, sizeof targets);
     if (!bounds) return CUTIS_OK;
