@@ -388,11 +388,13 @@ static cutis_result prepare(const cutis_binding *base, cutis_workspace *workspac
 {
     cutis_target positions = batch->targets[CUTIS_OUTPUT_POSITIONS];
     cutis_device *device = base->device;
-    TRY(cutis_compute_prepare(device, &cutis_compute_cage_deform));
+    const cutis_compute_kernel *kernels[3] = { &cutis_compute_cage_deform };
+    uint32_t count = 1;
     if (batch->targets[CUTIS_OUTPUT_NORMALS].buffer)
-        TRY(cutis_compute_prepare(device, &cutis_compute_cage_face_normals));
+        kernels[count++] = &cutis_compute_cage_face_normals;
+    if (call->outputs->bounds) kernels[count++] = &cutis_compute_stream_bounds;
+    TRY(cutis_compute_prepare(device, kernels, count));
     if (!call->outputs->bounds) return CUTIS_OK;
-    TRY(cutis_compute_prepare(device, &cutis_compute_stream_bounds));
     return cutis_stage_open_bounds(device, &((cage_workspace *)workspace)->bounds,
                                    base->vertex_count, base->capacity, &positions);
 }

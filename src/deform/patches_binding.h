@@ -27,6 +27,7 @@ typedef struct patches_workspace {
     uint32_t *host_counts;    ///< 2 per instance
     patch_joint *host_joints; ///< of the instance that is reported
     int32_t *host_tries;
+    bool compiled; ///< kernels of the first call; what another one needs is compiled as it comes
 } patches_workspace;
 
 static inline const patches_binding *patches_of(const cutis_binding *binding)

@@ -332,6 +332,44 @@ static cutis_result run_topology(frame *f, const cutis_deform_call *call, cutis_
     return CUTIS_OK;
 }
 
+// All kernels that such a call launches, compiled together.
+static cutis_result compile(const cutis_binding *base, const cutis_deform_call *call)
+{
+    const bool bends = patches_of(base)->arguments.whole, cuts = !bends;
+    const bool origins = cutis_output_wanted(call, CUTIS_OUTPUT_ORIGINS);
+    const bool sources = cutis_output_wanted(call, CUTIS_OUTPUT_SOURCE_VERTICES);
+    const struct {
+        const cutis_compute_kernel *kernel;
+        bool wanted;
+    } all[] = { { &cutis_compute_patch_parts, true },
+                { &cutis_compute_patch_joints, true },
+                { &cutis_compute_patch_bands, true },
+                { &cutis_compute_patch_overlaps, true },
+                { &cutis_compute_patch_bent, bends },
+                { &cutis_compute_patch_bent_faces, bends },
+                { &cutis_compute_patch_cut, cuts },
+                { &cutis_compute_patch_rungs, cuts },
+                { &cutis_compute_patch_cut_volume, cuts },
+                { &cutis_compute_patch_solve, cuts },
+                { &cutis_compute_patch_count, cuts },
+                { &cutis_compute_patch_sum, cuts },
+                { &cutis_compute_patch_vertices, cuts },
+                { &cutis_compute_patch_faces, cuts },
+                { &cutis_compute_patch_strips, cuts },
+                { &cutis_compute_patch_rest,
+                  cutis_output_wanted(call, CUTIS_OUTPUT_REST_POSITIONS) },
+                { &cutis_compute_patch_origins, origins },
+                { &cutis_compute_patch_no_origins, origins && cuts },
+                { &cutis_compute_patch_vertex_sources, sources },
+                { &cutis_compute_patch_joint_sources, sources && cuts },
+                { &cutis_compute_stream_bounds, call->outputs->bounds != NULL } };
+    const cutis_compute_kernel *kernels[sizeof all / sizeof *all];
+    uint32_t count = 0;
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (all[k].wanted) kernels[count++] = all[k].kernel;
+    return cutis_compute_prepare(base->device, kernels, count);
+}
+
 cutis_result cutis_patches_run(const cutis_binding *base, cutis_workspace *workspace,
                                const cutis_deform_call *call, cutis_stage_batch *batch)
 {
@@ -339,6 +377,8 @@ cutis_result cutis_patches_run(const cutis_binding *base, cutis_workspace *works
     patches_workspace *w = (patches_workspace *)workspace;
     cutis_target targets[CUTIS_OUTPUT_KINDS];
     memcpy(targets, batch->targets, sizeof targets);
+    if (!w->compiled) TRY(compile(base, call));
+    w->compiled = true;
     if (call->outputs->bounds) TRY(open_bounds(base, w, targets));
     TRY(set_poses(binding, w, call->poses, batch->first, batch->count));
     frame f = { .binding = binding,
@@ -355,45 +395,9 @@ cutis_result cutis_patches_run(const cutis_binding *base, cutis_workspace *works
 cutis_result cutis_patches_prepare(const cutis_binding *base, cutis_workspace *workspace,
                                    const cutis_deform_call *call, cutis_stage_batch *batch)
 {
-    static const cutis_compute_kernel *const always[] = {
-        &cutis_compute_patch_parts,
-        &cutis_compute_patch_joints,
-        &cutis_compute_patch_bands,
-        &cutis_compute_patch_overlaps,
-    };
-    static const cutis_compute_kernel *const whole[] = {
-        &cutis_compute_patch_bent,
-        &cutis_compute_patch_bent_faces,
-    };
-    static const cutis_compute_kernel *const cut[] = {
-        &cutis_compute_patch_cut,      &cutis_compute_patch_rungs, &cutis_compute_patch_cut_volume,
-        &cutis_compute_patch_solve,    &cutis_compute_patch_count, &cutis_compute_patch_sum,
-        &cutis_compute_patch_vertices, &cutis_compute_patch_faces, &cutis_compute_patch_strips,
-    };
-    const bool bends = patches_of(base)->arguments.whole;
-    const bool origins = cutis_output_wanted(call, CUTIS_OUTPUT_ORIGINS);
-    const bool sources = cutis_output_wanted(call, CUTIS_OUTPUT_SOURCE_VERTICES);
-    const bool bounds = call->outputs->bounds != NULL;
-    const bool rest = cutis_output_wanted(call, CUTIS_OUTPUT_REST_POSITIONS);
-    const struct {
-        const cutis_compute_kernel *kernel;
-        bool wanted;
-    } others[] = { { &cutis_compute_patch_rest, rest },
-                   { &cutis_compute_patch_origins, origins },
-                   { &cutis_compute_patch_no_origins, origins && !bends },
-                   { &cutis_compute_patch_vertex_sources, sources },
-                   { &cutis_compute_patch_joint_sources, sources && !bends },
-                   { &cutis_compute_stream_bounds, bounds } };
-    for (size_t k = 0; k < sizeof always / sizeof *always; k++)
-        TRY(cutis_compute_prepare(base->device, always[k]));
-    for (size_t k = 0; k < sizeof whole / sizeof *whole && bends; k++)
-        TRY(cutis_compute_prepare(base->device, whole[k]));
-    for (size_t k = 0; k < sizeof cut / sizeof *cut && !bends; k++)
-        TRY(cutis_compute_prepare(base->device, cut[k]));
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-        if (others[k].wanted) TRY(cutis_compute_prepare(base->device, others[k].kernel));
+    TRY(compile(base, call));
     cutis_target targets[CUTIS_OUTPUT_KINDS];
     memcpy(targets, batch->targets, sizeof targets);
-    if (!bounds) return CUTIS_OK;
+    if (!call->outputs->bounds) return CUTIS_OK;
     return open_bounds(base, (patches_workspace *)workspace, targets);
 }

@@ -59,8 +59,9 @@ typedef struct cutis_compute_kernel {
 cutis_result cutis_compute_run(cutis_device *device, const cutis_compute_kernel *kernel,
                                uint32_t item_count, const void *buffers, const void *arguments);
 
-/// Compile a kernel now, so that its first run does not.
-cutis_result cutis_compute_prepare(cutis_device *device, const cutis_compute_kernel *kernel);
+/// Compile kernels now, so that their first runs do not: together, which is quicker.
+cutis_result cutis_compute_prepare(cutis_device *device, const cutis_compute_kernel *const *kernels,
+                                   uint32_t count);
 
 #define CUTIS_COMPUTE_FIELD(type, name) const cutis_buffer *name;
 /// The host's side of a kernel, from its list: NAME_buffers, cutis_compute_NAME and NAME_run.

@@ -212,9 +212,10 @@ typedef struct cutis_device_operations {
     cutis_result (*compute_run)(cutis_device *device, const struct cutis_compute_kernel *kernel,
                                 uint32_t item_count, const cutis_buffer *const *buffers,
                                 const void *arguments);
-    /// Compile it now; NULL: there is nothing to compile.
+    /// Compile them now, together; NULL: there is nothing to compile.
     cutis_result (*compute_prepare)(cutis_device *device,
-                                    const struct cutis_compute_kernel *kernel);
+                                    const struct cutis_compute_kernel *const *kernels,
+                                    uint32_t count);
 } cutis_device_operations;
 
 struct cutis_device {

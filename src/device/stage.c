@@ -400,7 +400,9 @@ cutis_result cutis_stage_prepare(cutis_stage *stage, const cutis_stage_call *cal
         const cutis_stage_output *o = &call->outputs[k];
         const bool copied = o->old_of && !call->keeps_old && is_wanted(o) &&
                             !(o->stream.data && o->old_of->stream.data);
-        if (copied) TRY(cutis_compute_prepare(stage->device, &cutis_compute_stream_copy));
+        if (copied)
+            TRY(cutis_compute_prepare(
+                stage->device, &(const cutis_compute_kernel *){ &cutis_compute_stream_copy }, 1));
     }
     open_targets(stage, call, &p, &batch);
     return call->run ? call->run(call->data, &batch) : CUTIS_OK;

@@ -70,8 +70,9 @@ cutis_result cutis_compute_run(cutis_device *device, const cutis_compute_kernel 
     return CUTIS_OK;
 }
 
-cutis_result cutis_compute_prepare(cutis_device *device, const cutis_compute_kernel *kernel)
+cutis_result cutis_compute_prepare(cutis_device *device, const cutis_compute_kernel *const *kernels,
+                                   uint32_t count)
 {
     if (!device->operations->compute_prepare) return CUTIS_OK;
-    return device->operations->compute_prepare(device, kernel);
+    return device->operations->compute_prepare(device, kernels, count);
 }

@@ -388,6 +388,7 @@ static cutis_result open_device(cuda *self, int index)
     gpu->staged = true;
     gpu->warps = 8;
     gpu->warp_teams = true;
+    gpu->compiles_in_parallel = true;
     gpu->registers = 64; // 32 warps on a multiprocessor: measured, bench/README.md
     gpu->registers_few = 48;
     gpu->registers_posed = 96; // 20 warps

@@ -4,26 +4,35 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "device/gpu/gpu.h"
 
 enum { GROUP_SIZE = 128, DEFINES = 1024 };
 _Static_assert(CUTIS_COMPUTE_BUFFERS + 1 <= CUTIS_GPU_ARGUMENTS, "drivers take as many");
 
 /// The kernel as this device runs it: alone in its text, of which the lanes of a team are part.
-static cutis_result find_kernel(cutis_gpu *gpu, const cutis_compute_kernel *kernel,
-                                cutis_gpu_kernel *out)
+static cutis_result write_defines(const cutis_gpu *gpu, const cutis_compute_kernel *kernel,
+                                  char defines[DEFINES])
 {
-    char defines[DEFINES], lanes[48] = "";
+    char lanes[48] = "";
     if (kernel->lanes > 1 && gpu->alone)
         snprintf(lanes, sizeof lanes, "#define TEAM_ALONE 1\n");
     else if (kernel->lanes > 1)
         snprintf(lanes, sizeof lanes, "#define TEAM_LANES %u\n", kernel->lanes);
     const int length =
-        snprintf(defines, sizeof defines, "#define ITEM_ONLY_%s ITEM_CHOSEN(%s)\n%s%s",
-                 kernel->entry, kernel->entry, lanes, kernel->defines ? kernel->defines : "");
+        snprintf(defines, DEFINES, "#define ITEM_ONLY_%s ITEM_CHOSEN(%s)\n%s%s", kernel->entry,
+                 kernel->entry, lanes, kernel->defines ? kernel->defines : "");
     if (length < 0 || length >= DEFINES)
         return cutis_fail(gpu->base.context, CUTIS_INTERNAL, "%s: defines are too long",
                           kernel->entry);
+    return CUTIS_OK;
+}
+
+static cutis_result find_kernel(cutis_gpu *gpu, const cutis_compute_kernel *kernel,
+                                cutis_gpu_kernel *out)
+{
+    char defines[DEFINES];
+    TRY(write_defines(gpu, kernel, defines));
     return cutis_gpu_kernel_get(gpu, kernel->texts, defines, kernel->entry, kernel->registers, out);
 }
 
@@ -70,10 +79,31 @@ cutis_result cutis_gpu_compute_run(cutis_device *device, const cutis_compute_ker
     return cutis_gpu_leave(gpu, launch_items(gpu, kernel, item_count, buffers, arguments));
 }
 
-cutis_result cutis_gpu_compute_prepare(cutis_device *device, const cutis_compute_kernel *kernel)
+static cutis_result load_kernels(cutis_gpu *gpu, const cutis_compute_kernel *const *kernels,
+                                 uint32_t count)
+{
+    cutis_gpu_kernel compiled;
+    for (uint32_t i = 0; i < count; i++) TRY(find_kernel(gpu, kernels[i], &compiled));
+    return CUTIS_OK;
+}
+
+cutis_result cutis_gpu_compute_prepare(cutis_device *device,
+                                       const cutis_compute_kernel *const *kernels, uint32_t count)
 {
     cutis_gpu *gpu = (cutis_gpu *)device;
-    cutis_gpu_kernel compiled;
-    cutis_result result = cutis_gpu_enter(gpu);
-    return result == CUTIS_OK ? cutis_gpu_leave(gpu, find_kernel(gpu, kernel, &compiled)) : result;
+    cutis_context *context = device->context;
+    const size_t size = count * (sizeof(cutis_gpu_variant) + DEFINES);
+    cutis_gpu_variant *wanted = count > 1 ? cutis_alloc(context, size) : NULL;
+    if (count > 1 && !wanted) return cutis_alloc_result(context);
+    cutis_result result = CUTIS_OK;
+    char *defines = (char *)(wanted + count);
+    for (uint32_t i = 0; wanted && i < count && result == CUTIS_OK; i++) {
+        wanted[i] = (cutis_gpu_variant){ kernels[i]->texts, defines + i * (size_t)DEFINES,
+                                         kernels[i]->entry, kernels[i]->registers };
+        result = write_defines(gpu, kernels[i], defines + i * (size_t)DEFINES);
+    }
+    if (wanted && result == CUTIS_OK) cutis_gpu_build_ahead(gpu, wanted, count);
+    if (wanted) cutis_free(context, wanted, size);
+    if (result == CUTIS_OK) result = cutis_gpu_enter(gpu);
+    return result == CUTIS_OK ? cutis_gpu_leave(gpu, load_kernels(gpu, kernels, count)) : result;
 }

@@ -100,6 +100,7 @@ struct cutis_gpu {
     uint32_t warps;           ///< warps of 32 work items in a group
     bool alone;               ///< work items work alone: teams have one lane (kernel/team.h)
     bool warp_teams; ///< teams are warps that synchronise by themselves: a group may have several
+    bool compiles_in_parallel; ///< the driver's compiler may run in several threads at once
     bool staged; ///< packed records go through shared memory (pays where a warp can synchronise)
     bool lists_refused;  ///< the compiler failed on a kernel with short bone lists in registers
     uint32_t near_bytes; ///< shared memory for palettes: with more, fewer groups fit
@@ -152,12 +153,23 @@ void cutis_gpu_drop_stages(cutis_gpu *gpu);
 cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *const *texts, const char *defines,
                                   const char *entry, uint32_t registers, cutis_gpu_kernel *out);
 
+/// What cutis_gpu_kernel_get is asked for.
+typedef struct cutis_gpu_variant {
+    const char *const *texts;
+    const char *defines, *entry;
+    uint32_t registers;
+} cutis_gpu_variant;
+/// Compile those of `wanted` that neither memory nor the disk cache has, all at once on the
+/// device's threads, into the cache; without a lock held. `wanted` is put in another order.
+void cutis_gpu_build_ahead(cutis_gpu *gpu, cutis_gpu_variant *wanted, uint32_t count);
+
 /// Item kernels, in compute.c.
 cutis_result cutis_gpu_compute_run(cutis_device *device, const struct cutis_compute_kernel *kernel,
                                    uint32_t item_count, const cutis_buffer *const *buffers,
                                    const void *arguments);
 cutis_result cutis_gpu_compute_prepare(cutis_device *device,
-                                       const struct cutis_compute_kernel *kernel);
+                                       const struct cutis_compute_kernel *const *kernels,
+                                       uint32_t count);
 
 /// Staging memory, in staging.c.
 cutis_result cutis_gpu_staging_create(cutis_device *device, uint64_t size, cutis_staging **out);

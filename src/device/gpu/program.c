@@ -132,39 +132,103 @@ static size_t join_text(const char *const *texts, const char *defines, char *out
     return length + 1;
 }
 
-static cutis_result build(cutis_gpu *gpu, const char *const *texts, const char *defines,
-                          const char *entry, uint32_t registers, cutis_gpu_kernel *out)
+/// The whole text of a kernel, and where the disk cache has it.
+typedef struct whole_text {
+    char *text;
+    size_t length;
+    uint64_t key[2];
+    bool cached; ///< there is a place for it
+    char path[4096];
+} whole_text;
+
+static cutis_result source_open(const cutis_gpu *gpu, const cutis_gpu_variant *wanted,
+                                whole_text *out)
 {
     cutis_context *context = gpu->base.context;
-    char path[4096];
-    uint64_t key[2] = { 0xcbf29ce484222325ull, 0x84222325cbf29ce4ull };
-    size_t length = join_text(texts, defines, NULL);
-    char *text = cutis_alloc(context, length);
-    if (!text) return cutis_alloc_result(context);
-    join_text(texts, defines, text);
+    out->length = join_text(wanted->texts, wanted->defines, NULL);
+    out->text = cutis_alloc(context, out->length);
+    if (!out->text) return cutis_alloc_result(context);
+    join_text(wanted->texts, wanted->defines, out->text);
+    out->key[0] = 0xcbf29ce484222325ull;
+    out->key[1] = 0x84222325cbf29ce4ull;
     for (int i = 0; i < 2; i++) {
-        key[i] = hash_text(key[i], gpu->identity);
-        key[i] = hash_text(key[i], entry);
-        key[i] = hash_text(key[i], text);
+        out->key[i] = hash_text(out->key[i], gpu->identity);
+        out->key[i] = hash_text(out->key[i], wanted->entry);
+        out->key[i] = hash_text(out->key[i], out->text);
     }
+    out->cached = cache_path(gpu, out->key, out->path, sizeof out->path);
+    return CUTIS_OK;
+}
+
+static cutis_result build(cutis_gpu *gpu, const cutis_gpu_variant *wanted, cutis_gpu_kernel *out)
+{
+    whole_text source;
     cutis_result result = CUTIS_OK;
-    bool cached = cache_path(gpu, key, path, sizeof path);
-    if (!cached || !cache_load(gpu, path, key, entry, out))
-        result = compile(gpu, text, registers, cached ? path : NULL, key, entry, out);
-    cutis_free(context, text, length);
+    TRY(source_open(gpu, wanted, &source));
+    if (!source.cached || !cache_load(gpu, source.path, source.key, wanted->entry, out))
+        result = compile(gpu, source.text, wanted->registers, source.cached ? source.path : NULL,
+                         source.key, wanted->entry, out);
+    cutis_free(gpu->base.context, source.text, source.length);
     return result;
+}
+
+typedef struct build_ahead {
+    cutis_gpu *gpu;
+    const cutis_gpu_variant *wanted;
+} build_ahead;
+
+// One kernel from its text to the disk. What fails is compiled again, and told, when it is asked
+// for.
+static void build_task(void *data, uint32_t index)
+{
+    const build_ahead *job = data;
+    cutis_gpu *gpu = job->gpu;
+    const cutis_gpu_variant *wanted = &job->wanted[index];
+    whole_text source;
+    void *binary = NULL;
+    size_t size = 0;
+    cutis_errors_ignore(true);
+    if (source_open(gpu, wanted, &source) == CUTIS_OK) {
+        if (source.cached && !cutis_os_file_exists(source.path) &&
+            gpu->driver->compile(gpu, source.text, wanted->registers, &binary, &size) == CUTIS_OK) {
+            cache_store(gpu, source.path, source.key, binary, size);
+            cutis_free(gpu->base.context, binary, size);
+        }
+        cutis_free(gpu->base.context, source.text, source.length);
+    }
+    cutis_errors_ignore(false);
+}
+
+static cutis_gpu_program *find_program(const cutis_gpu *gpu, const cutis_gpu_variant *wanted)
+{
+    cutis_gpu_program *program = gpu->programs;
+    while (program && (strcmp(program->defines, wanted->defines) != 0 ||
+                       strcmp(program->entry, wanted->entry) != 0))
+        program = program->next;
+    return program;
+}
+
+void cutis_gpu_build_ahead(cutis_gpu *gpu, cutis_gpu_variant *wanted, uint32_t count)
+{
+    uint32_t missing = 0;
+    if (!gpu->compiles_in_parallel || cutis_gpu_enter(gpu) != CUTIS_OK) return;
+    for (uint32_t i = 0; i < count; i++)
+        if (!find_program(gpu, &wanted[i])) wanted[missing++] = wanted[i];
+    cutis_gpu_leave(gpu, CUTIS_OK);
+    if (missing > 1)
+        cutis_device_run(&gpu->base, build_task, &(build_ahead){ gpu, wanted }, missing);
 }
 
 cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *const *texts, const char *defines,
                                   const char *entry, uint32_t registers, cutis_gpu_kernel *out)
 {
     cutis_context *context = gpu->base.context;
-    cutis_gpu_program *program;
-    for (program = gpu->programs; program; program = program->next)
-        if (strcmp(program->defines, defines) == 0 && strcmp(program->entry, entry) == 0) {
-            *out = program->kernel;
-            return CUTIS_OK;
-        }
+    const cutis_gpu_variant wanted = { texts, defines, entry, registers };
+    cutis_gpu_program *program = find_program(gpu, &wanted);
+    if (program) {
+        *out = program->kernel;
+        return CUTIS_OK;
+    }
     program = cutis_alloc_zero(context, 1, sizeof *program);
     if (!program) return cutis_alloc_result(context);
     if (strlen(defines) >= sizeof program->defines || strlen(entry) >= sizeof program->entry) {
@@ -172,7 +236,7 @@ cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *const *texts, cons
         return cutis_fail(context, CUTIS_INTERNAL, "%s: a variant's name is too long",
                           gpu->driver->name);
     }
-    cutis_result result = build(gpu, texts, defines, entry, registers, &program->kernel);
+    cutis_result result = build(gpu, &wanted, &program->kernel);
     if (result != CUTIS_OK) {
         cutis_free(context, program, sizeof *program);
         return result;

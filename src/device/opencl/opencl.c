@@ -464,6 +464,7 @@ static cutis_result open_device(opencl *self, const found_device *found)
     // them, where its CUDA does not (docs/design/patches.md).
     gpu->alone = true;
     gpu->staged = self->nvidia;
+    gpu->compiles_in_parallel = self->nvidia; // PoCL takes turns
     gpu->warps = group >= 256 ? 8 : group >= 128 ? 4 : group >= 64 ? 2 : 1;
     gpu->registers = 64; // NVIDIA: 32 warps on a multiprocessor; measured, bench/README.md
     gpu->registers_few = 64;

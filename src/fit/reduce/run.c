@@ -2,6 +2,7 @@
 // of fixed size, in order, so they depend neither on the device nor on its threads.
 #include "fit/reduce/run.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -10,6 +11,7 @@
 enum {
     GPU_COLUMNS = 200, // poses whose rows the arrays of a work item can hold
     LANE_STRETCH = REDUCE_TASK * REDUCE_BLOCK,
+    DEFINES = 320,
 };
 
 // Most controls a vertex of this problem chooses from.
@@ -149,21 +151,45 @@ uint32_t cutis_reduce_items(const cutis_reduce_run *run, uint32_t blocks)
     return run->gpu ? blocks * REDUCE_BLOCK : blocks;
 }
 
-cutis_result cutis_reduce_launch(cutis_reduce_run *run, const cutis_compute_kernel *kernel,
-                                 uint32_t trials, uint32_t count, const void *buffers,
-                                 const void *arguments)
+// A kernel for the sizes of this run, which a GPU's text has as constants.
+static cutis_compute_kernel size_kernel(const cutis_reduce_run *run,
+                                        const cutis_compute_kernel *kernel, uint32_t trials,
+                                        char defines[DEFINES])
 {
     const uint32_t set = run->problem->influences, limit = candidate_limit(run->problem);
     const uint32_t candidates = limit < CUTIS_REDUCE_CANDIDATES ? limit : CUTIS_REDUCE_CANDIDATES;
     cutis_compute_kernel sized = *kernel;
-    char defines[320];
-    snprintf(defines, sizeof defines,
+    snprintf(defines, DEFINES,
              "#define KERNEL_DOUBLE\n#define REDUCE_SET %u\n"
              "#define REDUCE_CANDIDATES %u\n#define REDUCE_LIST %u\n#define REDUCE_COLUMNS %u\n"
              "#define REDUCE_TRIALS %u\n%s",
              set, candidates, set > candidates ? set : candidates, run->problem->column_count,
              trials, kernel->lanes ? "" : "#define TEAM_ALONE\n");
     sized.defines = defines;
+    return sized;
+}
+
+cutis_result cutis_reduce_compile(const cutis_reduce_run *run, const cutis_reduce_kernel *kernels,
+                                  uint32_t count)
+{
+    char defines[CUTIS_REDUCE_COMPILED][DEFINES];
+    cutis_compute_kernel sized[CUTIS_REDUCE_COMPILED];
+    const cutis_compute_kernel *list[CUTIS_REDUCE_COMPILED];
+    if (!run->gpu) return CUTIS_OK;
+    assert(count <= CUTIS_REDUCE_COMPILED);
+    for (uint32_t i = 0; i < count; i++) {
+        sized[i] = size_kernel(run, kernels[i].kernel, kernels[i].trials, defines[i]);
+        list[i] = &sized[i];
+    }
+    return cutis_compute_prepare(run->device, list, count);
+}
+
+cutis_result cutis_reduce_launch(cutis_reduce_run *run, const cutis_compute_kernel *kernel,
+                                 uint32_t trials, uint32_t count, const void *buffers,
+                                 const void *arguments)
+{
+    char defines[DEFINES];
+    const cutis_compute_kernel sized = size_kernel(run, kernel, trials, defines);
     return cutis_compute_run(run->device, &sized, count, buffers, arguments);
 }
 

@@ -88,6 +88,14 @@ cutis_result cutis_reduce_make(cutis_reduce_run *run, const cutis_reduce_array *
 
 /// Items of a kernel over this many blocks.
 uint32_t cutis_reduce_items(const cutis_reduce_run *run, uint32_t blocks);
+/// Compile kernels together before the first of them is launched; nothing on a CPU.
+#define CUTIS_REDUCE_COMPILED 20 ///< most at a time
+typedef struct cutis_reduce_kernel {
+    const cutis_compute_kernel *kernel;
+    uint32_t trials;
+} cutis_reduce_kernel;
+cutis_result cutis_reduce_compile(const cutis_reduce_run *run, const cutis_reduce_kernel *kernels,
+                                  uint32_t count);
 cutis_result cutis_reduce_launch(cutis_reduce_run *run, const cutis_compute_kernel *kernel,
                                  uint32_t trials, uint32_t count, const void *buffers,
                                  const void *arguments);

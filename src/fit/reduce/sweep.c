@@ -176,11 +176,52 @@ static cutis_result lay_out(cutis_reduce_run *run, const cutis_reduce_plan *plan
     return cutis_reduce_lay_out(run, &own);
 }
 
+// All kernels of a run together, before the first is launched: a GPU's compiler takes seconds for
+// some of them.
+static cutis_result compile_poisson(const cutis_reduce_run *run, const cutis_reduce_plan *plan)
+{
+    const bool laplace = plan->energy == CUTIS_REDUCE_LAPLACE;
+    const bool normals = plan->energy == CUTIS_REDUCE_NORMALS;
+    const bool prior = !laplace && run->problem->prior > 0, exchange = plan->reselect;
+    const struct {
+        const cutis_compute_kernel *kernel;
+        bool wanted, tries;
+    } all[] = {
+        { &cutis_compute_reduce_target, true, false },
+        { &cutis_compute_reduce_choose, true, false },
+        { &cutis_compute_reduce_load, true, false },
+        { &cutis_compute_reduce_weigh, true, false },
+        { &cutis_compute_reduce_keep, true, false },
+        { &cutis_compute_reduce_store, true, false },
+        { &cutis_compute_reduce_energy, true, false },
+        { &cutis_compute_reduce_sum, true, false },
+        { &cutis_compute_reduce_gradient, !laplace, exchange },
+        { &cutis_compute_reduce_laplace, laplace, false },
+        { &cutis_compute_reduce_residual, laplace, false },
+        { &cutis_compute_reduce_trace, prior, false },
+        { &cutis_compute_reduce_match, prior, false },
+        { &cutis_compute_reduce_stray, prior, false },
+        { &cutis_compute_reduce_normal, normals, false },
+        { &cutis_compute_reduce_tilt, normals, false },
+        { &cutis_compute_reduce_metric, normals, false },
+        { &cutis_compute_reduce_tilted, normals, exchange },
+    };
+    cutis_reduce_kernel list[CUTIS_REDUCE_COMPILED];
+    uint32_t count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].wanted) list[count++] = (cutis_reduce_kernel){ all[i].kernel, 0 };
+        if (all[i].wanted && all[i].tries)
+            list[count++] = (cutis_reduce_kernel){ all[i].kernel, TRIALS };
+    }
+    return cutis_reduce_compile(run, list, count);
+}
+
 static cutis_result run_poisson(cutis_reduce_run *run, const cutis_reduce_plan *plan,
                                 uint32_t limit)
 {
     cutis_reduce_state *state = run->state;
     const bool laplace = plan->energy == CUTIS_REDUCE_LAPLACE;
+    TRY(compile_poisson(run, plan));
     TRY(cutis_reduce_choose_sets(run));
     TRY(lay_out(run, plan));
     TRY(cutis_reduce_weigh(run, true));
