@@ -7,10 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/cholesky.h"
-
-// Bones tried in one sweep, best first.
-enum { TRIED = 6 };
 // What a weight on a joint that none of the neighbours has costs beyond others, as a part of the
 // prior: where two joints move alike in the frames, the one beyond is not meant.
 static const double FAR = 1e4;
@@ -236,202 +232,37 @@ void cutis_bake_level_products(cutis_bake_work *work, cutis_bake_level *level)
 
 // One point ---------------------------------------------------------------------------------------
 
-typedef struct solver {
-    const cutis_bake_work *work;
-    uint32_t limit, bones;
-    size_t n;
-    double affinity, prior; ///< the latter lambda^2 F
-    double square_sum, given_square;
-    const double *square;
-    double *product;  ///< per bone: c_b, with the prior's part
-    double *diagonal; ///< per bone: Q_bb
-    double *rows;     ///< of the support, one each
-    uint32_t candidate_count;
+// Where a point's numbers are on a CPU: c_b with the prior's part and Q_bb per bone, and a row of Q
+// for each bone of the support.
+#define BAKE_MOST (CUTIS_BAKE_SLOTS + 1)
+#define BAKE_STATE                                                                                 \
+    const cutis_bake_work *work;                                                                   \
+    uint32_t bones;                                                                                \
+    size_t n;                                                                                      \
+    double square_sum, given_square;                                                               \
+    const double *square;                                                                          \
+    double *product, *diagonal, *rows;                                                             \
     const uint32_t *candidates;
-    uint32_t count, bone[CUTIS_BAKE_SLOTS + 1];
-    double weight[CUTIS_BAKE_SLOTS + 1], energy;
-} solver;
+#define BAKE_ENTRY(s, i, b)     ((s)->rows[(size_t)(i) * (s)->n + (size_t)(b)])
+#define BAKE_DIAGONAL(s, b)     ((s)->diagonal[b])
+#define BAKE_CANDIDATE(s, k)    ((int)(s)->candidates[k])
+#define BAKE_JOIN(s, i, b)      fill_row(s, (uint32_t)(b), (s)->rows + (size_t)(i) * (s)->n)
+#define BAKE_MOVE(s, i, from)                                                                      \
+    memcpy((s)->rows + (size_t)(i) * (s)->n, (s)->rows + (size_t)(from) * (s)->n,                  \
+           (s)->bones * sizeof(double))
+
+struct bake_solver;
+static void fill_row(const struct bake_solver *s, uint32_t bone, double *row);
+#include "kernel/bake.h"
 
 // Q_bc of a bone and all others; Q_bb is in `diagonal`.
-static void fill_row(const solver *s, uint32_t bone, double *row)
+static void fill_row(const struct bake_solver *s, uint32_t bone, double *row)
 {
     s->work->wide->row(s->work->form + bone * (size_t)CUTIS_BAKE_SQUARE * s->n, s->square, s->n,
                        row);
     const double own = s->square_sum - s->product[bone];
     for (uint32_t c = 0; c < s->bones; c++) row[c] += own - s->product[c];
     row[bone] = s->diagonal[bone];
-}
-
-// Least w^T Q w on a support of up to SLOTS + 1 bones: those whose weights are not positive leave.
-// @param q n x n; @param keep numbers of the support that stay; @return how many
-static uint32_t simplex(uint32_t n, const double *q, uint32_t *keep, double *weight, double *energy)
-{
-    uint32_t count = n;
-    for (uint32_t i = 0; i < n; i++) keep[i] = i;
-    while (count > 1) {
-        double a[(CUTIS_BAKE_SLOTS + 1) * (CUTIS_BAKE_SLOTS + 1)], x[CUTIS_BAKE_SLOTS + 1];
-        double trace = 0, sum = 0;
-        for (uint32_t i = 0; i < count; i++) trace += q[keep[i] * n + keep[i]];
-        for (uint32_t i = 0; i < count; i++) {
-            for (uint32_t j = 0; j <= i; j++) a[i * count + j] = q[keep[i] * n + keep[j]];
-            a[i * count + i] += 1e-12 * trace; // two bones that move alike share
-            x[i] = 1;
-        }
-        uint32_t worst = count;
-        if (cutis_cholesky_factor(count, a)) {
-            cutis_cholesky_solve(count, a, x);
-            for (uint32_t i = 0; i < count; i++) sum += x[i];
-            double least = 1e-6 * sum;
-            for (uint32_t i = 0; i < count; i++)
-                if (x[i] < least) least = x[i], worst = i;
-        } else {
-            worst = count - 1;
-        }
-        if (worst == count) {
-            for (uint32_t i = 0; i < count; i++) weight[i] = x[i] / sum;
-            break;
-        }
-        count--;
-        for (uint32_t i = worst; i < count; i++) keep[i] = keep[i + 1];
-    }
-    if (count == 1) weight[0] = 1;
-    *energy = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        double g = 0;
-        for (uint32_t j = 0; j < count; j++) g += q[keep[i] * n + keep[j]] * weight[j];
-        *energy += weight[i] * g;
-    }
-    return count;
-}
-
-// Q of the support and perhaps one more bone.
-static uint32_t gather(const solver *s, int64_t more, double *q)
-{
-    const uint32_t n = s->count + (more >= 0);
-    for (uint32_t i = 0; i < s->count; i++) {
-        for (uint32_t j = 0; j < s->count; j++) q[i * n + j] = s->rows[i * s->n + s->bone[j]];
-        if (more >= 0) q[i * n + s->count] = q[s->count * n + i] = s->rows[i * s->n + (size_t)more];
-    }
-    if (more >= 0) q[n * n - 1] = s->diagonal[more];
-    return n;
-}
-
-typedef struct support {
-    uint32_t count, keep[CUTIS_BAKE_SLOTS + 1];
-    double weight[CUTIS_BAKE_SLOTS + 1], energy;
-} support;
-
-// The support and one more bone; where that is one too many, the best without one of them.
-static support try_bone(const solver *s, uint32_t bone)
-{
-    double q[(CUTIS_BAKE_SLOTS + 1) * (CUTIS_BAKE_SLOTS + 1)];
-    const uint32_t n = gather(s, bone, q);
-    support all = { 0 }, best = { .energy = DBL_MAX };
-    all.count = simplex(n, q, all.keep, all.weight, &all.energy);
-    if (all.count <= s->limit) return all;
-    for (uint32_t out = 0; out + 1 < n; out++) { // never the new one
-        double part[CUTIS_BAKE_SLOTS * CUTIS_BAKE_SLOTS];
-        support one = { 0 };
-        uint32_t at = 0;
-        for (uint32_t i = 0; i < n; i++)
-            for (uint32_t j = 0; j < n; j++)
-                if (i != out && j != out) part[at++] = q[i * n + j];
-        one.count = simplex(n - 1, part, one.keep, one.weight, &one.energy);
-        for (uint32_t i = 0; i < one.count; i++) one.keep[i] += one.keep[i] >= out;
-        if (one.energy < best.energy) best = one;
-    }
-    return best;
-}
-
-// Take a support over: its rows are there but for the last bone's.
-static void take(solver *s, const support *t, uint32_t bone)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < t->count; i++) {
-        const uint32_t from = t->keep[i];
-        if (from == s->count) {
-            fill_row(s, bone, s->rows + count * s->n);
-            s->bone[count] = bone;
-        } else {
-            if (from != count)
-                memcpy(s->rows + count * s->n, s->rows + from * s->n, s->bones * sizeof *s->rows);
-            s->bone[count] = s->bone[from];
-        }
-        s->weight[count++] = t->weight[i];
-    }
-    s->count = count, s->energy = t->energy;
-}
-
-// Candidates by what a step towards them alone gains. @return how many, best first
-static uint32_t rank(const solver *s, uint32_t *best)
-{
-    double gains[TRIED];
-    uint32_t found = 0;
-    for (uint32_t k = 0; k < s->candidate_count; k++) {
-        const uint32_t b = s->candidates[k];
-        double g = 0;
-        bool there = false;
-        for (uint32_t i = 0; i < s->count; i++) {
-            g += s->weight[i] * s->rows[i * s->n + b];
-            there |= s->bone[i] == b;
-        }
-        const double slope = s->energy - g, bend = s->diagonal[b] - 2 * g + s->energy;
-        if (there || !(slope > 1e-9 * s->energy) || !(bend > 0)) continue;
-        const double gain = slope * slope / bend;
-        uint32_t at = found < TRIED ? found++ : TRIED;
-        for (; at > 0 && gain > gains[at - 1]; at--)
-            if (at < TRIED) gains[at] = gains[at - 1], best[at] = best[at - 1];
-        if (at < TRIED) gains[at] = gain, best[at] = b;
-    }
-    return found;
-}
-
-static void solve_point(solver *s, uint32_t sweeps)
-{
-    support t;
-    if (s->count == 0) {
-        uint32_t best = s->candidates[0];
-        for (uint32_t k = 1; k < s->candidate_count; k++)
-            if (s->diagonal[s->candidates[k]] < s->diagonal[best]) best = s->candidates[k];
-        s->bone[s->count++] = best;
-    }
-    for (uint32_t i = 0; i < s->count; i++) fill_row(s, s->bone[i], s->rows + i * s->n);
-    double q[(CUTIS_BAKE_SLOTS + 1) * (CUTIS_BAKE_SLOTS + 1)];
-    gather(s, -1, q);
-    t.count = simplex(s->count, q, t.keep, t.weight, &t.energy);
-    take(s, &t, 0);
-    for (uint32_t sweep = 0; sweep < sweeps; sweep++) {
-        uint32_t best[TRIED];
-        const uint32_t found = rank(s, best);
-        bool better = false;
-        for (uint32_t k = 0; k < found && !better; k++) {
-            t = try_bone(s, best[k]);
-            better = t.energy < s->energy * (1 - 1e-7);
-            if (better) take(s, &t, best[k]);
-        }
-        if (!better) break;
-    }
-}
-
-// What the energy would rise by without a bone of the support.
-static void find_losses(const solver *s, double *loss)
-{
-    double q[(CUTIS_BAKE_SLOTS + 1) * (CUTIS_BAKE_SLOTS + 1)];
-    const uint32_t n = gather(s, -1, q);
-    for (uint32_t out = 0; out < n; out++) {
-        double part[CUTIS_BAKE_SLOTS * CUTIS_BAKE_SLOTS];
-        uint32_t at = 0;
-        support t;
-        t.energy = DBL_MAX;
-        for (uint32_t i = 0; i < n; i++)
-            for (uint32_t j = 0; j < n; j++)
-                if (i != out && j != out) part[at++] = q[i * n + j];
-        if (n > 1) simplex(n - 1, part, t.keep, t.weight, &t.energy);
-        for (uint32_t k = 0; n == 1 && k < s->candidate_count; k++)
-            if (s->candidates[k] != s->bone[0])
-                t.energy = fmin(t.energy, s->diagonal[s->candidates[k]]);
-        loss[out] = t.energy - s->energy;
-    }
 }
 
 // All points --------------------------------------------------------------------------------------
@@ -478,8 +309,9 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
     cutis_bake_level *level = job->level;
     const uint32_t v = at + i, joints = p->joint_count, first = joints / 2;
     const double *place = p->positions + 3 * (size_t)v;
-    solver s = { .work = work, .n = work->bone_capacity, .bones = joints + work->helper_count };
-    s.limit = cutis_bake_limit(p, v), s.square = level->square + CUTIS_BAKE_SQUARE * (size_t)v;
+    bake_solver s;
+    s.work = work, s.n = work->bone_capacity, s.bones = joints + work->helper_count;
+    s.limit = (int)cutis_bake_limit(p, v), s.candidate_count = 0, s.square = level->square + CUTIS_BAKE_SQUARE * (size_t)v;
     s.product = m->product, s.diagonal = m->diagonal, s.rows = m->rows, s.candidates = candidates;
     for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++) {
         candidates[s.candidate_count++] = level->joint[k];
@@ -497,12 +329,12 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
     // Q_bb first: affinity is of the residual, the prior comes after it.
     work->wide->row(work->diagonal, s.square, s.n, s.diagonal);
     const double prior = prior_of(p), sum = level->target_square[v];
-    for (uint32_t k = 0; k < s.candidate_count; k++) {
+    for (int k = 0; k < s.candidate_count; k++) {
         const uint32_t b = candidates[k];
         s.diagonal[b] = (1 + p->affinity) * (s.diagonal[b] - 2 * s.product[b] + sum) + prior;
     }
     for (uint32_t k = 0; k < level->slots[v]; k++) {
-        s.bone[k] = level->bone[(size_t)v * p->influences + k];
+        s.bone[k] = (int)level->bone[(size_t)v * p->influences + k];
         s.weight[k] = level->weight[(size_t)v * p->influences + k];
     }
     s.count = level->slots[v];
@@ -512,18 +344,18 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
          k++)
         s.diagonal[p->joint[k]] -= 2 * prior * p->weight[k];
     if (prior > 0)
-        for (uint32_t k = 0; k < s.candidate_count; k++)
+        for (int k = 0; k < s.candidate_count; k++)
             s.diagonal[candidates[k]] += s.given_square;
     add_far(level, v, prior, s.diagonal);
-    solve_point(&s, job->sweeps);
+    bake_point(&s, (int)job->sweeps);
     level->slots[v] = (uint8_t)s.count;
     level->energy[v] = s.energy;
-    for (uint32_t k = 0; k < s.count; k++) {
-        level->bone[(size_t)v * p->influences + k] = s.bone[k];
+    for (int k = 0; k < s.count; k++) {
+        level->bone[(size_t)v * p->influences + k] = (uint32_t)s.bone[k];
         level->weight[(size_t)v * p->influences + k] = s.weight[k];
         level->product[(size_t)v * p->influences + k] = s.product[s.bone[k]];
     }
-    if (level->loss) find_losses(&s, level->loss + (size_t)v * p->influences);
+    if (level->loss) bake_losses(&s, level->loss + (size_t)v * p->influences);
 }
 
 static void weights_task(void *data, uint32_t task)
