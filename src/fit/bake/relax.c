@@ -158,8 +158,8 @@ cutis_result cutis_bake_relax(cutis_bake_work *work, cutis_bake_snapshot *kept, 
             if (k > 0) beta = fmin(beta * BETA_GROWTH, BETA_MOST);
             stalled = gain < STALLED ? stalled + 1 : 0;
         }
-        result = work->failed
-                     ? cutis_alloc_result(p->context)
+        result = work->result != CUTIS_OK
+                     ? work->result
                      : cutis_progress(p->context, "baking", from + (to - from) * k / steps);
     }
     cutis_free_array(p->context, pivot, 3, work->capacity * sizeof *pivot);

@@ -1,7 +1,7 @@
 // Weights of points on the simplex with few influences, each point for itself (docs/spec/bake.md
 // 2). The form of all bones is shared; a point needs its rows of the bones it follows. Invariant: a
 // point's energy never rises, and what is written for it depends on it alone.
-#include "fit/bake/solver.h"
+#include "fit/bake/gpu.h"
 
 #include <float.h>
 #include <math.h>
@@ -142,6 +142,7 @@ typedef struct level_job {
     cutis_bake_work *work;
     cutis_bake_level *level;
     uint32_t sweeps;
+    bool turns; ///< of products
     uint32_t candidates;
     const uint8_t *region_joints;
     double *gains; ///< [candidate][point]
@@ -185,49 +186,85 @@ size_t cutis_bake_weights_scratch(uint32_t bone_capacity)
            (CUTIS_BAKE_SLOTS + 4) * n;
 }
 
+// Sums of targets, or of turns, and all joints, of which those of candidates are kept.
 static void products_task(void *data, uint32_t task)
 {
     const level_job *job = data;
-    cutis_bake_level *level = job->level;
+    const cutis_bake_level *level = job->level;
     const cutis_bake_problem *p = job->work->problem;
     const task_memory m = memory_of(job->work, task);
     const uint32_t end = (p->joint_count + 1) / 2;
+    const float *frames = job->turns ? p->turns : p->targets;
+    const double *places = job->turns ? p->normals : p->positions;
+    double *out = job->turns ? level->joint_turn : level->joint_target;
     for (uint32_t b = task; b < block_count(level); b += CUTIS_BAKE_TASKS) {
         const uint32_t at = b * CUTIS_BAKE_BLOCK, count = block_size(level, b);
         for (uint32_t first = 0; first < end; first += PANELS) {
             const uint32_t last = first + PANELS < end ? first + PANELS : end;
-            block_products(job->work, p->targets, at, count, first, last, m.right, m.sums);
-            if (p->turns)
-                block_products(job->work, p->turns, at, count, first, last, m.right, m.turned);
+            block_products(job->work, frames, at, count, first, last, m.right, m.sums);
             for (uint32_t i = 0; i < count; i++)
                 for (uint32_t c = level->joint_first[at + i]; c < level->joint_first[at + i + 1];
-                     c++)
-                    if (level->joint[c] / 2 >= first && level->joint[c] / 2 < last)
-                        level->joint_product[c] =
-                            bone_product(m.sums, level->joint[c], first, i, count,
-                                         p->positions + 3 * (size_t)(at + i)) +
-                            (p->turns ? p->worth * p->worth *
-                                            bone_turn(m.turned, level->joint[c], first, i, count,
-                                                      p->normals + 3 * (size_t)(at + i))
-                                      : 0);
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            const float *v = p->targets + (at + i) * 3 * p->stride;
-            double sum = 0;
-            for (size_t k = 0; k < 3 * p->stride; k++) sum += (double)v[k] * (double)v[k];
-            for (size_t k = 0; p->turns && k < 3 * p->stride; k++) {
-                const double t = (double)p->turns[(at + i) * 3 * p->stride + k];
-                sum += p->worth * p->worth * t * t;
-            }
-            level->target_square[at + i] = sum;
+                     c++) {
+                    const uint32_t joint = level->joint[c];
+                    const double *place = places + 3 * (size_t)(at + i);
+                    if (joint / 2 < first || joint / 2 >= last) continue;
+                    out[c] = job->turns ? bone_turn(m.sums, joint, first, i, count, place)
+                                        : bone_product(m.sums, joint, first, i, count, place);
+                }
         }
     }
 }
 
+static void squares_task(void *data, uint32_t task)
+{
+    const level_job *job = data;
+    cutis_bake_level *level = job->level;
+    const cutis_bake_problem *p = job->work->problem;
+    const size_t length = 3 * p->stride;
+    for (uint32_t b = task; b < block_count(level); b += CUTIS_BAKE_TASKS)
+        for (uint32_t i = b * CUTIS_BAKE_BLOCK, k = 0; k < block_size(level, b); i++, k++) {
+            const float *v = p->targets + i * length;
+            double sum = 0;
+            for (size_t e = 0; e < length; e++) sum += (double)v[e] * (double)v[e];
+            for (size_t e = 0; p->turns && e < length; e++) {
+                const double t = (double)p->turns[i * length + e];
+                sum += p->worth * p->worth * t * t;
+            }
+            level->target_square[i] = sum;
+        }
+}
+
+// Sums of targets (turns: of turns), unless they are there.
+static cutis_result find_products(cutis_bake_work *work, cutis_bake_level *level, bool turns)
+{
+    double **out = turns ? &level->joint_turn : &level->joint_target;
+    level_job job = { .work = work, .level = level, .turns = turns };
+    if (*out) return CUTIS_OK;
+    *out =
+        cutis_arena_zero(work->arena, level->joint_first[level->count] + (size_t)1, sizeof(double));
+    if (!*out) return cutis_alloc_result(work->problem->context);
+    if (work->gpu) return cutis_bake_gpu_products(work, turns, *out);
+    cutis_device_run(work->problem->device, products_task, &job, CUTIS_BAKE_TASKS);
+    return CUTIS_OK;
+}
+
 void cutis_bake_level_products(cutis_bake_work *work, cutis_bake_level *level)
 {
+    const cutis_bake_problem *p = work->problem;
+    const size_t count = level->joint_first[level->count];
     level_job job = { .work = work, .level = level };
-    cutis_device_run(work->problem->device, products_task, &job, CUTIS_BAKE_TASKS);
+    cutis_bake_try(work, cutis_bake_gpu_open(work));
+    cutis_bake_try(work, work->result ? work->result : find_products(work, level, false));
+    if (p->turns)
+        cutis_bake_try(work, work->result ? work->result : find_products(work, level, true));
+    if (work->result != CUTIS_OK) return;
+    for (size_t c = 0; c < count; c++)
+        level->joint_product[c] =
+            level->joint_target[c] + (p->turns ? p->worth * p->worth * level->joint_turn[c] : 0);
+    if (work->gpu)
+        cutis_bake_try(work, cutis_bake_gpu_lengths(work));
+    else
+        cutis_device_run(p->device, squares_task, &job, CUTIS_BAKE_TASKS);
 }
 
 // One point ---------------------------------------------------------------------------------------
@@ -243,10 +280,10 @@ void cutis_bake_level_products(cutis_bake_work *work, cutis_bake_level *level)
     const double *square;                                                                          \
     double *product, *diagonal, *rows;                                                             \
     const uint32_t *candidates;
-#define BAKE_ENTRY(s, i, b)     ((s)->rows[(size_t)(i) * (s)->n + (size_t)(b)])
-#define BAKE_DIAGONAL(s, b)     ((s)->diagonal[b])
-#define BAKE_CANDIDATE(s, k)    ((int)(s)->candidates[k])
-#define BAKE_JOIN(s, i, b)      fill_row(s, (uint32_t)(b), (s)->rows + (size_t)(i) * (s)->n)
+#define BAKE_ENTRY(s, i, b)  ((s)->rows[(size_t)(i) * (s)->n + (size_t)(b)])
+#define BAKE_DIAGONAL(s, b)  ((s)->diagonal[b])
+#define BAKE_CANDIDATE(s, k) ((int)(s)->candidates[k])
+#define BAKE_JOIN(s, i, b)   fill_row(s, (uint32_t)(b), (s)->rows + (size_t)(i) * (s)->n)
 #define BAKE_MOVE(s, i, from)                                                                      \
     memcpy((s)->rows + (size_t)(i) * (s)->n, (s)->rows + (size_t)(from) * (s)->n,                  \
            (s)->bones * sizeof(double))
@@ -311,7 +348,8 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
     const double *place = p->positions + 3 * (size_t)v;
     bake_solver s;
     s.work = work, s.n = work->bone_capacity, s.bones = joints + work->helper_count;
-    s.limit = (int)cutis_bake_limit(p, v), s.candidate_count = 0, s.square = level->square + CUTIS_BAKE_SQUARE * (size_t)v;
+    s.limit = (int)cutis_bake_limit(p, v), s.candidate_count = 0,
+    s.square = level->square + CUTIS_BAKE_SQUARE * (size_t)v;
     s.product = m->product, s.diagonal = m->diagonal, s.rows = m->rows, s.candidates = candidates;
     for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++) {
         candidates[s.candidate_count++] = level->joint[k];
@@ -344,8 +382,7 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
          k++)
         s.diagonal[p->joint[k]] -= 2 * prior * p->weight[k];
     if (prior > 0)
-        for (int k = 0; k < s.candidate_count; k++)
-            s.diagonal[candidates[k]] += s.given_square;
+        for (int k = 0; k < s.candidate_count; k++) s.diagonal[candidates[k]] += s.given_square;
     add_far(level, v, prior, s.diagonal);
     bake_point(&s, (int)job->sweeps);
     level->slots[v] = (uint8_t)s.count;
@@ -382,7 +419,11 @@ double cutis_bake_weights(cutis_bake_work *work, uint32_t sweeps)
 {
     cutis_bake_level *level = work->level;
     level_job job = { .work = work, .level = level, .sweeps = sweeps };
-    cutis_device_run(work->problem->device, weights_task, &job, CUTIS_BAKE_TASKS);
+    if (work->result != CUTIS_OK) return work->energy;
+    if (work->gpu)
+        cutis_bake_try(work, cutis_bake_gpu_weights(work, sweeps, prior_of(work->problem), FAR));
+    else
+        cutis_device_run(work->problem->device, weights_task, &job, CUTIS_BAKE_TASKS);
     double sum = 0;
     for (uint32_t i = 0; i < level->count; i++) sum += work->problem->mass[i] * level->energy[i];
     return sum;
