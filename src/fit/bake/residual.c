@@ -50,17 +50,31 @@ static double square_of(const cutis_bake_problem *p, double (*off)[CHUNK], const
     return square > 0 ? square : 0;
 }
 
-static double sum_squares(const cutis_bake_work *work, const weights *w, const double *at,
-                          double one, const float *target)
+static double sum_squares_in(const cutis_bake_work *work, const weights *w, const double *at,
+                             double one, const float *target, size_t first, size_t end)
 {
     const cutis_bake_problem *p = work->problem;
     double sum = 0, off[3][CHUNK];
-    for (size_t first = 0; first < p->frame_count; first += CHUNK) {
-        const size_t count = p->frame_count - first < CHUNK ? p->frame_count - first : CHUNK;
+    for (; first < end; first += CHUNK) {
+        const size_t count = end - first < CHUNK ? end - first : CHUNK;
         differences(work, w, at, one, target, first, count, off);
         for (size_t f = 0; f < count; f++) sum += square_of(p, off, target, first, f, one);
     }
     return sum;
+}
+
+static double sum_squares(const cutis_bake_work *work, const weights *w, const double *at,
+                          double one, const float *target)
+{
+    return sum_squares_in(work, w, at, one, target, 0, work->problem->frame_count);
+}
+
+double cutis_bake_squares_in(const cutis_bake_work *work, uint32_t point, uint32_t count,
+                             const uint32_t *bone, const double *weight, size_t first, size_t end)
+{
+    const cutis_bake_problem *p = work->problem;
+    return sum_squares_in(work, &(weights){ count, bone, weight }, p->positions + 3 * (size_t)point,
+                          1, p->targets + 3 * (size_t)point * p->stride, first, end);
 }
 
 static void residual_task(void *data, uint32_t task)

@@ -153,6 +153,9 @@ size_t cutis_bake_weights_scratch(uint32_t bone_capacity);
 double cutis_bake_weights(cutis_bake_work *work, uint32_t sweeps);
 /// How far every point is off, and its normals, by its weights and by those it came with.
 void cutis_bake_residuals(cutis_bake_work *work);
+/// Squared distances of a point by some weights, summed over frames [first, end).
+double cutis_bake_squares_in(const cutis_bake_work *work, uint32_t point, uint32_t count,
+                             const uint32_t *bone, const double *weight, size_t first, size_t end);
 /// Squared turns of normals away from where they should point, per frame: by the weights there are,
 /// and by those that points came with (NULL: not asked for).
 void cutis_bake_turns(cutis_bake_work *work, double *now, double *own);
