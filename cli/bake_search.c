@@ -179,6 +179,14 @@ static void put_back(bake_job *job, cutis_model *exact, const found *f)
     job->rms = f->rms, job->max = f->max, job->normal = f->normal, job->driven = f->driven;
 }
 
+// Whether a clip is worse than plain blending by fewer bits that is not by exact weights.
+static bool bits_spoil(const bake_job *job, const found *floats)
+{
+    for (uint32_t r = 0; r < job->clip_count; r++)
+        if (bake_is_worse(job, &job->rows[r]) && !bake_is_worse(job, &floats->rows[r])) return true;
+    return false;
+}
+
 // Eight bits where they cost next to nothing, else sixteen.
 static int choose_format(cli_app *app, bake_job *job, cutis_model *exact)
 {
@@ -196,7 +204,8 @@ static int choose_format(cli_app *app, bake_job *job, cutis_model *exact)
             TRY(round_weights(app, job, exact, f));
         job->format = (cutis_weight_format)f;
         job->format_ratios[f] = rms > 0 ? job->rms / rms : 1;
-        if (job->rms <= FORMAT_COST * rms + free && job->max <= bound) return EXIT_GOOD;
+        if (job->rms <= FORMAT_COST * rms + free && job->max <= bound && !bits_spoil(job, &floats))
+            return EXIT_GOOD;
     }
     if (job->max > bound)
         return app_fail_text(app, "%s: %g mm is not kept by weights of %s (%g mm)", job->path,

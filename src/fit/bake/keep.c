@@ -11,8 +11,11 @@
 // A point's own weights stay if others would bring it nearer by no more than this, of the diagonal:
 // nobody sees it, and in other motions its own are the safer ones.
 static const double WELL = 1e-5;
-// What RMS may rise by: a part of the diagonal that is rounding of positions.
-static const double ROUNDING = 2e-7;
+// What a clip's RMS may be above plain blending's, of the diagonal: positions are rounded to it.
+static const double ROUNDING = 3e-7;
+// What a point may lose in all clips for what the worse one gains, squared: where plain blending is
+// right to rounding in one, nothing would be left of what others gain.
+static const double PRICE_MOST = 100;
 // Points that are looked at first, and what all clips have there if the others need no look.
 enum { SAMPLE = 4096, TASK = 64 };
 static const double PLAINLY = 0.8;
@@ -95,7 +98,7 @@ static void find_errors(keeping *k, uint32_t step)
     cutis_device_run_items(k->job->device, errors_task, k, count, TASK);
 }
 
-// The clip that is worst beside plain blending beyond rounding; UINT32_MAX: none is.
+// The clip that is worst beside plain blending, beyond rounding; UINT32_MAX: none is.
 static uint32_t worst_clip(const keeping *k)
 {
     uint32_t worst = UINT32_MAX;
@@ -124,6 +127,7 @@ static bool give_back(keeping *k, uint32_t clip)
         double loss = 0;
         if (!(gain > 0) || job->own[i] || !may_keep(job, i)) continue;
         for (uint32_t c = 0; c < k->clip_count; c++) loss += k->own[c * n + i] - k->now[c * n + i];
+        if (loss > PRICE_MOST * gain) continue;
         k->order[count++] = (cutis_waiting){ loss / gain, i };
     }
     qsort(k->order, count, sizeof *k->order, cutis_heap_order);
