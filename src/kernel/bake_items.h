@@ -100,6 +100,21 @@ FN double bake_raw(const struct bake_solver *s, int b)
     return bake_dot(s->form + ((INDEX)b * s->bones + b) * BAKE_SQUARE, s->square);
 }
 
+// What of the prior concerns a point: its given weights. Returns their squares, times the prior.
+FN double bake_given(bake_solver *s, GLOBAL const int *joint, GLOBAL const double *weight,
+                     int first, int end, double prior)
+{
+    double sum = 0;
+    for (int k = first; k < end; k++) {
+        BAKE_AT(s, product, joint[k]) += prior * weight[k];
+        BAKE_AT(s, diagonal, joint[k]) -= 2 * prior * weight[k];
+        sum += weight[k] * weight[k];
+    }
+    for (int k = 0; k < s->candidate_count; k++)
+        BAKE_AT(s, diagonal, BAKE_CANDIDATE(s, k)) += prior * sum;
+    return prior * sum;
+}
+
 ITEM_KERNEL(bake_weigh, BAKE_WEIGH_BUFFERS)
 {
     ITEM_BEGIN
@@ -136,17 +151,9 @@ ITEM_KERNEL(bake_weigh, BAKE_WEIGH_BUFFERS)
         BAKE_AT(&s, product, b) = c;
         BAKE_AT(&s, diagonal, b) = q;
     }
-    if (prior > 0) {
-        double sum = 0;
-        for (int k = given_first[item]; k < given_first[item + 1]; k++) {
-            BAKE_AT(&s, product, given_joint[k]) += prior * given_weight[k];
-            BAKE_AT(&s, diagonal, given_joint[k]) -= 2 * prior * given_weight[k];
-            sum += given_weight[k] * given_weight[k];
-        }
-        own = prior * sum;
-        for (int k = 0; k < s.candidate_count; k++)
-            BAKE_AT(&s, diagonal, BAKE_CANDIDATE(&s, k)) += own;
-    }
+    if (prior > 0)
+        own = bake_given(&s, given_joint, given_weight, given_first[item], given_first[item + 1],
+                         prior);
     s.square_sum = length + own;
     for (int k = joint_near[item]; k < joint_first[item + 1]; k++)
         BAKE_AT(&s, diagonal, joint[k]) += given.beyond * prior;
