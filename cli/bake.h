@@ -101,6 +101,8 @@ void bake_emit_left(json_out *json, const bake_job *job);
 uint32_t bake_clip_frames(const bake_job *job);
 /// What nobody sees: a hundred-thousandth or two of where vertices are.
 double bake_unseen(const bake_job *job);
+/// Whether a clip came out worse than by plain blending, beyond rounding.
+bool bake_is_worse(const bake_job *job, const bake_clip *clip);
 /// All clips as one row.
 bake_clip bake_all(const bake_job *job);
 /// Random poses to judge by and, with --drivers, to learn from, behind the frames of clips.

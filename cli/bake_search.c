@@ -4,6 +4,7 @@
 #include "bake.h"
 
 #include <math.h>
+#include <string.h>
 
 // Helpers that --max-error tries at most.
 enum { HELPERS_MOST = 256 };
@@ -135,13 +136,55 @@ static int round_weights(cli_app *app, bake_job *job, cutis_model *exact, int fo
 {
     static const uint32_t TOTALS[] = { 0, 65535, 255 };
     if (job->baked != exact) cutis_model_destroy(job->baked);
-    job->baked = exact;
-    if (format != CUTIS_WEIGHTS_FLOAT) {
-        job->baked = NULL;
-        TRY(app_result(app, job->path, cutis_weights_round(exact, TOTALS[format], &job->baked)));
-    }
+    job->baked = NULL;
+    TRY(app_result(app, job->path, cutis_weights_round(exact, TOTALS[format], &job->baked)));
     TRY(bake_judge(app, job));
     return bake_judge_driven(app, job);
+}
+
+// What was found of the exact weights, to come back to.
+typedef struct found {
+    memory_list memory;
+    bake_clip *rows;
+    double *series, *squares, rms, max, normal;
+    bake_driven driven;
+} found;
+
+static void found_end(found *f)
+{
+    memory_release(&f->memory);
+}
+
+static int keep_found(cli_app *app, const bake_job *job, found *f)
+{
+    const size_t vertices = cutis_model_vertex_count(job->baked);
+    f->rows = memory_take(&f->memory, job->clip_count, sizeof *f->rows);
+    f->series = memory_take(&f->memory, job->frames.count, sizeof *f->series);
+    f->squares = memory_take(&f->memory, vertices, sizeof *f->squares);
+    if (f->memory.failed) return bake_no_memory(app, job);
+    memcpy(f->rows, job->rows, job->clip_count * sizeof *f->rows);
+    memcpy(f->series, job->series[0], job->frames.count * sizeof *f->series);
+    memcpy(f->squares, job->squares[0], vertices * sizeof *f->squares);
+    f->rms = job->rms, f->max = job->max, f->normal = job->normal, f->driven = job->driven;
+    return EXIT_GOOD;
+}
+
+static void put_back(bake_job *job, cutis_model *exact, const found *f)
+{
+    if (job->baked != exact) cutis_model_destroy(job->baked);
+    job->baked = exact;
+    memcpy(job->rows, f->rows, job->clip_count * sizeof *f->rows);
+    memcpy(job->series[0], f->series, job->frames.count * sizeof *f->series);
+    memcpy(job->squares[0], f->squares, cutis_model_vertex_count(exact) * sizeof *f->squares);
+    job->rms = f->rms, job->max = f->max, job->normal = f->normal, job->driven = f->driven;
+}
+
+// Whether a clip is worse than plain blending by fewer bits that is not by exact weights.
+static bool bits_spoil(const bake_job *job, const found *floats)
+{
+    for (uint32_t r = 0; r < job->clip_count; r++)
+        if (bake_is_worse(job, &job->rows[r]) && !bake_is_worse(job, &floats->rows[r])) return true;
+    return false;
 }
 
 // Eight bits where they cost next to nothing, else sixteen.
@@ -151,12 +194,18 @@ static int choose_format(cli_app *app, bake_job *job, cutis_model *exact)
     const double rms = job->rms, free = 0.1 * bake_unseen(job),
                  bound = job->max_error > 0 ? job->max_error : INFINITY;
     const int asked = option_choice(app, OPTION_WEIGHTS);
+    ENDS_BY(found_end) found floats = { 0 };
+    TRY(keep_found(app, job, &floats));
     for (int f = CUTIS_WEIGHTS_U8; f >= CUTIS_WEIGHTS_FLOAT; f--) {
         if (option_given(app, OPTION_WEIGHTS) ? f != asked : !(allowed >> f & 1)) continue;
-        TRY(round_weights(app, job, exact, f));
+        if (f == CUTIS_WEIGHTS_FLOAT)
+            put_back(job, exact, &floats);
+        else
+            TRY(round_weights(app, job, exact, f));
         job->format = (cutis_weight_format)f;
         job->format_ratios[f] = rms > 0 ? job->rms / rms : 1;
-        if (job->rms <= FORMAT_COST * rms + free && job->max <= bound) return EXIT_GOOD;
+        if (job->rms <= FORMAT_COST * rms + free && job->max <= bound && !bits_spoil(job, &floats))
+            return EXIT_GOOD;
     }
     if (job->max > bound)
         return app_fail_text(app, "%s: %g mm is not kept by weights of %s (%g mm)", job->path,

@@ -173,9 +173,20 @@ double bake_unseen(const bake_job *job)
     return 2e-5 * most;
 }
 
+// What rounding does to positions.
+static double rounding(const bake_job *job)
+{
+    return 0.05 * bake_unseen(job);
+}
+
+bool bake_is_worse(const bake_job *job, const bake_clip *c)
+{
+    return c->rms > c->plain_rms * WORSE && c->rms > c->plain_rms + rounding(job);
+}
+
 static void warn(cli_app *app, const bake_job *job)
 {
-    const double least = 0.05 * bake_unseen(job); // what rounding does to positions
+    const double least = rounding(job);
     const uint32_t clips = cutis_model_get(job->baked)->clip_count;
     if (job->sequence && clips > 1 && job->report->helper_count)
         app_note(app,
@@ -184,7 +195,7 @@ static void warn(cli_app *app, const bake_job *job)
                  job->path, clips);
     for (uint32_t i = 0; i < job->clip_count; i++) {
         const bake_clip *c = &job->rows[i];
-        if (c->rms > c->plain_rms * WORSE && c->rms > c->plain_rms + least)
+        if (bake_is_worse(job, c))
             app_note(app, "%s: %s is worse than plain linear blending: %.4g mm, not %.4g",
                      job->path, row_name(c), 1e3 * c->rms, 1e3 * c->plain_rms);
         if (!job->plain && c->normal > c->plain_normal * WORSE &&

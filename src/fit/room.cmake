@@ -1,5 +1,6 @@
-# Smooth weights with linear precision, weights on a form: small solves that -O2 leaves rolled up.
+# Smooth weights with linear precision, weights on a form, weights of baking: small solves that -O2 leaves rolled up.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/fit/reduce/precision.c ${PROJECT_SOURCE_DIR}/src/fit/reduce/moments_solve.c
+  ${PROJECT_SOURCE_DIR}/src/fit/bake/weights.c
   PROPERTIES COMPILE_OPTIONS ${fast_level})
 # Baking's products and solves: once for each width of vectors (bake/wide.h), all with the same bits.
 set(bake_widths "plain")

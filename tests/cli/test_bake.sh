@@ -80,6 +80,15 @@ bakes "a method" "$CUTIS" bake "$T/arm.glb" --method sbs --helpers 2 --fps 6 --t
 "$CUTIS" bake "$T/arm.glb" --method sbs --helpers 2 --fps 6 --threads 3 -q -o "$T/t3.glb"
 "$CUTIS" bake "$T/arm.glb" --method sbs --helpers 2 --fps 6 --isa scalar -q -o "$T/scalar.glb"
 cmp -s "$T/t1.glb" "$T/t3.glb" && cmp -s "$T/t1.glb" "$T/scalar.glb" && ok "threads and widths of vectors write the same bytes" || not_ok "threads and widths of vectors write the same bytes" "they differ"
+if "$CUTIS" devices 2>/dev/null | grep -q "^opencl:"; then
+    "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 2 --fps 8 -q -o "$T/cpu.glb" 2>/dev/null
+    "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 2 --fps 8 --device opencl -q -o "$T/gpu.glb" 2>/dev/null
+    cmp -s "$T/cpu.glb" "$T/gpu.glb" && ok "OpenCL writes the same bytes" || not_ok "OpenCL writes the same bytes" "they differ"
+else skip "OpenCL writes the same bytes" "no OpenCL device"; fi
+"$CUTIS" synth biped --vertices 3000 -q -o "$T/biped.glb"
+"$CUTIS" bake "$T/biped.glb" --method cor --helpers 1 --fps 5 --json -o "$T/one.glb" >"$T/stdout" 2>"$T/stderr"
+holds "a clip that would be worse than plain blending gets weights back" "$T/stdout" "all(c['rms'] <= c['plain_rms'] for c in d['clips'])"
+holds "and the others stay better" "$T/stdout" "0.5 < d['ratio'] < 0.85"
 passes "a morphing file is a sequence" "$CUTIS" deform "$T/arm.glb" --clip bend --method dqs --fps 5 -o "$T/morphed.glb"
 passes "and becomes a rig" "$CUTIS" bake "$T/morphed.glb" --bones 4 --fps 5 --json -o "$T/rigged.glb"
 holds "without morph targets" "$T/stdout" "d['helpers'] == 4 and d['ratio'] < 0.2"

@@ -165,6 +165,7 @@ static cutis_result run(cutis_bake_job *job, cutis_model **out, cutis_bake_repor
     job->learned.helpers = job->solution.helpers;
     TRY(cutis_bake_parents(job));
     if (job->drive) TRY(cutis_bake_drive(job));
+    TRY(cutis_bake_keep_own(job));
     TRY(cutis_bake_others(job));
     TRY(cutis_bake_morph(job));
     uint32_t *nodes = cutis_arena_zero(cutis_owner_arena(report),

@@ -13,9 +13,6 @@
 
 // Keys that differ by less from the first are one key: a unit in the last place of a metre.
 static const float SAME_KEY = 1e-7f;
-// A point's own weights stay if others would bring it nearer by no more than this, of the diagonal:
-// nobody sees it, and in other motions its own are the safer ones.
-static const double WELL = 1e-5;
 
 typedef struct builder {
     cutis_bake_job *job;
@@ -149,16 +146,6 @@ static bool build_nodes(builder *b)
 }
 
 // Skins -------------------------------------------------------------------------------------------
-
-bool cutis_bake_is_kept(const cutis_bake_job *job, uint32_t point)
-{
-    const double near = WELL * job->diagonal, good = near * near * job->learned.count;
-    return !job->bare &&
-           (job->problem.keep_weights ||
-            job->solution.plain[point] + job->solution.plain_turn[point] <=
-                job->solution.residual[point] + job->solution.turn[point] + good) &&
-           job->first[point + 1] - job->first[point] <= job->problem.influences;
-}
 
 static bool place_helpers(builder *b)
 {

@@ -104,6 +104,8 @@ static void targets_task(void *data, uint32_t index)
             for (uint32_t f = p->from; f < p->to; f++)
                 to[f] =
                     (float)((double)from[(p->part->frame[f] - p->first) * plane] - job->centre[c]);
+            // Zeros beyond the last; memory is touched first by the thread that fills it.
+            for (size_t f = p->part->count; f < p->part->stride; f++) to[f] = 0;
         }
 }
 
@@ -127,7 +129,7 @@ static cutis_result fill_targets(cutis_bake_job *job, cutis_arena *arena, cutis_
     size_t floats = 0;
     if (!cutis_size_multiply(job->point_count, 3 * part->stride, &floats))
         return cutis_fail(job->context, CUTIS_LIMIT_EXCEEDED, "bake: too many frames");
-    part->targets = cutis_arena_zero(arena, floats + 1, sizeof *part->targets);
+    part->targets = cutis_arena_alloc(arena, floats + 1, sizeof *part->targets);
     if (!vertex || !part->targets) return cutis_alloc_result(job->context);
     for (uint32_t v = job->vertex_count; v-- > 0;)
         if (job->vertex_point[v] != UINT32_MAX) vertex[job->vertex_point[v]] = v;

@@ -59,6 +59,7 @@ typedef struct cutis_bake_job {
     double *pivot;         ///< 3 per helper, common space
     uint32_t *order;       ///< per helper: place among the new nodes, parents first
     uint64_t kept_count;
+    uint8_t *own; ///< per point: it has its own weights back for a clip's sake; NULL: none has
 
     uint32_t morph_count;
     double *morphs;        ///< [morph][point][3], common space
@@ -102,6 +103,8 @@ cutis_result cutis_bake_drive_judge(cutis_bake_job *job, cutis_bake_report *repo
 cutis_result cutis_bake_others(cutis_bake_job *job);
 /// Morph targets and their weights for what is left, as many as options ask for.
 cutis_result cutis_bake_morph(cutis_bake_job *job);
+/// Give points their weights back where a learned clip would be worse than plain blending.
+cutis_result cutis_bake_keep_own(cutis_bake_job *job);
 /// Does a point keep the weights it came with?
 bool cutis_bake_is_kept(const cutis_bake_job *job, uint32_t point);
 /// Do the morph targets of a mesh go, because they are a pose space's alone?

@@ -299,10 +299,13 @@ static void thin_task(void *data, uint32_t index)
     uint32_t i = index * TASK;
     for (uint32_t end = i + TASK; i < end && i < to->point_count; i++)
         for (size_t c = 0; c < 3; c++)
-            for (uint32_t f = 0; f < to->frame_count; f++) {
-                const size_t from = (3 * (size_t)job->point[i] + c) * p->stride + job->frame[f];
-                job->targets[(3 * (size_t)i + c) * to->stride + f] = p->targets[from];
-                if (p->turns) job->turns[(3 * (size_t)i + c) * to->stride + f] = p->turns[from];
+            for (uint32_t f = 0; f < to->stride; f++) {
+                const bool there = f < to->frame_count; // zeros beyond the last
+                const size_t at = (3 * (size_t)i + c) * to->stride + f;
+                const size_t from =
+                    (3 * (size_t)job->point[i] + c) * p->stride + (there ? job->frame[f] : 0);
+                job->targets[at] = there ? p->targets[from] : 0;
+                if (p->turns) job->turns[at] = there ? p->turns[from] : 0;
             }
 }
 
@@ -327,8 +330,8 @@ bool cutis_bake_thin(const cutis_bake_problem *p, cutis_arena *arena, uint32_t p
     uint32_t *may_near = cutis_arena_zero(arena, n + 1, sizeof *may_near);
     uint32_t *may = cutis_arena_alloc(arena, mays + 1, sizeof *may);
     double *joints = cutis_arena_zero(arena, p->joint_count * 12 * out->stride + 1, sizeof *joints);
-    float *targets = cutis_arena_zero(arena, n * 3 * out->stride, sizeof *targets);
-    float *turns = cutis_arena_zero(arena, p->turns ? n * 3 * out->stride : 1, sizeof *turns);
+    float *targets = cutis_arena_alloc(arena, n * 3 * out->stride, sizeof *targets);
+    float *turns = cutis_arena_alloc(arena, p->turns ? n * 3 * out->stride : 1, sizeof *turns);
     double *normals = cutis_arena_zero(arena, p->normals ? n : 1, 3 * sizeof *normals);
     *frame = cutis_arena_alloc(arena, out->frame_count, sizeof **frame);
     if (!point || !positions || !mass || !space || !first || !joint || !weight || !joints ||

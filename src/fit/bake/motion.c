@@ -1,7 +1,7 @@
 // Transforms of helpers for given weights: moments of the points (once), goals of every frame, and
 // a solve per frame whose cost does not depend on the points (docs/spec/bake.md 3). Invariant: sums
 // run over points in ascending order, whichever thread does them.
-#include "fit/bake/solver.h"
+#include "fit/bake/gpu.h"
 
 #include <string.h>
 
@@ -118,8 +118,10 @@ static uint32_t take_scratch(cutis_bake_work *work, size_t blocks)
     if (tasks * size <= work->solve_room) return (uint32_t)tasks;
     work->solve_room = tasks * size + tasks * size / 4; // one after the other would add up
     work->solve_scratch = cutis_arena_alloc(work->arena, work->solve_room, sizeof(double));
-    work->failed |= !work->solve_scratch;
-    if (!work->solve_scratch) work->solve_room = 0;
+    if (!work->solve_scratch) {
+        cutis_bake_try(work, cutis_alloc_result(work->problem->context));
+        work->solve_room = 0;
+    }
     return work->solve_scratch ? (uint32_t)tasks : 0;
 }
 
@@ -141,9 +143,12 @@ double cutis_bake_motion_solve(cutis_bake_work *work, uint32_t steps)
 {
     const cutis_bake_problem *p = work->problem;
     const uint32_t chunks = (uint32_t)((p->stride + FRAMES - 1) / FRAMES);
-    if (work->helper_count == 0) return 0;
+    if (work->helper_count == 0 || work->result != CUTIS_OK) return 0;
     cutis_device_run(p->device, moments_task, work, work->helper_count);
-    cutis_device_run(p->device, goals_task, work, work->helper_count * chunks);
+    if (work->gpu)
+        cutis_bake_try(work, cutis_bake_gpu_goals(work));
+    else
+        cutis_device_run(p->device, goals_task, work, work->helper_count * chunks);
     const uint32_t tasks = take_scratch(work, fill_in(work));
     if (tasks == 0) return 0;
     solve_job job = { .tasks = tasks,

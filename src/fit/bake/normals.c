@@ -53,25 +53,23 @@ static bool joints_turn(const cutis_bake_job *job)
     return true;
 }
 
-cutis_result cutis_bake_gather_normals(cutis_bake_job *job)
+enum { FRAMES = 16 }; ///< of a task: a line of memory
+
+// What normals of some frames should be: means over the vertices of a point, in ascending order.
+static void turns_task(void *data, uint32_t task)
 {
-    cutis_bake_part *part = &job->learned;
-    if (!job->frames->normals || job->bare || !joints_turn(job)) return CUTIS_OK;
-    job->normals = cutis_arena_zero(job->arena, job->point_count, 3 * sizeof *job->normals);
-    part->turns = cutis_arena_zero(job->arena, (size_t)job->point_count * 3 * part->stride,
-                                   sizeof *part->turns);
-    if (!job->normals || !part->turns) return cutis_alloc_result(job->context);
-    const size_t floats = 3 * (size_t)job->frames->count * job->vertex_count;
-    if (cutis_first_not_finite(job->frames->normals, floats) < floats)
-        return INVALID(job->context, "bake: a normal is not finite");
-    for (uint32_t i = 0; i < job->instance_count; i++)
-        if (job->baked[i]) add_rest(job, i);
+    const cutis_bake_job *job = data;
+    const cutis_bake_part *part = &job->learned;
+    const size_t first = (size_t)task * FRAMES;
+    const size_t end = first + FRAMES < part->stride ? first + FRAMES : part->stride;
+    for (size_t row = 0; row < 3 * (size_t)job->point_count; row++)
+        for (size_t f = first; f < end; f++) part->turns[row * part->stride + f] = 0;
     for (uint32_t v = 0; v < job->vertex_count; v++) {
         const uint32_t point = job->vertex_point[v];
         if (point == UINT32_MAX) continue;
         const double *n = job->normals + 3 * (size_t)point;
         if (n[0] == 0 && n[1] == 0 && n[2] == 0) continue;
-        for (uint32_t f = 0; f < part->count; f++) {
+        for (size_t f = first; f < end && f < part->count; f++) {
             const float *from =
                 job->frames->normals + 3 * ((size_t)part->frame[f] * job->vertex_count + v);
             for (size_t c = 0; c < 3; c++)
@@ -79,5 +77,21 @@ cutis_result cutis_bake_gather_normals(cutis_bake_job *job)
                     (float)((double)from[c] / job->mass[point]);
         }
     }
+}
+
+cutis_result cutis_bake_gather_normals(cutis_bake_job *job)
+{
+    cutis_bake_part *part = &job->learned;
+    if (!job->frames->normals || job->bare || !joints_turn(job)) return CUTIS_OK;
+    job->normals = cutis_arena_zero(job->arena, job->point_count, 3 * sizeof *job->normals);
+    part->turns = cutis_arena_alloc(job->arena, (size_t)job->point_count * 3 * part->stride,
+                                    sizeof *part->turns);
+    if (!job->normals || !part->turns) return cutis_alloc_result(job->context);
+    const size_t floats = 3 * (size_t)job->frames->count * job->vertex_count;
+    if (cutis_first_not_finite(job->frames->normals, floats) < floats)
+        return INVALID(job->context, "bake: a normal is not finite");
+    for (uint32_t i = 0; i < job->instance_count; i++)
+        if (job->baked[i]) add_rest(job, i);
+    cutis_device_run_items(job->device, turns_task, job, (uint32_t)part->stride, FRAMES);
     return CUTIS_OK;
 }

@@ -74,19 +74,20 @@ void cutis_bake_round(cutis_bake_work *work, uint32_t sweeps)
 void cutis_bake_middles(const cutis_bake_problem *p, uint32_t helpers, const uint8_t *count,
                         const uint32_t *bone, const double *weight, double *pivot)
 {
-    for (uint32_t h = 0; h < helpers; h++) {
-        double sum = 0, *to = pivot + 3 * (size_t)h;
-        to[0] = to[1] = to[2] = 0;
-        for (uint32_t i = 0; i < p->point_count; i++)
-            for (uint32_t k = 0; k < count[i]; k++) {
-                if (bone[(size_t)i * p->influences + k] != p->joint_count + h) continue;
-                const double w = weight[(size_t)i * p->influences + k];
-                const double *x = p->positions + 3 * (size_t)i, by = p->mass[i] * w * w;
-                sum += by;
-                for (int c = 0; c < 3; c++) to[c] += by * x[c];
-            }
-        for (int c = 0; c < 3 && sum > 0; c++) to[c] /= sum;
-    }
+    double sum[CUTIS_BAKE_BONES] = { 0 };
+    memset(pivot, 0, 3 * (size_t)helpers * sizeof *pivot);
+    for (uint32_t i = 0; i < p->point_count; i++)
+        for (uint32_t k = 0; k < count[i]; k++) {
+            const size_t slot = (size_t)i * p->influences + k;
+            if (bone[slot] < p->joint_count) continue;
+            const uint32_t h = bone[slot] - p->joint_count;
+            const double w = weight[slot], by = p->mass[i] * w * w;
+            sum[h] += by;
+            for (size_t c = 0; c < 3; c++)
+                pivot[3 * (size_t)h + c] += by * p->positions[3 * (size_t)i + c];
+        }
+    for (uint32_t h = 0; h < helpers; h++)
+        for (size_t c = 0; c < 3 && sum[h] > 0; c++) pivot[3 * (size_t)h + c] /= sum[h];
 }
 
 typedef struct relax_job {
@@ -158,8 +159,8 @@ cutis_result cutis_bake_relax(cutis_bake_work *work, cutis_bake_snapshot *kept, 
             if (k > 0) beta = fmin(beta * BETA_GROWTH, BETA_MOST);
             stalled = gain < STALLED ? stalled + 1 : 0;
         }
-        result = work->failed
-                     ? cutis_alloc_result(p->context)
+        result = work->result != CUTIS_OK
+                     ? work->result
                      : cutis_progress(p->context, "baking", from + (to - from) * k / steps);
     }
     cutis_free_array(p->context, pivot, 3, work->capacity * sizeof *pivot);

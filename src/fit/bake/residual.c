@@ -1,6 +1,8 @@
 // How far points and their normals are off, summed over the frames themselves, not from moments,
 // whose differences lose digits. Invariant: sums run over frames in ascending order.
-#include "fit/bake/solver.h"
+#include "fit/bake/gpu.h"
+
+#include "base/error.h"
 
 enum { TASK = 32, CHUNK = 64 };
 
@@ -48,17 +50,31 @@ static double square_of(const cutis_bake_problem *p, double (*off)[CHUNK], const
     return square > 0 ? square : 0;
 }
 
-static double sum_squares(const cutis_bake_work *work, const weights *w, const double *at,
-                          double one, const float *target)
+static double sum_squares_in(const cutis_bake_work *work, const weights *w, const double *at,
+                             double one, const float *target, size_t first, size_t end)
 {
     const cutis_bake_problem *p = work->problem;
     double sum = 0, off[3][CHUNK];
-    for (size_t first = 0; first < p->frame_count; first += CHUNK) {
-        const size_t count = p->frame_count - first < CHUNK ? p->frame_count - first : CHUNK;
+    for (; first < end; first += CHUNK) {
+        const size_t count = end - first < CHUNK ? end - first : CHUNK;
         differences(work, w, at, one, target, first, count, off);
         for (size_t f = 0; f < count; f++) sum += square_of(p, off, target, first, f, one);
     }
     return sum;
+}
+
+static double sum_squares(const cutis_bake_work *work, const weights *w, const double *at,
+                          double one, const float *target)
+{
+    return sum_squares_in(work, w, at, one, target, 0, work->problem->frame_count);
+}
+
+double cutis_bake_squares_in(const cutis_bake_work *work, uint32_t point, uint32_t count,
+                             const uint32_t *bone, const double *weight, size_t first, size_t end)
+{
+    const cutis_bake_problem *p = work->problem;
+    return sum_squares_in(work, &(weights){ count, bone, weight }, p->positions + 3 * (size_t)point,
+                          1, p->targets + 3 * (size_t)point * p->stride, first, end);
 }
 
 static void residual_task(void *data, uint32_t task)
@@ -66,7 +82,6 @@ static void residual_task(void *data, uint32_t task)
     cutis_bake_work *work = data;
     const cutis_bake_problem *p = work->problem;
     cutis_bake_level *level = work->level;
-    const double worth = p->worth * p->worth;
     for (uint32_t i = task * TASK; i < (task + 1) * TASK && i < level->count; i++) {
         const size_t slots = (size_t)i * p->influences, from = p->first ? p->first[i] : 0;
         const weights now = { level->slots[i], level->bone + slots, level->weight + slots };
@@ -75,11 +90,13 @@ static void residual_task(void *data, uint32_t task)
         const float *target = p->targets + 3 * (size_t)i * p->stride;
         const double *at = p->positions + 3 * (size_t)i;
         level->residual[i] = sum_squares(work, &now, at, 1, target);
-        if (own.count) level->plain[i] = sum_squares(work, &own, at, 1, target);
+        if (own.count && !level->plain_known)
+            level->plain[i] = sum_squares(work, &own, at, 1, target);
         if (!p->turns) continue;
         at = p->normals + 3 * (size_t)i, target = p->turns + 3 * (size_t)i * p->stride;
-        level->turn[i] = worth * sum_squares(work, &now, at, 0, target);
-        if (own.count) level->plain_turn[i] = worth * sum_squares(work, &own, at, 0, target);
+        level->turn[i] = sum_squares(work, &now, at, 0, target);
+        if (own.count && !level->own_known)
+            level->own_turn[i] = sum_squares(work, &own, at, 0, target);
     }
 }
 
@@ -98,7 +115,7 @@ static void turn_task(void *data, uint32_t task)
                                   { p->first[i + 1] - (uint32_t)from, p->joint + from,
                                     p->weight + from } };
         const float *target = p->turns + 3 * (size_t)i * p->stride;
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < (job->turns[1] ? 2 : 1); k++) {
             double off[3][CHUNK];
             differences(work, &both[k], p->normals + 3 * (size_t)i, 0, target, first, count, off);
             for (size_t f = 0; f < count; f++)
@@ -111,12 +128,46 @@ void cutis_bake_turns(cutis_bake_work *work, double *now, double *own)
 {
     turn_job job = { work, { now, own } };
     const uint32_t frames = work->problem->frame_count;
-    for (uint32_t f = 0; f < frames; f++) now[f] = own[f] = 0;
+    for (uint32_t f = 0; f < frames; f++) now[f] = 0;
+    for (uint32_t f = 0; own && f < frames; f++) own[f] = 0;
+    if (work->gpu) {
+        const cutis_bake_errors here = { .normals = true, .per_frame = now };
+        const cutis_bake_errors before = { .own = true, .normals = true, .per_frame = own };
+        cutis_bake_try(work, cutis_bake_gpu_errors(work, &here));
+        if (own) cutis_bake_try(work, cutis_bake_gpu_errors(work, &before));
+        return;
+    }
     cutis_device_run(work->problem->device, turn_task, &job, (frames + CHUNK - 1) / CHUNK);
+}
+
+static cutis_result residuals_on_gpu(const cutis_bake_work *work)
+{
+    const cutis_bake_problem *p = work->problem;
+    const cutis_bake_level *level = work->level;
+    TRY(cutis_bake_gpu_errors(work, &(cutis_bake_errors){ .per_point = level->residual }));
+    if (p->first && !level->plain_known)
+        TRY(cutis_bake_gpu_errors(work,
+                                  &(cutis_bake_errors){ .own = true, .per_point = level->plain }));
+    if (!p->turns) return CUTIS_OK;
+    TRY(cutis_bake_gpu_errors(work,
+                              &(cutis_bake_errors){ .normals = true, .per_point = level->turn }));
+    if (!p->first || level->own_known) return CUTIS_OK;
+    return cutis_bake_gpu_errors(
+        work, &(cutis_bake_errors){ .own = true, .normals = true, .per_point = level->own_turn });
 }
 
 void cutis_bake_residuals(cutis_bake_work *work)
 {
-    cutis_device_run(work->problem->device, residual_task, work,
-                     (work->level->count + TASK - 1) / TASK);
+    const cutis_bake_problem *p = work->problem;
+    cutis_bake_level *level = work->level;
+    const double worth = p->worth * p->worth;
+    if (work->gpu)
+        cutis_bake_try(work, residuals_on_gpu(work));
+    else
+        cutis_device_run(p->device, residual_task, work, (level->count + TASK - 1) / TASK);
+    level->plain_known = true, level->own_known = p->turns != NULL;
+    for (uint32_t i = 0; i < level->count && p->turns; i++) {
+        level->turn[i] *= worth;
+        level->plain_turn[i] = worth * level->own_turn[i];
+    }
 }

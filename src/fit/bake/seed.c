@@ -231,7 +231,7 @@ cutis_result cutis_bake_seed(cutis_bake_work *work, uint32_t count, uint32_t rou
         }
         cutis_bake_form(work, p->joint_count, bones);
         work->energy = cutis_bake_weights(work, 2); // residuals of the points as they are
-        if (work->failed) result = cutis_alloc_result(p->context);
+        result = work->result;
         if (result != CUTIS_OK) break;
         result = cutis_progress(p->context, "finding helpers",
                                 (double)work->helper_count / (count ? count : 1));

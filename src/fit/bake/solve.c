@@ -1,6 +1,7 @@
 // The whole of a solve: helpers are found on some points and frames, then on more, then weights and
 // transforms on all (docs/spec/bake.md 5). Invariant: a stage goes on from what the one before
 // left.
+#include "fit/bake/gpu.h"
 #include "fit/bake/level.h"
 #include "fit/bake/search.h"
 
@@ -121,7 +122,7 @@ static cutis_result refine(cutis_bake_work *work, cutis_arena *arena, cutis_bake
     cutis_bake_motion_solve(work, INHERIT_STEPS);
     cutis_bake_form(work, p->joint_count, p->joint_count + work->helper_count);
     work->energy = cutis_bake_weights(work, 2);
-    return work->failed ? cutis_alloc_result(p->context) : CUTIS_OK;
+    return work->result;
 }
 
 enum { STAGES = 2 };
@@ -153,8 +154,10 @@ static cutis_result descend(cutis_bake_work *work, cutis_arena *arena, cutis_bak
     if (!cutis_bake_thin(p, arena, at.points, apart > 1 ? apart : 1, &some, &frame) ||
         !open_work(&thin, &some, arena))
         return cutis_alloc_result(p->context);
-    TRY(explore(&thin, arena, &few, depth + 1));
-    return refine(work, arena, level, &thin, frame);
+    cutis_result result = explore(&thin, arena, &few, depth + 1);
+    cutis_bake_gpu_close(&thin);
+    if (result == CUTIS_OK) result = refine(work, arena, level, &thin, frame);
+    return result;
 }
 
 // Helpers of a problem: where there are many points or frames, first on fewer, where looking around
@@ -201,14 +204,15 @@ static cutis_result polish(cutis_bake_work *work, cutis_bake_snapshot *kept)
     cutis_bake_form(work, p->joint_count, p->joint_count + work->helper_count);
     work->energy = cutis_bake_weights(work, 2);
     cutis_bake_residuals(work);
-    return work->failed ? cutis_alloc_result(p->context) : CUTIS_OK;
+    return work->result;
 }
 
-static bool turns_badly(cutis_bake_work *work, double *turns)
+// @param own whether the turns of the weights that points came with are to be found too
+static bool turns_badly(cutis_bake_work *work, double *turns, bool own)
 {
     const uint32_t frames = work->problem->frame_count;
     double worse = 0, all = 0;
-    cutis_bake_turns(work, turns, turns + frames);
+    cutis_bake_turns(work, turns, own ? turns + frames : NULL);
     for (uint32_t f = 0; f < frames; f++) {
         if (turns[f] > turns[frames + f]) worse += turns[f] - turns[frames + f];
         all += turns[frames + f];
@@ -243,7 +247,7 @@ static cutis_result light(cutis_bake_work *work, cutis_bake_problem *p, cutis_ar
         return cutis_alloc_result(p->context);
     const double first = distances(work), least = p->worth;
     double worth = 0;
-    for (int k = 0; k < STRONGER && turns_badly(work, turns); k++) {
+    for (int k = 0; k < STRONGER && turns_badly(work, turns, k == 0); k++) {
         cutis_bake_keep(work, &before);
         weigh_normals(work, p, worth > 0 ? TURN_STEP * worth : least);
         work->energy = cutis_bake_weights(work, 2);
@@ -257,7 +261,7 @@ static cutis_result light(cutis_bake_work *work, cutis_bake_problem *p, cutis_ar
         }
         worth = p->worth;
     }
-    return CUTIS_OK;
+    return work->result;
 }
 
 static cutis_result finish(cutis_bake_work *work, cutis_arena *arena, cutis_bake_snapshot *kept)
@@ -267,7 +271,8 @@ static cutis_result finish(cutis_bake_work *work, cutis_arena *arena, cutis_bake
     last->plain = cutis_arena_zero(arena, last->count, sizeof(double));
     last->turn = cutis_arena_zero(arena, last->count, sizeof(double));
     last->plain_turn = cutis_arena_zero(arena, last->count, sizeof(double));
-    if (!last->residual || !last->plain || !last->turn || !last->plain_turn ||
+    last->own_turn = cutis_arena_zero(arena, last->count, sizeof(double));
+    if (!last->residual || !last->plain || !last->turn || !last->plain_turn || !last->own_turn ||
         !cutis_bake_snapshot_create(work, arena, kept))
         return cutis_alloc_result(work->problem->context);
     return polish(work, kept);
@@ -298,7 +303,10 @@ cutis_result cutis_bake_solve(const cutis_bake_problem *given, cutis_arena *aren
     if ((problem->joint_count && !cutis_bake_mask(problem, &own)) ||
         !open_work(&work, problem, &own))
         result = cutis_alloc_result(problem->context);
-    if (result == CUTIS_OK) result = run(&work, problem, given, &own, &level);
+    if (result == CUTIS_OK) {
+        result = run(&work, problem, given, &own, &level);
+        cutis_bake_gpu_close(&work);
+    }
     if (result == CUTIS_OK && !publish(&work, arena, out))
         result = cutis_alloc_result(problem->context);
     cutis_arena_release(&own);
@@ -325,7 +333,7 @@ cutis_result cutis_bake_follow(const cutis_bake_problem *problem,
         memcpy(all.weight, weights->weight, (size_t)all.count * p.influences * sizeof *all.weight);
         memcpy(work.helpers, helpers, tracks * sizeof *helpers);
         cutis_bake_motion_solve(&work, FOLLOW_STEPS);
-        if (work.failed) result = cutis_alloc_result(p.context);
+        result = work.result;
         memcpy(helpers, work.helpers, tracks * sizeof *helpers);
     }
     cutis_arena_release(&own);
@@ -382,7 +390,10 @@ cutis_result cutis_bake_weigh(const cutis_bake_problem *given, const double *hel
                weights->helper_count * 12 * problem->stride * sizeof *helpers);
         all.residual = weights->residual, all.plain = weights->plain;
         all.turn = weights->turn, all.plain_turn = weights->plain_turn;
-        weigh(&work, mask);
+        all.own_turn = cutis_arena_zero(&own, all.count, sizeof(double));
+        if (all.own_turn) weigh(&work, mask);
+        result = all.own_turn ? work.result : cutis_alloc_result(problem->context);
+        cutis_bake_gpu_close(&work);
         memcpy(weights->count, all.slots, all.count);
         memcpy(weights->bone, all.bone, slots * sizeof *all.bone);
         memcpy(weights->weight, all.weight, slots * sizeof *all.weight);

@@ -88,7 +88,8 @@ typedef struct cutis_bake_level {
     double *target_square;
     const uint32_t *joint_first, *joint; ///< candidates
     const uint32_t *joint_near;          ///< per point: the end of those that are not far
-    double *joint_product;               ///< c_b of each
+    double *joint_product;               ///< c_b of each: the two below
+    double *joint_target, *joint_turn;   ///< of targets and of turns; NULL: not summed up yet
     uint8_t *allowed;                    ///< [helper][count]; NULL: all are
     uint32_t *near;                      ///< CUTIS_BAKE_NEAR each, itself first
     uint8_t *slots;                      ///< influences of the point
@@ -96,6 +97,8 @@ typedef struct cutis_bake_level {
     double *weight, *product;            ///< and c_b of each
     double *residual, *plain;            ///< of each point, as in the solution; NULL: not asked for
     double *turn, *plain_turn;
+    double *own_turn;            ///< as plain_turn, but for what normals are worth
+    bool plain_known, own_known; ///< what points came with does not change: plain, own_turn
     double *loss; ///< of each: what the energy would rise by without it; NULL: not asked for
 } cutis_bake_level;
 
@@ -119,8 +122,9 @@ typedef struct cutis_bake_work {
     size_t scratch_size;
     double *solve_scratch; ///< of transforms, per task
     size_t solve_size, solve_room;
-    bool failed;  ///< there was no memory for it
-    double *left; ///< panels
+    cutis_result result;        ///< of the first thing that failed
+    struct cutis_bake_gpu *gpu; ///< gpu.h; NULL: all is done on the host
+    double *left;               ///< panels
     cutis_bake_level *level;
     double energy;
     uint32_t region_factor; ///< of the size of regions
@@ -129,12 +133,19 @@ typedef struct cutis_bake_work {
 
 enum { CUTIS_BAKE_TASKS = 32, CUTIS_BAKE_BLOCK = 32 };
 
+/// What is tried once something failed does not count.
+static inline void cutis_bake_try(cutis_bake_work *work, cutis_result result)
+{
+    if (work->result == CUTIS_OK) work->result = result;
+}
+
 /// Forms of bones [first, end) with all bones below `end`.
 void cutis_bake_form(cutis_bake_work *work, uint32_t first, uint32_t end);
 /// Track of a bone: a joint's or a helper's.
 const double *cutis_bake_track(const cutis_bake_work *work, uint32_t bone);
 
-/// c_b of all joints that are candidates; squares of targets. Once per level.
+/// c_b of all joints that are candidates; squares of targets. Once per level, and when what normals
+/// are worth changed.
 void cutis_bake_level_products(cutis_bake_work *work, cutis_bake_level *level);
 /// Doubles that a task of these needs.
 size_t cutis_bake_weights_scratch(uint32_t bone_capacity);
@@ -142,8 +153,11 @@ size_t cutis_bake_weights_scratch(uint32_t bone_capacity);
 double cutis_bake_weights(cutis_bake_work *work, uint32_t sweeps);
 /// How far every point is off, and its normals, by its weights and by those it came with.
 void cutis_bake_residuals(cutis_bake_work *work);
+/// Squared distances of a point by some weights, summed over frames [first, end).
+double cutis_bake_squares_in(const cutis_bake_work *work, uint32_t point, uint32_t count,
+                             const uint32_t *bone, const double *weight, size_t first, size_t end);
 /// Squared turns of normals away from where they should point, per frame: by the weights there are,
-/// and by those that points came with.
+/// and by those that points came with (NULL: not asked for).
 void cutis_bake_turns(cutis_bake_work *work, double *now, double *own);
 /// What `candidates` helpers beyond helper_count would gain, each alone.
 /// @param region_joints [candidate][joint_count]: joints that a point must have one of

@@ -1,16 +1,12 @@
 // Weights of points on the simplex with few influences, each point for itself (docs/spec/bake.md
 // 2). The form of all bones is shared; a point needs its rows of the bones it follows. Invariant: a
 // point's energy never rises, and what is written for it depends on it alone.
-#include "fit/bake/solver.h"
+#include "fit/bake/gpu.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "math/cholesky.h"
-
-// Bones tried in one sweep, best first.
-enum { TRIED = 6 };
 // What a weight on a joint that none of the neighbours has costs beyond others, as a part of the
 // prior: where two joints move alike in the frames, the one beyond is not meant.
 static const double FAR = 1e4;
@@ -146,6 +142,7 @@ typedef struct level_job {
     cutis_bake_work *work;
     cutis_bake_level *level;
     uint32_t sweeps;
+    bool turns; ///< of products
     uint32_t candidates;
     const uint8_t *region_joints;
     double *gains; ///< [candidate][point]
@@ -189,249 +186,120 @@ size_t cutis_bake_weights_scratch(uint32_t bone_capacity)
            (CUTIS_BAKE_SLOTS + 4) * n;
 }
 
+// Sums of targets, or of turns, and all joints, of which those of candidates are kept.
 static void products_task(void *data, uint32_t task)
 {
     const level_job *job = data;
-    cutis_bake_level *level = job->level;
+    const cutis_bake_level *level = job->level;
     const cutis_bake_problem *p = job->work->problem;
     const task_memory m = memory_of(job->work, task);
     const uint32_t end = (p->joint_count + 1) / 2;
+    const float *frames = job->turns ? p->turns : p->targets;
+    const double *places = job->turns ? p->normals : p->positions;
+    double *out = job->turns ? level->joint_turn : level->joint_target;
     for (uint32_t b = task; b < block_count(level); b += CUTIS_BAKE_TASKS) {
         const uint32_t at = b * CUTIS_BAKE_BLOCK, count = block_size(level, b);
         for (uint32_t first = 0; first < end; first += PANELS) {
             const uint32_t last = first + PANELS < end ? first + PANELS : end;
-            block_products(job->work, p->targets, at, count, first, last, m.right, m.sums);
-            if (p->turns)
-                block_products(job->work, p->turns, at, count, first, last, m.right, m.turned);
+            block_products(job->work, frames, at, count, first, last, m.right, m.sums);
             for (uint32_t i = 0; i < count; i++)
                 for (uint32_t c = level->joint_first[at + i]; c < level->joint_first[at + i + 1];
-                     c++)
-                    if (level->joint[c] / 2 >= first && level->joint[c] / 2 < last)
-                        level->joint_product[c] =
-                            bone_product(m.sums, level->joint[c], first, i, count,
-                                         p->positions + 3 * (size_t)(at + i)) +
-                            (p->turns ? p->worth * p->worth *
-                                            bone_turn(m.turned, level->joint[c], first, i, count,
-                                                      p->normals + 3 * (size_t)(at + i))
-                                      : 0);
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            const float *v = p->targets + (at + i) * 3 * p->stride;
-            double sum = 0;
-            for (size_t k = 0; k < 3 * p->stride; k++) sum += (double)v[k] * (double)v[k];
-            for (size_t k = 0; p->turns && k < 3 * p->stride; k++) {
-                const double t = (double)p->turns[(at + i) * 3 * p->stride + k];
-                sum += p->worth * p->worth * t * t;
-            }
-            level->target_square[at + i] = sum;
+                     c++) {
+                    const uint32_t joint = level->joint[c];
+                    const double *place = places + 3 * (size_t)(at + i);
+                    if (joint / 2 < first || joint / 2 >= last) continue;
+                    out[c] = job->turns ? bone_turn(m.sums, joint, first, i, count, place)
+                                        : bone_product(m.sums, joint, first, i, count, place);
+                }
         }
     }
 }
 
+static void squares_task(void *data, uint32_t task)
+{
+    const level_job *job = data;
+    cutis_bake_level *level = job->level;
+    const cutis_bake_problem *p = job->work->problem;
+    const size_t length = 3 * p->stride;
+    for (uint32_t b = task; b < block_count(level); b += CUTIS_BAKE_TASKS)
+        for (uint32_t i = b * CUTIS_BAKE_BLOCK, k = 0; k < block_size(level, b); i++, k++) {
+            const float *v = p->targets + i * length;
+            double sum = 0;
+            for (size_t e = 0; e < length; e++) sum += (double)v[e] * (double)v[e];
+            for (size_t e = 0; p->turns && e < length; e++) {
+                const double t = (double)p->turns[i * length + e];
+                sum += p->worth * p->worth * t * t;
+            }
+            level->target_square[i] = sum;
+        }
+}
+
+// Sums of targets (turns: of turns), unless they are there.
+static cutis_result find_products(cutis_bake_work *work, cutis_bake_level *level, bool turns)
+{
+    double **out = turns ? &level->joint_turn : &level->joint_target;
+    level_job job = { .work = work, .level = level, .turns = turns };
+    if (*out) return CUTIS_OK;
+    *out =
+        cutis_arena_zero(work->arena, level->joint_first[level->count] + (size_t)1, sizeof(double));
+    if (!*out) return cutis_alloc_result(work->problem->context);
+    if (work->gpu) return cutis_bake_gpu_products(work, turns, *out);
+    cutis_device_run(work->problem->device, products_task, &job, CUTIS_BAKE_TASKS);
+    return CUTIS_OK;
+}
+
 void cutis_bake_level_products(cutis_bake_work *work, cutis_bake_level *level)
 {
+    const cutis_bake_problem *p = work->problem;
+    const size_t count = level->joint_first[level->count];
     level_job job = { .work = work, .level = level };
-    cutis_device_run(work->problem->device, products_task, &job, CUTIS_BAKE_TASKS);
+    cutis_bake_try(work, cutis_bake_gpu_open(work));
+    cutis_bake_try(work, work->result ? work->result : find_products(work, level, false));
+    if (p->turns)
+        cutis_bake_try(work, work->result ? work->result : find_products(work, level, true));
+    if (work->result != CUTIS_OK) return;
+    for (size_t c = 0; c < count; c++)
+        level->joint_product[c] =
+            level->joint_target[c] + (p->turns ? p->worth * p->worth * level->joint_turn[c] : 0);
+    if (work->gpu)
+        cutis_bake_try(work, cutis_bake_gpu_lengths(work));
+    else
+        cutis_device_run(p->device, squares_task, &job, CUTIS_BAKE_TASKS);
 }
 
 // One point ---------------------------------------------------------------------------------------
 
-typedef struct solver {
-    const cutis_bake_work *work;
-    uint32_t limit, bones;
-    size_t n;
-    double affinity, prior; ///< the latter lambda^2 F
-    double square_sum, given_square;
-    const double *square;
-    double *product;  ///< per bone: c_b, with the prior's part
-    double *diagonal; ///< per bone: Q_bb
-    double *rows;     ///< of the support, one each
-    uint32_t candidate_count;
+// Where a point's numbers are on a CPU: c_b with the prior's part and Q_bb per bone, and a row of Q
+// for each bone of the support.
+#define BAKE_MOST (CUTIS_BAKE_SLOTS + 1)
+#define BAKE_STATE                                                                                 \
+    const cutis_bake_work *work;                                                                   \
+    uint32_t bones;                                                                                \
+    size_t n;                                                                                      \
+    double square_sum, given_square;                                                               \
+    const double *square;                                                                          \
+    double *product, *diagonal, *rows;                                                             \
     const uint32_t *candidates;
-    uint32_t count, bone[CUTIS_BAKE_SLOTS + 1];
-    double weight[CUTIS_BAKE_SLOTS + 1], energy;
-} solver;
+#define BAKE_ENTRY(s, i, b)  ((s)->rows[(size_t)(i) * (s)->n + (size_t)(b)])
+#define BAKE_DIAGONAL(s, b)  ((s)->diagonal[b])
+#define BAKE_CANDIDATE(s, k) ((int)(s)->candidates[k])
+#define BAKE_JOIN(s, i, b)   fill_row(s, (uint32_t)(b), (s)->rows + (size_t)(i) * (s)->n)
+#define BAKE_MOVE(s, i, from)                                                                      \
+    memcpy((s)->rows + (size_t)(i) * (s)->n, (s)->rows + (size_t)(from) * (s)->n,                  \
+           (s)->bones * sizeof(double))
+
+struct bake_solver;
+static void fill_row(const struct bake_solver *s, uint32_t bone, double *row);
+#include "kernel/bake.h"
 
 // Q_bc of a bone and all others; Q_bb is in `diagonal`.
-static void fill_row(const solver *s, uint32_t bone, double *row)
+static void fill_row(const struct bake_solver *s, uint32_t bone, double *row)
 {
     s->work->wide->row(s->work->form + bone * (size_t)CUTIS_BAKE_SQUARE * s->n, s->square, s->n,
                        row);
     const double own = s->square_sum - s->product[bone];
     for (uint32_t c = 0; c < s->bones; c++) row[c] += own - s->product[c];
     row[bone] = s->diagonal[bone];
-}
-
-// Least w^T Q w on a support of up to SLOTS + 1 bones: those whose weights are not positive leave.
-// @param q n x n; @param keep numbers of the support that stay; @return how many
-static uint32_t simplex(uint32_t n, const double *q, uint32_t *keep, double *weight, double *energy)
-{
-    uint32_t count = n;
-    for (uint32_t i = 0; i < n; i++) keep[i] = i;
-    while (count > 1) {
-        double a[(CUTIS_BAKE_SLOTS + 1) * (CUTIS_BAKE_SLOTS + 1)], x[CUTIS_BAKE_SLOTS + 1];
-        double trace = 0, sum = 0;
-        for (uint32_t i = 0; i < count; i++) trace += q[keep[i] * n + keep[i]];
-        for (uint32_t i = 0; i < count; i++) {
-            for (uint32_t j = 0; j <= i; j++) a[i * count + j] = q[keep[i] * n + keep[j]];
-            a[i * count + i] += 1e-12 * trace; // two bones that move alike share
-            x[i] = 1;
-        }
-        uint32_t worst = count;
-        if (cutis_cholesky_factor(count, a)) {
-            cutis_cholesky_solve(count, a, x);
-            for (uint32_t i = 0; i < count; i++) sum += x[i];
-            double least = 1e-6 * sum;
-            for (uint32_t i = 0; i < count; i++)
-                if (x[i] < least) least = x[i], worst = i;
-        } else {
-            worst = count - 1;
-        }
-        if (worst == count) {
-            for (uint32_t i = 0; i < count; i++) weight[i] = x[i] / sum;
-            break;
-        }
-        count--;
-        for (uint32_t i = worst; i < count; i++) keep[i] = keep[i + 1];
-    }
-    if (count == 1) weight[0] = 1;
-    *energy = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        double g = 0;
-        for (uint32_t j = 0; j < count; j++) g += q[keep[i] * n + keep[j]] * weight[j];
-        *energy += weight[i] * g;
-    }
-    return count;
-}
-
-// Q of the support and perhaps one more bone.
-static uint32_t gather(const solver *s, int64_t more, double *q)
-{
-    const uint32_t n = s->count + (more >= 0);
-    for (uint32_t i = 0; i < s->count; i++) {
-        for (uint32_t j = 0; j < s->count; j++) q[i * n + j] = s->rows[i * s->n + s->bone[j]];
-        if (more >= 0) q[i * n + s->count] = q[s->count * n + i] = s->rows[i * s->n + (size_t)more];
-    }
-    if (more >= 0) q[n * n - 1] = s->diagonal[more];
-    return n;
-}
-
-typedef struct support {
-    uint32_t count, keep[CUTIS_BAKE_SLOTS + 1];
-    double weight[CUTIS_BAKE_SLOTS + 1], energy;
-} support;
-
-// The support and one more bone; where that is one too many, the best without one of them.
-static support try_bone(const solver *s, uint32_t bone)
-{
-    double q[(CUTIS_BAKE_SLOTS + 1) * (CUTIS_BAKE_SLOTS + 1)];
-    const uint32_t n = gather(s, bone, q);
-    support all = { 0 }, best = { .energy = DBL_MAX };
-    all.count = simplex(n, q, all.keep, all.weight, &all.energy);
-    if (all.count <= s->limit) return all;
-    for (uint32_t out = 0; out + 1 < n; out++) { // never the new one
-        double part[CUTIS_BAKE_SLOTS * CUTIS_BAKE_SLOTS];
-        support one = { 0 };
-        uint32_t at = 0;
-        for (uint32_t i = 0; i < n; i++)
-            for (uint32_t j = 0; j < n; j++)
-                if (i != out && j != out) part[at++] = q[i * n + j];
-        one.count = simplex(n - 1, part, one.keep, one.weight, &one.energy);
-        for (uint32_t i = 0; i < one.count; i++) one.keep[i] += one.keep[i] >= out;
-        if (one.energy < best.energy) best = one;
-    }
-    return best;
-}
-
-// Take a support over: its rows are there but for the last bone's.
-static void take(solver *s, const support *t, uint32_t bone)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < t->count; i++) {
-        const uint32_t from = t->keep[i];
-        if (from == s->count) {
-            fill_row(s, bone, s->rows + count * s->n);
-            s->bone[count] = bone;
-        } else {
-            if (from != count)
-                memcpy(s->rows + count * s->n, s->rows + from * s->n, s->bones * sizeof *s->rows);
-            s->bone[count] = s->bone[from];
-        }
-        s->weight[count++] = t->weight[i];
-    }
-    s->count = count, s->energy = t->energy;
-}
-
-// Candidates by what a step towards them alone gains. @return how many, best first
-static uint32_t rank(const solver *s, uint32_t *best)
-{
-    double gains[TRIED];
-    uint32_t found = 0;
-    for (uint32_t k = 0; k < s->candidate_count; k++) {
-        const uint32_t b = s->candidates[k];
-        double g = 0;
-        bool there = false;
-        for (uint32_t i = 0; i < s->count; i++) {
-            g += s->weight[i] * s->rows[i * s->n + b];
-            there |= s->bone[i] == b;
-        }
-        const double slope = s->energy - g, bend = s->diagonal[b] - 2 * g + s->energy;
-        if (there || !(slope > 1e-9 * s->energy) || !(bend > 0)) continue;
-        const double gain = slope * slope / bend;
-        uint32_t at = found < TRIED ? found++ : TRIED;
-        for (; at > 0 && gain > gains[at - 1]; at--)
-            if (at < TRIED) gains[at] = gains[at - 1], best[at] = best[at - 1];
-        if (at < TRIED) gains[at] = gain, best[at] = b;
-    }
-    return found;
-}
-
-static void solve_point(solver *s, uint32_t sweeps)
-{
-    support t;
-    if (s->count == 0) {
-        uint32_t best = s->candidates[0];
-        for (uint32_t k = 1; k < s->candidate_count; k++)
-            if (s->diagonal[s->candidates[k]] < s->diagonal[best]) best = s->candidates[k];
-        s->bone[s->count++] = best;
-    }
-    for (uint32_t i = 0; i < s->count; i++) fill_row(s, s->bone[i], s->rows + i * s->n);
-    double q[(CUTIS_BAKE_SLOTS + 1) * (CUTIS_BAKE_SLOTS + 1)];
-    gather(s, -1, q);
-    t.count = simplex(s->count, q, t.keep, t.weight, &t.energy);
-    take(s, &t, 0);
-    for (uint32_t sweep = 0; sweep < sweeps; sweep++) {
-        uint32_t best[TRIED];
-        const uint32_t found = rank(s, best);
-        bool better = false;
-        for (uint32_t k = 0; k < found && !better; k++) {
-            t = try_bone(s, best[k]);
-            better = t.energy < s->energy * (1 - 1e-7);
-            if (better) take(s, &t, best[k]);
-        }
-        if (!better) break;
-    }
-}
-
-// What the energy would rise by without a bone of the support.
-static void find_losses(const solver *s, double *loss)
-{
-    double q[(CUTIS_BAKE_SLOTS + 1) * (CUTIS_BAKE_SLOTS + 1)];
-    const uint32_t n = gather(s, -1, q);
-    for (uint32_t out = 0; out < n; out++) {
-        double part[CUTIS_BAKE_SLOTS * CUTIS_BAKE_SLOTS];
-        uint32_t at = 0;
-        support t;
-        t.energy = DBL_MAX;
-        for (uint32_t i = 0; i < n; i++)
-            for (uint32_t j = 0; j < n; j++)
-                if (i != out && j != out) part[at++] = q[i * n + j];
-        if (n > 1) simplex(n - 1, part, t.keep, t.weight, &t.energy);
-        for (uint32_t k = 0; n == 1 && k < s->candidate_count; k++)
-            if (s->candidates[k] != s->bone[0])
-                t.energy = fmin(t.energy, s->diagonal[s->candidates[k]]);
-        loss[out] = t.energy - s->energy;
-    }
 }
 
 // All points --------------------------------------------------------------------------------------
@@ -478,8 +346,10 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
     cutis_bake_level *level = job->level;
     const uint32_t v = at + i, joints = p->joint_count, first = joints / 2;
     const double *place = p->positions + 3 * (size_t)v;
-    solver s = { .work = work, .n = work->bone_capacity, .bones = joints + work->helper_count };
-    s.limit = cutis_bake_limit(p, v), s.square = level->square + CUTIS_BAKE_SQUARE * (size_t)v;
+    bake_solver s;
+    s.work = work, s.n = work->bone_capacity, s.bones = joints + work->helper_count;
+    s.limit = (int)cutis_bake_limit(p, v), s.candidate_count = 0,
+    s.square = level->square + CUTIS_BAKE_SQUARE * (size_t)v;
     s.product = m->product, s.diagonal = m->diagonal, s.rows = m->rows, s.candidates = candidates;
     for (uint32_t k = level->joint_first[v]; k < level->joint_first[v + 1]; k++) {
         candidates[s.candidate_count++] = level->joint[k];
@@ -497,12 +367,12 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
     // Q_bb first: affinity is of the residual, the prior comes after it.
     work->wide->row(work->diagonal, s.square, s.n, s.diagonal);
     const double prior = prior_of(p), sum = level->target_square[v];
-    for (uint32_t k = 0; k < s.candidate_count; k++) {
+    for (int k = 0; k < s.candidate_count; k++) {
         const uint32_t b = candidates[k];
         s.diagonal[b] = (1 + p->affinity) * (s.diagonal[b] - 2 * s.product[b] + sum) + prior;
     }
     for (uint32_t k = 0; k < level->slots[v]; k++) {
-        s.bone[k] = level->bone[(size_t)v * p->influences + k];
+        s.bone[k] = (int)level->bone[(size_t)v * p->influences + k];
         s.weight[k] = level->weight[(size_t)v * p->influences + k];
     }
     s.count = level->slots[v];
@@ -512,18 +382,17 @@ static void weigh(const level_job *job, const task_memory *m, uint32_t at, uint3
          k++)
         s.diagonal[p->joint[k]] -= 2 * prior * p->weight[k];
     if (prior > 0)
-        for (uint32_t k = 0; k < s.candidate_count; k++)
-            s.diagonal[candidates[k]] += s.given_square;
+        for (int k = 0; k < s.candidate_count; k++) s.diagonal[candidates[k]] += s.given_square;
     add_far(level, v, prior, s.diagonal);
-    solve_point(&s, job->sweeps);
+    bake_point(&s, (int)job->sweeps);
     level->slots[v] = (uint8_t)s.count;
     level->energy[v] = s.energy;
-    for (uint32_t k = 0; k < s.count; k++) {
-        level->bone[(size_t)v * p->influences + k] = s.bone[k];
+    for (int k = 0; k < s.count; k++) {
+        level->bone[(size_t)v * p->influences + k] = (uint32_t)s.bone[k];
         level->weight[(size_t)v * p->influences + k] = s.weight[k];
         level->product[(size_t)v * p->influences + k] = s.product[s.bone[k]];
     }
-    if (level->loss) find_losses(&s, level->loss + (size_t)v * p->influences);
+    if (level->loss) bake_losses(&s, level->loss + (size_t)v * p->influences);
 }
 
 static void weights_task(void *data, uint32_t task)
@@ -550,7 +419,11 @@ double cutis_bake_weights(cutis_bake_work *work, uint32_t sweeps)
 {
     cutis_bake_level *level = work->level;
     level_job job = { .work = work, .level = level, .sweeps = sweeps };
-    cutis_device_run(work->problem->device, weights_task, &job, CUTIS_BAKE_TASKS);
+    if (work->result != CUTIS_OK) return work->energy;
+    if (work->gpu)
+        cutis_bake_try(work, cutis_bake_gpu_weights(work, sweeps, prior_of(work->problem), FAR));
+    else
+        cutis_device_run(work->problem->device, weights_task, &job, CUTIS_BAKE_TASKS);
     double sum = 0;
     for (uint32_t i = 0; i < level->count; i++) sum += work->problem->mass[i] * level->energy[i];
     return sum;
