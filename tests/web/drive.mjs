@@ -14,6 +14,7 @@ const SOFTWARE = ['--no-sandbox', '--ignore-gpu-blocklist', '--enable-unsafe-swi
 const PREFERENCES = { 'webgl.force-enabled': true, 'browser.shell.checkDefaultBrowser': false, 'datareporting.policy.dataSubmissionEnabled': false, 'browser.download.alwaysOpenPanel': false, 'dom.disable_beforeunload': false };
 const PATIENCE = 120_000; // a machine with other work
 
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 export const pause = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
 /** `{ viewport: { width, height }, scheme, scale }` of a page; what is not said. */
 const looks = ({ width = 900, height = 640, scheme = 'light', scale = 1, motion = 'no-preference' } = {}) => ({ width, height, scheme, scale, motion });
@@ -37,7 +38,7 @@ export class Page {
     for (const end = Date.now() + patience; Date.now() < end; await pause(30)) if (await this.evaluate(what, argument)) return;
     throw new Error(`waited ${patience} ms for ${what}`);
   }
-  async ready() { await this.until(() => 'ready' in document.documentElement.dataset); }
+  async ready(patience = PATIENCE) { await this.until(() => 'ready' in document.documentElement.dataset, null, patience); }
 
   // What a user does. Everything by pointer and keys, but for selects and sliders, whose widgets are the browser's own.
   async box(selector) {
@@ -222,6 +223,8 @@ async function launchFirefox(folder) {
   mkdirSync(saved);
   writeFileSync(join(profile, 'user.js'), Object.entries(PREFERENCES).map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`).join(''));
   const child = spawn('xvfb-run', ['-a', FIREFOX, '--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0', 'about:blank'], { detached: true });
+  const kill = () => { try { process.kill(-child.pid, 'SIGKILL'); } catch { /* it has ended, as it was asked to */ } };
+  process.on('exit', kill); // a test that is stopped takes its browser along
   const ended = new Promise((resolve) => { child.on('exit', resolve); });
   const address = await new Promise((resolve, reject) => {
     let said = '';
@@ -246,7 +249,8 @@ async function launchFirefox(folder) {
       await Promise.race([bidi.send('browser.close').catch(() => {}), pause(5000)]);
       bidi.socket.terminate();
       await Promise.race([ended, pause(5000)]);
-      try { process.kill(-child.pid, 'SIGKILL'); } catch { /* it has ended, as it was asked to */ }
+      kill();
+      process.off('exit', kill);
       rmSync(profile, { recursive: true, force: true, maxRetries: 3 });
     },
   };

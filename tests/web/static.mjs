@@ -1,0 +1,63 @@
+// The studio's folder on a plain host: node static.mjs STUDIO FOLDER chromium|firefox. WebAssembly with a foreign type, in a sub
+// folder, offline after the first load, and from one build to the next without a mix of two.
+import { createHash } from 'node:crypto';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { launch } from './drive.mjs';
+import { host } from './host.mjs';
+import { claims } from './say.mjs';
+
+const [studio, folder, name] = process.argv.slice(2);
+const { say, end } = claims(`${name}, static host: `);
+const place = join(folder, 'www', 'deep', 'studio');
+cpSync(studio, place, { recursive: true });
+
+/** Another build in the same place: another title, and a list that says so; `broken`: one file is still of the old build. */
+function publish(title, broken = false) {
+  const page = readFileSync(join(place, 'index.html'), 'utf8').replace(/<title>.*<\/title>/, `<title>${title}</title>`);
+  const [list, ...code] = readFileSync(join(place, 'service.js'), 'utf8').split('\n');
+  const hash = createHash('sha256').update(page).digest('hex');
+  if (!broken) writeFileSync(join(place, 'index.html'), page);
+  writeFileSync(join(place, 'service.js'), [list.replace(/("index\.html":")[0-9a-f]+/, `$1${hash}`).replace(/BUILD = '[0-9a-f]+'/, `BUILD = '${hash.slice(0, 16)}'`), ...code].join('\n'));
+}
+
+const server = await host(join(folder, 'www')), browser = await launch(name, folder);
+let page;
+const title = () => page.evaluate(() => document.title);
+const caches = () => page.evaluate(async () => (await window.caches.keys()).length);
+/** A load, and what it says. */
+async function load() { await page.reload(); await page.ready(20_000).catch(() => {}); return title(); }
+
+try {
+  page = await browser.open(`${server.origin}/deep/studio/`);
+  await page.until(() => 'ready' in document.documentElement.dataset || document.getElementById('notice')?.hidden === false);
+  say('the page starts where WebAssembly comes as application/octet-stream', (await page.state('s?.source?.name')) ? '' : await page.text('#notice'));
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
+  await page.until(() => navigator.serviceWorker.getRegistration().then((r) => r.active?.state === 'activated'));
+  const first = await title();
+  await server.stop();
+  say('without its host it opens again', (await load()) === first && (await page.state('s?.source?.name')) ? '' : await page.text('body'));
+  await page.choose('#character', 'quadruped');
+  await page.until(() => window.studio.source?.name === 'quadruped' || !document.getElementById('notice').hidden);
+  say('without its host every built-in character opens', (await page.state('s.source.name')) === 'quadruped' ? '' : await page.text('#notice'));
+  await server.start();
+  publish('The second build');
+  await load();
+  await page.evaluate(() => navigator.serviceWorker.getRegistration().then((r) => r.update()));
+  await page.until(() => navigator.serviceWorker.getRegistration().then((r) => !!r.waiting || document.title === 'The second build'));
+  for (let i = 0; i < 3 && (await title()) !== 'The second build'; i++) { await load(); await page.until(() => document.title !== 'Cutis Studio' || !!window.studio); }
+  say('a new build is there after a reload, and the old one is gone', (await title()) === 'The second build' && (await caches()) === 1 ? '' : `${await title()}, ${await caches()} builds kept`);
+  publish('The third build', true);
+  const refused = await page.evaluate(() => navigator.serviceWorker.getRegistration().then((r) => r.update()).then((r) => new Promise((done) => {
+    const worker = r.installing;
+    if (!worker) done(!r.waiting); else worker.addEventListener('statechange', () => { if (worker.state !== 'installing') done(worker.state === 'redundant'); });
+  }), () => true));
+  say('files of two builds on the host: neither is mixed, the old one stays', refused && (await load()) === 'The second build' && (await caches()) === 1 ? '' : `${refused}, ${await title()}`);
+  say('no errors or warnings on the console', page.complaints.filter((text) => !/service\.js|ServiceWorker|is not of build|install/.test(text)).slice(0, 3).join(' | '));
+} catch (error) {
+  say('the steps ran to their end', error.message.split('\n')[0]);
+} finally {
+  await browser.close();
+  await server.stop().catch(() => {});
+}
+end();
