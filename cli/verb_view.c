@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// What web/build.mjs makes. The model comes behind.
+// What web/build.mjs makes, but for service.js: a page of one run leaves nothing behind in a
+// browser. The model comes behind.
 static const struct {
     const char *path, *type;
 } PAGE[] = {
@@ -27,11 +28,11 @@ static const struct {
     { "icon.svg", "image/svg+xml" },
     { "inter.woff2", "font/woff2" },
     { "licences.txt", "text/plain; charset=utf-8" },
-    { "models/biped.pack", "application/octet-stream" },
-    { "models/quadruped.pack", "application/octet-stream" },
-    { "models/arm.pack", "application/octet-stream" },
-    { "models/cylinder.pack", "application/octet-stream" },
-    { "models/biped-high.pack", "application/octet-stream" },
+    { "models/biped.glb", "model/gltf-binary" },
+    { "models/quadruped.glb", "model/gltf-binary" },
+    { "models/arm.glb", "model/gltf-binary" },
+    { "models/cylinder.glb", "model/gltf-binary" },
+    { "models/biped-high.glb", "model/gltf-binary" },
 };
 enum { PAGE_COUNT = sizeof PAGE / sizeof PAGE[0], DEFAULT_PORT = 8732, NAME_SIZE = 96 };
 

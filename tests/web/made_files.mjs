@@ -96,6 +96,12 @@ export function withKtx2(bytes) {
   });
 }
 
+function bounds(points) {
+  const min = [Infinity, Infinity, Infinity], max = min.map((x) => -x);
+  points.forEach((x, i) => { min[i % 3] = Math.min(min[i % 3], x); max[i % 3] = Math.max(max[i % 3], x); });
+  return { min, max };
+}
+
 /** A sheet of side x side points on two joints, with a clip: 50 MB where side is 860. */
 export function sheetGlb(side) {
   const count = side * side, positions = new Float32Array(3 * count), normals = new Float32Array(3 * count), texcoords = new Float32Array(2 * count), joints = new Uint8Array(4 * count), weights = new Float32Array(4 * count);
@@ -121,7 +127,7 @@ export function sheetGlb(side) {
     skins: [{ joints: [1, 2] }], meshes: [{ primitives: [{ attributes: { POSITION: 0, NORMAL: 1, TEXCOORD_0: 2, JOINTS_0: 3, WEIGHTS_0: 4 }, indices: 5 }] }],
     animations: [{ name: 'fold', channels: [{ sampler: 0, target: { node: 2, path: 'rotation' } }], samplers: [{ input: 6, output: 7 }] }],
     buffers: [{ byteLength: size }], bufferViews,
-    accessors: [accessor(0, 5126, count, 'VEC3', { min: [0, -0.05, 0], max: [1, 0.05, 1] }), accessor(1, 5126, count, 'VEC3'), accessor(2, 5126, count, 'VEC2'), accessor(3, 5121, count, 'VEC4'), accessor(4, 5126, count, 'VEC4'), accessor(5, 5125, indices.length, 'SCALAR'), accessor(6, 5126, 2, 'SCALAR', { min: [0], max: [1] }), accessor(7, 5126, 2, 'VEC4')],
+    accessors: [accessor(0, 5126, count, 'VEC3', bounds(positions)), accessor(1, 5126, count, 'VEC3'), accessor(2, 5126, count, 'VEC2'), accessor(3, 5121, count, 'VEC4'), accessor(4, 5126, count, 'VEC4'), accessor(5, 5125, indices.length, 'SCALAR'), accessor(6, 5126, 2, 'SCALAR', { min: [0], max: [1] }), accessor(7, 5126, 2, 'VEC4')],
   }, body);
 }
 
