@@ -1,5 +1,5 @@
-// The stage: one scene with two meshes (sides A and B) that share topology, a key light with a soft shadow, a skeleton or
-// handles drawn on top, and a gizmo. Draws only when something changed.
+// The stage: one scene with a mesh a side (they share topology), a key light with a soft shadow, a skeleton or handles drawn
+// on top, and a gizmo. Draws only when something changed; shadows only when the shape did, and seldom where frames are slow.
 import * as THREE from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { TransformControls } from 'three/examples/jsm/controls/TransformControls.js';
@@ -9,7 +9,8 @@ const LOOKS = {
   light: { centre: '#f1f2f4', middle: '#dddfe2', edge: '#bfc2c6', shadow: 0.26, sky: 0xf2f6ff, bounce: 0xa39c94, fill: 1.55 },
   dark: { centre: '#41464e', middle: '#2b2f35', edge: '#16181b', shadow: 0.5, sky: 0xdfe8f8, bounce: 0x7d7974, fill: 1.9 },
 };
-const PICK_PIXELS = 14;
+const PICK_PIXELS = 14, SLOW_SHADOWS = 300; // milliseconds between shadows where frames are slow
+const SWAY = 0.12, JUMP = 0.6; // radii a body may leave its place, along the ground and up, before the view follows
 const LINEAR_TO_SRGB = Uint8Array.from({ length: 256 }, (_, i) => Math.round(255 * (i <= 0 ? 0 : i / 255 <= 0.0031308 ? (12.92 * i) / 255 : 1.055 * (i / 255) ** (1 / 2.4) - 0.055)));
 
 function backdrop(look) {
@@ -38,13 +39,14 @@ function dotTexture() {
   return texture;
 }
 
-/** One side: a mesh over the shared topology with its own positions, normals and paint. */
+const dynamic = (count) => new THREE.BufferAttribute(new Float32Array(3 * count), 3).setUsage(THREE.DynamicDrawUsage);
+
+/** One side: a mesh over the shared topology with its own positions and normals. */
 class Side {
   constructor(shared) {
     this.geometry = new THREE.BufferGeometry();
-    this.positions = new THREE.BufferAttribute(new Float32Array(3 * shared.count), 3).setUsage(THREE.DynamicDrawUsage);
-    this.normals = new THREE.BufferAttribute(new Float32Array(3 * shared.count), 3).setUsage(THREE.DynamicDrawUsage);
-    this.paint = new THREE.BufferAttribute(new Float32Array(3 * shared.count), 3).setUsage(THREE.DynamicDrawUsage);
+    this.positions = dynamic(shared.count);
+    this.normals = dynamic(shared.count);
     this.geometry.setAttribute('position', this.positions);
     this.geometry.setAttribute('normal', this.normals);
     if (shared.uv) this.geometry.setAttribute('uv', shared.uv);
@@ -60,7 +62,7 @@ class Side {
   setPainted(painted) {
     this.painted = painted;
     this.mesh.material = painted ? this.shared.materials.map(() => this.shared.paintMaterial) : this.shared.materials;
-    if (painted) this.geometry.setAttribute('color', this.paint);
+    if (painted) this.geometry.setAttribute('color', this.shared.paint);
     else if (this.shared.colors) this.geometry.setAttribute('color', this.shared.colors);
     else this.geometry.deleteAttribute('color');
   }
@@ -74,12 +76,15 @@ export class Viewport {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
-    this.renderer.shadowMap.autoUpdate = true;
+    this.renderer.shadowMap.autoUpdate = false;
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(30, 1, 0.01, 100);
     this.sides = [];
     this.split = null;
-    this.dirty = true;
+    this.dirty = this.shapeMoved = true;
+    this.slow = false;
+    this.shadowsAt = 0;
+    this.offset = new THREE.Vector3(); // where the body has gone from its rest
     this.makeLights();
     this.makeOverlay();
     this.makeControls();
@@ -151,12 +156,16 @@ export class Viewport {
       if (color !== undefined) material.color.set(color);
     });
     let down = null;
+    this.canvas.parentElement.addEventListener('pointerdown', (event) => this.takeDot(event), true); // before the camera does
     this.canvas.addEventListener('pointerdown', (event) => { down = [event.clientX, event.clientY]; });
     this.canvas.addEventListener('pointerup', (event) => {
-      if (down && Math.hypot(event.clientX - down[0], event.clientY - down[1]) < 4 && !this.gizmo.dragging) this.click(event);
+      if (down && Math.hypot(event.clientX - down[0], event.clientY - down[1]) < 4 && !this.gizmo.dragging && !this.dot?.moved) this.click(event);
       down = null;
+      this.dropDot();
     });
+    this.canvas.addEventListener('pointercancel', () => this.dropDot());
     this.canvas.addEventListener('pointermove', (event) => {
+      if (this.dot) this.moveDot(event);
       if (event.buttons) return;
       const marker = this.pick(event);
       this.canvas.style.cursor = marker >= 0 ? 'pointer' : '';
@@ -164,6 +173,37 @@ export class Viewport {
     });
     this.canvas.addEventListener('pointerleave', () => { this.hovered = -1; this.events.hover?.(-1); });
   }
+  /** Dots that can be dragged are, in the plane that faces the camera. */
+  takeDot(event) {
+    if (event.target !== this.canvas || event.button !== 0 || this.gizmo.axis || !this.events.draggable?.()) return;
+    const marker = this.pick(event);
+    if (marker < 0) return;
+    this.events.pick?.(marker);
+    const position = new THREE.Vector3().fromArray(this.markers[marker].position), plane = new THREE.Plane().setFromNormalAndCoplanarPoint(this.camera.getWorldDirection(new THREE.Vector3()), position);
+    const start = this.ray(event).ray.intersectPlane(plane, new THREE.Vector3());
+    if (!start) return;
+    this.dot = { plane, shift: position.clone().sub(start), moved: false };
+    this.orbit.enabled = this.gizmo.enabled = false;
+    this.canvas.setPointerCapture(event.pointerId);
+  }
+  moveDot(event) {
+    const to = this.ray(event).ray.intersectPlane(this.dot.plane, new THREE.Vector3());
+    if (!to) return;
+    if (!this.dot.moved) { this.dot.moved = true; this.events.grip?.('start', this.grip); }
+    this.grip.position.copy(to.add(this.dot.shift));
+    this.grip.updateMatrixWorld();
+    this.events.grip?.('move', this.grip);
+  }
+  dropDot() {
+    if (!this.dot) return;
+    const { moved } = this.dot;
+    this.dot = null;
+    this.orbit.enabled = this.gizmo.enabled = true;
+    if (moved) this.events.grip?.('end', this.grip);
+  }
+  get dragging() { return this.gizmo.dragging || !!this.dot?.moved; }
+  /** Let go of whatever is being dragged. */
+  release() { if (this.dot) this.dropDot(); else if (this.gizmo.dragging) this.gizmo.pointerUp(null); }
   click(event) {
     const marker = this.pick(event);
     if (marker >= 0) this.events.pick?.(marker);
@@ -184,74 +224,68 @@ export class Viewport {
 
   // Characters ------------------------------------------------------------------------------------
 
-  /** @param materials three.js materials of a loaded file, or [] */
-  setCharacter(character, materials) {
-    for (const side of this.sides) { this.scene.remove(side.mesh); side.dispose(); }
-    this.shared?.dispose();
-    this.shared = this.makeShared(character, materials);
+  /** @param info what the stage worker says of a document; @param look its materials */
+  setCharacter(info, look) {
+    this.clear();
+    this.shared = this.makeShared(info, look.materials);
     this.sides = [new Side(this.shared), new Side(this.shared)];
     this.scene.add(...this.sides.map((side) => side.mesh));
   }
-  makeShared(character, loaded) {
-    const { meshes, materials } = character.description, count = character.vertexCount, instances = character.instances;
-    const uv = new Float32Array(2 * count), colors = new Float32Array(3 * count).fill(1), groups = [], used = new Map(), list = [];
-    let hasUv = false, hasColors = false, start = 0;
+  clear() {
+    for (const side of this.sides) { this.scene.remove(side.mesh); side.dispose(); }
+    this.sides = [];
+    this.shared?.dispose();
+  }
+  makeShared({ description, instances, vertexCount, transfer }, loaded) {
+    const groups = [], used = new Map(), list = [];
+    let start = 0;
     for (const instance of instances) {
-      let vertex = instance.vertexFirst;
-      for (const part of meshes[instance.mesh].primitives) {
-        if (part.texcoords) { uv.set(part.texcoords, 2 * vertex); hasUv = true; }
-        if (part.colors) {
-          for (let v = 0; v < part.vertexCount; v++) for (let c = 0; c < 3; c++) colors[3 * (vertex + v) + c] = part.colors[4 * v + c];
-          hasColors = true;
-        }
-        if (part.topology === 0 && part.indices?.length) {
-          const key = `${part.material} ${!!part.colors}`;
-          if (!used.has(key)) { used.set(key, list.length); list.push(this.makeMaterial(loaded[part.material], materials[part.material], !!part.colors)); }
-          groups.push({ start, count: part.indices.length, material: used.get(key) });
-          start += part.indices.length;
-        }
-        vertex += part.vertexCount;
+      for (const part of description.meshes[instance.mesh].primitives) {
+        if (!part.triangleCount) continue;
+        if (!used.has(part.material)) { used.set(part.material, list.length); list.push(this.makeMaterial(loaded[part.material], !!transfer.colors)); }
+        groups.push({ start, count: 3 * part.triangleCount, material: used.get(part.material) });
+        start += 3 * part.triangleCount;
       }
     }
-    if (!list.length) list.push(this.makeMaterial(null, null, false));
+    if (!list.length) list.push(this.makeMaterial(null, false));
     const paintMaterial = new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.85, metalness: 0, side: THREE.DoubleSide });
     return {
-      count, groups, materials: list, paintMaterial,
-      index: new THREE.BufferAttribute(character.indices.slice(), 1),
-      uv: hasUv ? new THREE.BufferAttribute(uv, 2) : null,
-      colors: hasColors ? new THREE.BufferAttribute(colors, 3) : null,
-      dispose() { for (const material of [...list, paintMaterial]) material.dispose(); },
+      count: vertexCount, groups, materials: list, paintMaterial, paint: dynamic(vertexCount),
+      index: new THREE.BufferAttribute(transfer.indices, 1),
+      uv: transfer.texcoords ? new THREE.BufferAttribute(transfer.texcoords, 2) : null,
+      colors: transfer.colors ? new THREE.BufferAttribute(transfer.colors, transfer.colors.length / vertexCount) : null,
+      dispose() { for (const material of [...list, paintMaterial]) material.dispose(); }, // pictures belong to the look
     };
   }
-  makeMaterial(loaded, stored, colored) {
-    if (loaded) {
-      const material = loaded.clone();
-      material.vertexColors = colored;
-      material.shadowSide = THREE.DoubleSide;
-      return material;
-    }
-    const color = stored ? new THREE.Color(...stored.baseColor.slice(0, 3)) : colored ? new THREE.Color(1, 1, 1) : CLAY;
-    return new THREE.MeshStandardMaterial({
-      color, vertexColors: colored, roughness: stored ? Math.max(0.35, stored.roughness) : 0.72, metalness: stored ? Math.min(stored.metallic, 0.2) : 0,
-      side: THREE.DoubleSide, shadowSide: THREE.DoubleSide,
-    });
+  makeMaterial(loaded, colored) {
+    const material = loaded ? loaded.clone() : new THREE.MeshStandardMaterial({ color: colored ? 0xffffff : CLAY, roughness: 0.72, metalness: 0, side: THREE.DoubleSide });
+    material.vertexColors = colored;
+    material.shadowSide = THREE.DoubleSide;
+    if (material.metalness > 0.2) material.metalness = material.metalnessMap ? 0.5 : 0.2; // there is nothing around to mirror
+    if (material.roughness < 0.35) material.roughness = 0.35;
+    return material;
   }
-  update(index, positions, normals) {
-    const side = this.sides[index];
-    side.positions.array.set(positions);
-    side.normals.array.set(normals);
+  /** New arrays for a side, which it keeps. @returns the buffers it had, to be filled again */
+  update(index, { positions, normals }) {
+    const side = this.sides[index], old = [side.positions.array.buffer, side.normals.array.buffer];
+    side.positions.array = positions;
+    side.normals.array = normals;
     side.positions.needsUpdate = side.normals.needsUpdate = true;
+    this.shapeMoved = true;
     this.invalidate();
+    return old;
   }
-  setPainted(index, painted) {
-    const side = this.sides[index];
-    if (side.painted !== painted) side.setPainted(painted);
-    if (painted) side.paint.needsUpdate = true;
+  /** @param colors of the painted vertices, or null: the skin */
+  setPaint(colors, sides) {
+    if (colors) { this.shared.paint.array = colors; this.shared.paint.needsUpdate = true; }
+    this.sides.forEach((side, i) => { const painted = !!colors && sides.includes(i); if (side.painted !== painted) side.setPainted(painted); });
     this.invalidate();
   }
 
   /** Light, ground and camera for a box. */
-  frame(min, max, keepCamera = false) {
+  frame({ min, max, middle }) {
+    this.offset.set(0, 0, 0);
+    this.middle = new THREE.Vector3(...middle);
     const box = new THREE.Box3(new THREE.Vector3(...min), new THREE.Vector3(...max));
     const centre = box.getCenter(new THREE.Vector3()), radius = Math.max(box.getSize(new THREE.Vector3()).length() / 2, 1e-6);
     this.radius = radius;
@@ -271,24 +305,35 @@ export class Viewport {
     Object.assign(this.camera, { near: radius / 50, far: 40 * radius });
     this.orbit.minDistance = radius / 10;
     this.orbit.maxDistance = 12 * radius;
-    if (!keepCamera) this.home();
+    this.shapeMoved = true;
+    this.home();
     this.camera.updateProjectionMatrix();
     this.invalidate();
   }
   /** The ground is where the shape stands; while a clip plays it only sinks, so that a jump leaves it. */
-  setGround(positions, playing) {
-    let low = Infinity;
-    for (let i = 1; i < positions.length; i += 3) if (positions[i] < low) low = positions[i];
+  setGround(low, playing) {
     if (playing) low = Math.min(low, this.ground.position.y);
     this.ground.position.y = low;
     this.contact.position.y = low + 2e-4 * this.radius;
+  }
+  /** Camera, light and ground go where the body goes: it may sway in its place. */
+  follow(middle) {
+    const off = new THREE.Vector3(...middle).sub(this.middle).sub(this.offset), along = Math.hypot(off.x, off.z);
+    const beyond = (by, most) => (by > most ? 1 - most / by : 0), flat = beyond(along, SWAY * this.radius);
+    const step = new THREE.Vector3(off.x * flat, off.y * beyond(Math.abs(off.y), JUMP * this.radius), off.z * flat);
+    if (step.lengthSq() === 0) return;
+    this.offset.add(step);
+    for (const { position } of [this.camera, this.key, this.key.target, this.rim, this.rim.target]) position.add(step);
+    for (const { position } of [this.ground, this.contact]) { position.x += step.x; position.z += step.z; }
+    this.orbit.target.add(step);
+    this.orbit.update();
   }
   home() {
     if (!this.centre) return;
     const half = THREE.MathUtils.degToRad(this.camera.fov / 2), aspect = this.camera.aspect;
     const distance = (1.06 * this.radius) / Math.sin(Math.min(half, Math.atan(Math.tan(half) * aspect)));
-    this.orbit.target.copy(this.centre);
-    this.camera.position.copy(this.centre).add(new THREE.Vector3(0.42, 0.22, 1).normalize().multiplyScalar(distance));
+    this.orbit.target.copy(this.centre).add(this.offset);
+    this.camera.position.copy(this.orbit.target).add(new THREE.Vector3(0.42, 0.22, 1).normalize().multiplyScalar(distance));
     this.camera.zoom = 1;
     this.orbit.update();
     this.invalidate();
@@ -324,7 +369,7 @@ export class Viewport {
     });
     geometry.attributes.position.needsUpdate = geometry.attributes.color.needsUpdate = true;
     this.points.visible = markers.length > 0;
-    this.pointMaterial.size = size * this.renderer.getPixelRatio();
+    this.pointMaterial.size = size; // in CSS pixels: three.js has the ratio
     this.setBones(bones ? markers : [], selected, accent);
     this.invalidate();
   }
@@ -364,19 +409,20 @@ export class Viewport {
     });
     return best;
   }
+  ray(event) {
+    const rect = this.canvas.getBoundingClientRect(), ray = new THREE.Raycaster();
+    ray.setFromCamera(new THREE.Vector2(((event.clientX - rect.left) / rect.width) * 2 - 1, 1 - ((event.clientY - rect.top) / rect.height) * 2), this.camera);
+    return ray;
+  }
   surfacePoint(event) {
-    const rect = this.canvas.getBoundingClientRect();
-    const at = new THREE.Vector2(((event.clientX - rect.left) / rect.width) * 2 - 1, 1 - ((event.clientY - rect.top) / rect.height) * 2);
-    const ray = new THREE.Raycaster();
-    ray.setFromCamera(at, this.camera);
     if (!this.sides.length) return null;
-    const hit = ray.intersectObject(this.sides[0].mesh, false)[0];
+    const hit = this.ray(event).intersectObject(this.sides[0].mesh, false)[0];
     return hit ? { point: hit.point.toArray(), normal: hit.face.normal.toArray() } : null;
   }
   /** The gizmo at a marker, or gone. @param mode 'rotate' | 'translate' | null */
   setGrip(mode, position, quaternion) {
     if (!mode) { this.gizmo.detach(); this.invalidate(); return; }
-    if (this.gizmo.dragging) return;
+    if (this.dragging) return;
     this.grip.position.fromArray(position);
     this.grip.quaternion.fromArray(quaternion ?? [0, 0, 0, 1]);
     this.grip.updateMatrixWorld();
@@ -399,10 +445,12 @@ export class Viewport {
     this.invalidate();
   }
   show(side) { this.sides.forEach((each, i) => { each.mesh.visible = i === side; }); }
-  render() {
+  render(now = performance.now()) {
     this.dirty = false;
-    if (!this.sides.length) return;
     const { clientWidth: width, clientHeight: height } = this.canvas, renderer = this.renderer;
+    const shadows = this.shapeMoved && (!this.slow || now - this.shadowsAt > SLOW_SHADOWS);
+    if (shadows) { this.shapeMoved = false; this.shadowsAt = now; }
+    renderer.shadowMap.needsUpdate = shadows;
     if (this.split === null) {
       renderer.setScissorTest(false);
       this.show(0);
@@ -415,36 +463,38 @@ export class Viewport {
     renderer.setScissor(0, 0, x, height);
     renderer.render(this.scene, this.camera);
     this.show(1);
+    renderer.shadowMap.needsUpdate = shadows && !this.slow;
     renderer.setScissor(x, 0, width - x, height);
     renderer.render(this.scene, this.camera);
     renderer.setScissorTest(false);
   }
-  /** Without markers and gizmo, as a PNG blob. */
-  picture() {
-    const helper = this.gizmo.getHelper(), hidden = [this.points, this.bones, helper].filter((object) => object?.visible);
+  /** Draws without markers and gizmo, and puts them back. */
+  bare(draw) {
+    const hidden = [this.points, this.bones, this.gizmo.getHelper()].filter((object) => object?.visible);
     for (const object of hidden) object.visible = false;
-    this.render();
-    return new Promise((resolve) => {
-      this.canvas.toBlob(resolve, 'image/png');
-      for (const object of hidden) object.visible = true;
-      this.invalidate();
-    });
+    try { return draw(); } finally { for (const object of hidden) object.visible = true; this.invalidate(); }
   }
-  /** A small picture of side A as a data URL. */
-  thumbnail(size) {
-    const target = new THREE.WebGLRenderTarget(2 * size, 2 * size, { samples: 4 });
-    const { aspect } = this.camera, helper = this.gizmo.getHelper(), hidden = [this.points, this.bones, helper].filter((object) => object?.visible);
-    for (const object of hidden) object.visible = false;
-    this.show(0);
-    this.camera.aspect = 1;
-    this.camera.updateProjectionMatrix();
-    this.renderer.setRenderTarget(target);
-    this.renderer.render(this.scene, this.camera);
-    const pixels = new Uint8Array(16 * size * size);
-    this.renderer.readRenderTargetPixels(target, 0, 0, 2 * size, 2 * size, pixels);
-    this.renderer.setRenderTarget(null);
+  /** The stage as a PNG blob. */
+  picture() {
+    return this.bare(() => { this.render(); return new Promise((resolve) => { this.canvas.toBlob(resolve, 'image/png'); }); });
+  }
+  /** A small picture of a shape of side A as a data URL. */
+  thumbnail(arrays, size) {
+    const target = new THREE.WebGLRenderTarget(2 * size, 2 * size, { samples: 4 }), { aspect } = this.camera, pixels = new Uint8Array(16 * size * size), side = this.sides[0];
+    const kept = { positions: side.positions.array, normals: side.normals.array };
+    this.update(0, arrays);
+    this.bare(() => {
+      this.show(0);
+      this.camera.aspect = 1;
+      this.camera.updateProjectionMatrix();
+      this.renderer.setRenderTarget(target);
+      this.renderer.shadowMap.needsUpdate = true;
+      this.renderer.render(this.scene, this.camera);
+      this.renderer.readRenderTargetPixels(target, 0, 0, 2 * size, 2 * size, pixels);
+      this.renderer.setRenderTarget(null);
+    });
     target.dispose();
-    for (const object of hidden) object.visible = true;
+    this.update(0, kept);
     this.camera.aspect = aspect;
     this.camera.updateProjectionMatrix();
     const canvas = document.createElement('canvas'), context = canvas.getContext('2d');
@@ -453,7 +503,6 @@ export class Viewport {
     for (let i = 0; i < pixels.length; i++) if (i % 4 !== 3) pixels[i] = LINEAR_TO_SRGB[pixels[i]]; // targets hold linear light
     for (let y = 0; y < 2 * size; y++) image.data.set(pixels.subarray((2 * size - 1 - y) * row, (2 * size - y) * row), y * row);
     context.putImageData(image, 0, 0);
-    this.invalidate();
     return canvas.toDataURL('image/png');
   }
 }
