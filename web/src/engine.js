@@ -10,7 +10,7 @@
 //   engine.notes          what reading it put right or guessed: lines
 //   engine.save(model, path, { influences, weights, clip: { name, times, poses, morphs } })   into engine.files; what was not changed
 //                         comes out as it was read. weights: float u16 u8. poses: 10 floats a node, key after key
-//   engine.withClip, limit, reduce, synth, addShape   -> another model; engine.destroy(model)
+//   engine.withClip, addShape, limit, reduce, synth   -> another model; engine.destroy(model)
 //   engine.materialsGlb(model)   -> GLB bytes with materials, textures and images alone, or null
 //   engine.openHandles(model, voxels), setHandles(session, points), closeHandles(session)
 //   new Character(engine, model)   everything a frame needs; its `description` is a plain object (web/wasm/describe.c)
@@ -166,7 +166,7 @@ export class Engine extends Instance {
     return this.with(name, (title) => this.with(Float32Array.from(times), (keys) => this.with(Float32Array.from(poses), (locals) =>
       this.with(Float32Array.from(morphs ?? [0]), (weights) => this.made(this.call.studio_with_clip(model, title, times.length, keys, locals, morphs && targets ? weights : 0))))));
   }
-  /** The model with a morph target that gives it the shape at an address (an output frame) at rest. */
+  /** The model with a morph target, fully on, that gives it the shape at an address (an output frame) while it rests. */
   addShape(model, name, positions) { return this.with(name, (title) => this.made(this.call.studio_with_shape(model, title, positions))); }
   synth({ body, vertices = 0, size = 0, seed = 1, count = 0, examples = false }) {
     return this.made(this.call.studio_synth(BODIES[body], vertices, size, seed, count, examples ? 1 : 0));

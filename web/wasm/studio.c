@@ -41,6 +41,11 @@ bool good(cutis_result result)
     return false;
 }
 
+cutis_device *exact_device(void)
+{
+    return exact;
+}
+
 int EXPORT(studio_start)(void)
 {
     cutis_context_options options = { .progress = tell_progress, .log = keep_note };

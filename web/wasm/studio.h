@@ -10,4 +10,7 @@
 /// Is it CUTIS_OK? If not, the reason is kept for studio_error.
 bool good(cutis_result result);
 
+/// Computes every bit as the command does.
+cutis_device *exact_device(void);
+
 #endif
