@@ -44,6 +44,15 @@ function lie(points) {
   return { min, max, middle: sum };
 }
 
+const decoded = (uri) => { try { return decodeURIComponent(uri); } catch { return uri; } };
+const PICTURES = { png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', webp: 'image/webp', avif: 'image/avif', ktx2: 'image/ktx2' };
+const dataUri = ({ name, blob }) => new Promise((resolve, reject) => {
+  const reader = new FileReader();
+  reader.onload = () => resolve(reader.result);
+  reader.onerror = () => reject(reader.error);
+  reader.readAsDataURL(new Blob([blob], { type: PICTURES[name.split('.').at(-1).toLowerCase()] ?? 'application/octet-stream' }));
+});
+
 /** What the engine keeps for one opened document. */
 class Opened {
   constructor(engine, model) {
@@ -140,7 +149,7 @@ export class Stage {
     for (const old of there.slice(OPEN_AT_ONCE - 1)) { old.opened.destroy(); old.opened = null; }
     const { files } = this.engine;
     for (const { name, blob } of document.files) files.set(name, new Uint8Array(await blob.arrayBuffer()));
-    if (document.files.length > 1 && /\.gltf$/i.test(document.main)) this.placeFiles(document.main);
+    if (document.files.length > 1 && /\.gltf$/i.test(document.main)) await this.placeFiles(document);
     try {
       document.opened = new Opened(this.engine, this.engine.open(document.main, document.options));
     } finally {
@@ -148,18 +157,15 @@ export class Stage {
     }
     return document.opened;
   }
-  /** Files are dropped without their folders: what a glTF names is looked for by its last step. */
-  placeFiles(main) {
-    const { files } = this.engine;
+  /** Files are dropped without their folders: what a glTF names is looked for by its last step. Pictures go inside, so that a GLB has them. */
+  async placeFiles({ main, files: given }) {
+    const { files } = this.engine, found = (uri) => given.find(({ name }) => name === uri.split('/').at(-1));
     let json;
     try { json = JSON.parse(new TextDecoder().decode(files.get(main))); } catch { return; } // the reader says what is wrong
-    for (const { uri } of [...(json.buffers ?? []), ...(json.images ?? [])]) {
-      if (typeof uri !== 'string' || uri.startsWith('data:')) continue;
-      let path = uri;
-      try { path = decodeURIComponent(uri); } catch { /* as it is */ }
-      const bytes = files.get(path.split('/').at(-1));
-      if (bytes && path.includes('/') && !path.startsWith('/') && !path.includes('..')) files.set(path, bytes);
-    }
+    const named = (list) => (Array.isArray(list) ? list : []).filter((each) => typeof each?.uri === 'string' && !each.uri.startsWith('data:'));
+    for (const buffer of named(json.buffers)) { const file = found(decoded(buffer.uri)); if (file) files.set(decoded(buffer.uri).replace(/^(\.?\.?\/)+/, ''), files.get(file.name)); }
+    for (const image of named(json.images)) { const file = found(decoded(image.uri)); if (file) image.uri = await dataUri(file); }
+    files.set(main, new TextEncoder().encode(JSON.stringify(json)));
   }
   describe(opened, notes) {
     const { character, bounds, diagonal } = opened, { description } = character, look = character.look();

@@ -35,7 +35,7 @@ export class Frames {
   }
   tick(now) {
     const { studio } = this, { viewport } = studio;
-    if (!studio.document) { this.stale = false; if (viewport.dirty) viewport.render(now); return; }
+    if (!studio.document) { this.stale = viewport.dirty = false; return; }
     if (studio.playing) this.advance(now);
     if (this.stale && !this.flying) this.ask(now);
     if (viewport.dirty) viewport.render(now);
@@ -123,8 +123,8 @@ export class Frames {
   }
   /** Small pictures of the example poses, one after the other. */
   async thumbnails(size, each) {
-    const { studio } = this, { document } = studio, { poses } = studio.info.description.poseSpace;
-    for (let k = 0; k < poses.length; k++) {
+    const { studio } = this, { document } = studio, { poseCount } = studio.info.description.poseSpace;
+    for (let k = 0; k < poseCount; k++) {
       const asked = { ...this.request(0), clip: -1, layer: Object.entries(studio.examplePose(k)).map(([node, values]) => [Number(node), values]), split: false, handles: null, show: { kind: 'none', node: -1 }, measure: false, spare: [] };
       const answer = await studio.stage.call('frame', asked);
       if (studio.document !== document) return;

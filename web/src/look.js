@@ -1,22 +1,60 @@
 // Materials for drawing: the engine hands over a file with nothing but materials and pictures, three.js makes its own of it.
+//
+// Invariant: nothing is fetched from another place; a picture that is not inside is white, and named.
+import { LoadingManager } from 'three';
 import { GLTFLoader } from 'three/examples/jsm/loaders/GLTFLoader.js';
+
+const WHITE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==';
+const bytesIn = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+
+/** Pictures as object URLs: those inside as data, and a white one for what is missing. */
+class Pictures extends LoadingManager {
+  urls = [];
+  missing = [];
+  constructor() { super(); this.setURLModifier((url) => this.resolve(url)); }
+  resolve(url) {
+    if (url.startsWith('blob:')) return url;
+    const inside = /^data:([^;,]*);base64,(.*)$/s.exec(url), [, type, text] = inside ?? [null, 'image/png', WHITE];
+    if (!inside) this.missing.push(url);
+    this.urls.push(URL.createObjectURL(new Blob([bytesIn(text)], { type })));
+    return this.urls.at(-1);
+  }
+  release() { for (const url of this.urls) URL.revokeObjectURL(url); }
+}
+
+/** What three.js would refuse: pictures in a format it has no decoder for. @returns how many were taken out */
+function dropUnknown(json) {
+  let dropped = 0;
+  for (const texture of json.textures ?? []) {
+    const other = texture.extensions?.KHR_texture_basisu;
+    if (!other) continue;
+    delete texture.extensions.KHR_texture_basisu;
+    if (texture.source === undefined) { dropped++; texture.source = json.images.push({ uri: `data:image/png;base64,${WHITE}` }) - 1; }
+  }
+  return dropped;
+}
 
 /** @param bytes a GLB, or null @returns { materials, notes, dispose } */
 export async function loadLook(bytes) {
-  const look = { materials: [], notes: [], dispose() {} };
+  const look = { materials: [], notes: [], dispose() {} }, textures = new Set(), pictures = new Pictures();
   if (!bytes?.length) return look;
-  const textures = new Set();
   let parser;
-  const loader = new GLTFLoader();
-  loader.manager.itemError = () => {};
-  loader.register((made) => { parser = made; return { name: 'cutis', afterRoot() {} }; });
+  const loader = new GLTFLoader(pictures);
+  loader.register((made) => {
+    parser = made;
+    const dropped = dropUnknown(made.json);
+    if (dropped) look.notes.push(`${dropped === 1 ? 'its picture is' : `${dropped} of its pictures are`} KTX2, which the studio does not show (saving keeps them); “cutis convert” writes other formats of the model`);
+    return { name: 'cutis' };
+  });
   try {
-    await loader.parseAsync(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength), '');
-    const count = parser.json.materials?.length ?? 0;
-    for (let i = 0; i < count; i++) look.materials.push(await parser.getDependency('material', i));
+    await loader.parseAsync(bytes.buffer, '');
+    for (let i = 0; i < (parser.json.materials?.length ?? 0); i++) look.materials.push(await parser.getDependency('material', i));
   } catch (error) {
-    look.notes.push(`shown without its pictures: ${error.message}`);
+    look.notes.push(`shown without its materials: ${error.message}`);
+  } finally {
+    pictures.release();
   }
+  if (pictures.missing.length) look.notes.push(`${pictures.missing.length === 1 ? 'a picture is' : `${pictures.missing.length} pictures are`} not there: ${pictures.missing[0]}`);
   for (const material of look.materials) for (const value of Object.values(material)) if (value?.isTexture) textures.add(value);
   look.dispose = () => {
     for (const material of look.materials) material.dispose();

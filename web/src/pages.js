@@ -144,11 +144,12 @@ export class Pages {
     [...$('examples').children].forEach((each, k) => each.setAttribute('aria-pressed', this.example === k && count > 0));
   }
   async fillExamples() {
-    const { studio } = this, { document } = studio, { poseSpace } = studio.info.description, serial = this.filling = (this.filling ?? 0) + 1;
+    const { studio } = this, { document } = studio, { poseSpace, meshes } = studio.info.description, serial = this.filling = (this.filling ?? 0) + 1;
     $('examples-section').hidden = !poseSpace;
     this.example = null;
-    $('examples').replaceChildren(...(poseSpace?.poses ?? []).map(({ name }, k) => {
-      const button = make('button', { type: 'button', className: 'example' }, make('img', { alt: '' }), name ?? (k ? `pose ${k}` : 'rest'));
+    const mesh = poseSpace?.targets.findIndex((target) => target >= 0), names = meshes[mesh]?.targetNames, name = (k) => (k ? names?.[poseSpace.targets[mesh] + k - 1] ?? `pose ${k}` : 'rest');
+    $('examples').replaceChildren(...Array.from({ length: poseSpace?.poseCount ?? 0 }, (_, k) => {
+      const button = make('button', { type: 'button', className: 'example' }, make('img', { alt: '' }), name(k));
       button.addEventListener('click', () => { this.example = k; studio.applyExample(k); });
       return button;
     }));

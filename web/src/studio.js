@@ -22,6 +22,7 @@ export class Studio {
     const progress = (stage, fraction) => this.panels.progress(stage, fraction);
     this.stage = new Remote(module, true, progress);
     this.jobs = new Remote(module, false, progress);
+    this.started = this.stage.start(); // while the stage is being made
     this.documents = new Map();
     this.stage.prepare = () => [...this.documents.values()].map(({ id, files, main, options }) => ['register', { id, files, main, options }]);
     this.history = new History((gone, left) => this.release(left));
@@ -42,7 +43,7 @@ export class Studio {
     this.panels = new Panels(this);
   }
   async start() {
-    const { methods, version } = await this.stage.start();
+    const { methods, version } = await this.started;
     this.methodList = methods;
     this.panels.begin(version);
   }
@@ -149,7 +150,7 @@ export class Studio {
     this.viewport.setCharacter(info, look);
     const near = before && [...info.bounds.min, ...info.bounds.max].every((x, i) => Math.abs(x - [...before.info.bounds.min, ...before.info.bounds.max][i]) < 0.02 * info.diagonal);
     if (!near || !this.documents.has(before.id)) this.viewport.frame(info.bounds);
-    const set = new Set(skins.flatMap((skin) => [...skin.joints]));
+    const set = new Set(info.instances.flatMap(({ skin }) => (skin >= 0 ? skins[skin].joints : []))); // skins that move something
     this.joints = nodes.map((_, i) => i).filter((i) => (set.size ? set.has(i) : !nodes[i].outside));
     const named = [name, ...FIRST_JOINTS].map((wanted) => this.joints.find((node) => wanted && nodes[node].name === wanted)).find((node) => node !== undefined);
     this.joint = named ?? this.joints[Math.floor(this.joints.length / 3)] ?? -1;
@@ -286,11 +287,12 @@ export class Studio {
   }
   applyExample(k) { this.setPlaying(false); this.edit({ clip: -1, pose: Object.freeze(this.examplePose(k)) }); }
   examplePose(k) {
-    const { poseSpace, nodes } = this.info.description, { rotations, translations } = poseSpace.poses[k], pose = {};
-    poseSpace.joints.forEach((node, j) => {
+    const { poseSpace, nodes } = this.info.description, { joints, rotations, translations } = poseSpace, pose = {};
+    joints.forEach((node, j) => {
+      const at = k * joints.length + j;
       pose[node] = [...nodes[node].rest];
-      pose[node].splice(3, 4, ...rotations.slice(4 * j, 4 * j + 4));
-      if (translations) pose[node].splice(0, 3, ...translations.slice(3 * j, 3 * j + 3));
+      pose[node].splice(3, 4, ...rotations.slice(4 * at, 4 * at + 4));
+      if (translations) pose[node].splice(0, 3, ...translations.slice(3 * at, 3 * at + 3));
     });
     return pose;
   }

@@ -21,7 +21,7 @@ export class Verbs {
   begin() {
     this.table ??= this.studio.jobs.call('command', { words: ['help', '--json'], files: [] }).then(({ stdout }) => {
       this.list = JSON.parse(stdout).verbs.filter(({ name, operands, options: given }) => /^(MODEL|BODY|RIG)\b/.test(operands) && !NOT_MODELS.has(name) && given.some((option) => option.name === 'output'));
-      options($('verb'), this.list.map(({ name, summary }) => [name, `${name}: ${summary}`]), 'rig');
+      options($('verb'), this.list.map(({ name, summary }) => [name, `${name} – ${summary}`]), 'rig');
       this.show();
     }).catch((error) => { this.table = null; this.studio.panels.fail('The tools are not there', error.message); });
     return this.table;
@@ -38,7 +38,9 @@ export class Verbs {
   makeForm(verb) {
     this.shown = verb;
     this.files.clear();
-    $('verb-about').textContent = verb.details.split('\n\n')[0].replaceAll('\n', ' ');
+    const sentence = `${verb.summary[0].toUpperCase()}${verb.summary.slice(1)}.`;
+    $('verb-about').textContent = sentence;
+    $('verb-more').lastElementChild.textContent = verb.details.split('\n\n')[0].replaceAll('\n', ' ');
     const rank = ({ name }) => { const at = FIRST.indexOf(name); return at < 0 ? FIRST.length : at; };
     const given = verb.options.filter(({ name, value }) => !HIDDEN.has(name) && !/^OUT/.test(value ?? '') && !name.startsWith('write-')).sort((a, b) => rank(a) - rank(b));
     const fields = given.map((option) => this.field(option)), rest = fields.splice(COMMON);
@@ -54,7 +56,7 @@ export class Verbs {
       options(select, [['', 'default'], ...choices.map((choice) => [choice, choice])], '');
       return make('label', { title: help }, name, select);
     }
-    const number = min !== undefined, input = make('input', { name, className: 'select', type: 'text', inputMode: number ? 'decimal' : 'text', placeholder: value, spellcheck: false, autocomplete: 'off' });
+    const number = min !== undefined, input = make('input', { name, className: 'select field', type: 'text', inputMode: number ? 'decimal' : 'text', placeholder: value, spellcheck: false, autocomplete: 'off' });
     if (!NAMES_FILE.test(value) || number) return make('label', { title: help }, name, input);
     const choose = make('input', { type: 'file', hidden: true, ariaLabel: `${name}: choose a file` }), button = make('button', { type: 'button', className: 'button', textContent: '…', ariaLabel: `${name}: choose a file` });
     button.addEventListener('click', () => choose.click());

@@ -241,10 +241,10 @@ export class Viewport {
     let start = 0;
     for (const instance of instances) {
       for (const part of description.meshes[instance.mesh].primitives) {
-        if (!part.triangleCount) continue;
+        if (part.topology !== 0 || !part.indexCount) continue; // lines and points are not drawn
         if (!used.has(part.material)) { used.set(part.material, list.length); list.push(this.makeMaterial(loaded[part.material], !!transfer.colors)); }
-        groups.push({ start, count: 3 * part.triangleCount, material: used.get(part.material) });
-        start += 3 * part.triangleCount;
+        groups.push({ start, count: part.indexCount, material: used.get(part.material) });
+        start += part.indexCount;
       }
     }
     if (!list.length) list.push(this.makeMaterial(null, false));
