@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { chromium } from 'playwright-core';
 
 const { ws: WebSocket } = createRequire(import.meta.url)('playwright-core/lib/utilsBundle');
@@ -100,7 +100,7 @@ export class Page {
   async download(action) {
     const before = this.downloads.length;
     await action();
-    for (const end = Date.now() + PATIENCE; this.downloads.length === before; await pause(30)) if (Date.now() > end) throw new Error('nothing was downloaded');
+    for (const end = Date.now() + PATIENCE / 2; this.downloads.length === before; await pause(30)) if (Date.now() > end) throw new Error('nothing was downloaded');
     return this.downloads.at(-1);
   }
 }
@@ -219,7 +219,7 @@ class FirefoxPage extends Page {
 
 /** Firefox without a window; Xvfb gives its WebGL something to ask for a display. */
 async function launchFirefox(folder) {
-  const profile = mkdtempSync(join(folder, 'firefox-')), saved = join(profile, 'saved');
+  const profile = mkdtempSync(resolve(folder, 'firefox-')), saved = join(profile, 'saved');
   mkdirSync(saved);
   writeFileSync(join(profile, 'user.js'), Object.entries(PREFERENCES).map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`).join(''));
   const child = spawn('xvfb-run', ['-a', FIREFOX, '--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0', 'about:blank'], { detached: true });
