@@ -26,6 +26,8 @@ function(foreign_library name alias)
   cmake_parse_arguments(LIBRARY "" "" "SOURCES;INCLUDES;DEFINES" ${ARGN})
   add_library(foreign_${name} ${kind} ${LIBRARY_SOURCES})
   add_library(${alias} ALIAS foreign_${name})
+  file(GLOB licence ${foreign}/${name}/LICENSE* ${foreign}/${name}/COPYING*)
+  configure_file(${licence} ${PROJECT_BINARY_DIR}/foreign/licences/${name} COPYONLY) # for whoever ships it
   target_include_directories(foreign_${name} SYSTEM PUBLIC ${LIBRARY_INCLUDES})
   target_compile_definitions(foreign_${name} PRIVATE ${LIBRARY_DEFINES})
   target_compile_options(foreign_${name} PRIVATE -w $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions> $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)

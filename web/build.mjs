@@ -2,11 +2,11 @@
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from './src/engine.js';
 
-const [wasm, output] = process.argv.slice(2);
+const [wasm, output] = process.argv.slice(2).map((path) => resolve(path));
 const here = dirname(fileURLToPath(import.meta.url)), source = join(here, 'src');
 mkdirSync(join(output, 'models'), { recursive: true });
 
@@ -19,10 +19,13 @@ await build({ entryPoints: [join(source, 'studio.css')], minify: true, outdir: o
 for (const name of ['index.html', 'icon.svg']) copyFileSync(join(source, name), join(output, name));
 copyFileSync(join(here, 'node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'), join(output, 'inter.woff2'));
 copyFileSync(wasm, join(output, 'engine.wasm'));
-const licence = (title, path) => `${title}\n${'-'.repeat(title.length)}\n${readFileSync(join(here, path), 'utf8').trim()}\n`;
+const licence = (title, path) => `${title}\n${'-'.repeat(title.length)}\n${readFileSync(resolve(here, path), 'utf8').trim()}\n`;
+const compiledIn = join(dirname(wasm), 'foreign/licences'); // cmake/foreign.cmake
 writeFileSync(join(output, 'licences.txt'), [
   licence('Cutis', '../LICENSE'), licence('three.js, with the loader and controls it ships', 'node_modules/three/LICENSE'),
   licence('Inter, the typeface', 'node_modules/@fontsource-variable/inter/LICENSE'),
+  ...readdirSync(compiledIn).sort().map((name) => licence(`${name}, in the engine`, join(compiledIn, name))),
+  licence('wasi-libc, in the engine', '/usr/share/doc/wasi-libc/copyright'),
 ].join('\n\n'));
 
 // The characters the page opens with, so that nobody waits for them to be made: by the command in the engine, on which alone they

@@ -73,11 +73,10 @@ class Instance {
 
 /** The command, as on a terminal. @param args its words, without "cutis" */
 export async function runCommand(module, args, files = [], progress = () => true) {
-  const disk = new Files(files), said = { 1: [], 2: [] };
-  const heard = (stream) => new TextDecoder().decode(Uint8Array.from(said[stream].flatMap((bytes) => [...bytes])));
-  let status, broken = '';
+  const disk = new Files(files), said = { 1: '', 2: '' }, decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
+  let status;
   try {
-    const instance = await new Instance().start(module, disk, progress, (stream, bytes) => said[stream].push(bytes));
+    const instance = await new Instance().start(module, disk, progress, (stream, bytes) => { said[stream] += decoders[stream].decode(bytes, { stream: true }); });
     const words = ['cutis', ...args].map((word) => new TextEncoder().encode(word + '\0'));
     const list = instance.allocate(4 * words.length + 4), addresses = new Uint32Array(words.length + 1);
     words.forEach((word, i) => {
@@ -88,9 +87,9 @@ export async function runCommand(module, args, files = [], progress = () => true
     status = instance.call.__main_argc_argv(words.length, list);
   } catch (error) {
     status = error instanceof Exit ? error.status : 1;
-    if (!(error instanceof Exit)) broken = `cutis: ${args[0]}: the engine stopped: ${error.message}\n`;
+    if (!(error instanceof Exit)) said[2] += `cutis: ${args[0]}: the engine stopped: ${error.message}\n`;
   }
-  return { status, stdout: heard(1), stderr: heard(2) + broken, files: new Map(disk) };
+  return { status, stdout: said[1], stderr: said[2], files: new Map(disk) };
 }
 
 const JSON_CHUNK = 0x4e4f534a, BINARY_CHUNK = 0x004e4942;
