@@ -3,6 +3,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { Character, Engine, EngineError, runCommand } from '../../web/src/engine.js';
 import { differences } from './gltf_compare.mjs';
 import { readNpy } from './npy.mjs';
@@ -111,6 +112,7 @@ function compare(engine, body, choice, clip, wanted) {
 }
 
 function checkMethods(engine) {
+  let runs = 0, farthest = 0;
   for (const [name, clips] of BODIES) {
     const file = character(name), far = [], bits = [];
     engine.files.set('body.glb', readFileSync(file));
@@ -123,6 +125,8 @@ function checkMethods(engine) {
           '--fps', String(RATE), '--normals', paths.normals, '-o', paths.positions, '-q']);
         const wanted = { positions: readNpy(paths.positions), normals: readNpy(paths.normals) };
         const fast = compare(engine, body, { ...method, exact: false }, index, wanted), exact = compare(engine, body, { ...method, exact: true }, index, wanted);
+        runs++;
+        farthest = Math.max(farthest, fast.worst);
         if (!(fast.worst <= TOLERANCE)) far.push(`${method.id} ${clip} ${fast.worst}`);
         if (exact.bits) bits.push(`${method.id} ${clip}: ${exact.bits} numbers differ, by ${exact.worst} at most`);
       }
@@ -131,18 +135,26 @@ function checkMethods(engine) {
     say(`${name}: every method in fast mode is within 2e-6 of the diagonal of the command's positions`, far.join('; '));
     body.destroy();
   }
+  console.log(`# ${runs} runs; in fast mode ${farthest.toExponential(1)} of the diagonal off at most`);
   const ours = engine.methods.map((each) => each.id).filter((id) => id !== 'sbs-weighted');
   const theirs = execFileSync(command, ['help', 'methods'], { encoding: 'utf8' }).split('\n').map((line) => /^ {2}([a-z-]+) {2,}/.exec(line)?.[1]).filter(Boolean);
   say('the page has the methods of the command', ours.length > 8 && ours.join() === theirs.join() ? '' : `${ours} and ${theirs}`);
 }
 
+function checkSize() {
+  const files = readdirSync(studio).filter((name) => statSync(join(studio, name)).isFile()), sizes = files.map((name) => gzipSync(readFileSync(join(studio, name)), { level: 9 }).length);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  console.log(`# compressed: ${(total / 1e6).toFixed(2)} MB (${files.map((name, i) => `${name} ${(sizes[i] / 1e6).toFixed(2)}`).join(', ')})`);
+  say('the page without models is at most 2.5 MB compressed', files.includes('engine.wasm') && total <= 2.5e6 ? '' : `${total} bytes`);
+}
+
 function checkSpeed(engine) {
   engine.files.set('high.glb', readFileSync(character('biped-high')));
-  const body = new Character(engine, engine.open('high.glb')), positions = engine.allocate(12 * body.vertexCount), lbs = engine.methods.find(({ id }) => id === 'lbs');
+  const body = new Character(engine, engine.open('high.glb')), [positions, normals] = [0, 1].map(() => engine.allocate(12 * body.vertexCount)), lbs = engine.methods.find(({ id }) => id === 'lbs');
   let best = Infinity;
   body.sample(0, 0.3);
-  for (let i = 0; i < 300; i++) best = Math.min(best, body.deform(lbs, positions, 0)); // the least: others may use the machine
-  console.log(`# ${body.vertexCount} vertices, LBS, fast: ${best.toFixed(3)} ms a frame`);
+  for (let i = 0; i < 300; i++) best = Math.min(best, body.deform(lbs, positions, normals)); // the least: others may use the machine
+  console.log(`# ${body.vertexCount} vertices, LBS with normals, fast: ${best.toFixed(3)} ms a frame`);
   say('46036 vertices by LBS take at most 0.5 ms a frame', body.vertexCount === 46036 && best <= 0.5 ? '' : `${body.vertexCount} take ${best} ms`);
   engine.free(positions);
   body.destroy();
@@ -271,7 +283,7 @@ async function checkTraps() {
   say('a refusal says why in the words of the library', /vert/.test(reason) ? '' : `it says "${reason}"`);
 }
 
-const parts = { verbs: checkVerbs, methods: checkMethods, speed: checkSpeed, saving: checkSaving, shape: checkShape, hostile: checkHostile, traps: checkTraps };
+const parts = { verbs: checkVerbs, methods: checkMethods, size: checkSize, speed: checkSpeed, saving: checkSaving, shape: checkShape, hostile: checkHostile, traps: checkTraps };
 const wanted = process.argv.slice(6);
 for (const [name, check] of Object.entries(parts)) {
   if (wanted.length && !wanted.includes(name)) continue;
