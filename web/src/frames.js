@@ -95,6 +95,7 @@ export class Frames {
   take(answer, asked) {
     const { studio } = this, { viewport, panels } = studio, { sides, colors } = answer.transfer;
     this.shown = answer;
+    studio.document.look.warm = studio.document.look.warm?.dispose();
     if (sides.length) this.keep('skin', answer.skin);
     sides.forEach((arrays, i) => this.spare.push(...viewport.update(i, arrays)));
     this.spare.length = Math.min(this.spare.length, MOST_SPARE);

@@ -64,7 +64,7 @@ export class Pages {
   showDeform() {
     const { studio } = this, { methods, show, exact } = studio.state, { skinned, info } = studio;
     $('bare').hidden = skinned;
-    $('methods-section').hidden = $('paint-section').hidden = !skinned;
+    $('methods-section').hidden = $('paint-section').hidden = $('measures-section').hidden = !skinned;
     $('rig-it').parentElement.hidden = !info.triangleCount;
     $('bare-title').textContent = info.triangleCount ? 'A mesh without a skeleton' : 'A skeleton without a body';
     $('bare-about').textContent = info.triangleCount ? 'There is nothing to deform yet. Rig it: parts, joints and weights from the shape alone. Or put handles on it and drag them.'

@@ -124,6 +124,7 @@ export class Studio {
     try {
       if (!info.triangleCount && info.description.nodes.length < 2) throw new Error('there is nothing to show: no triangles and no skeleton');
       const look = await loadLook(info.transfer.materials);
+      look.warm = await this.viewport.warm(info, look);
       info.transfer.materials = null;
       info.notes.push(...look.notes);
       return { id, name: stem(main.name), made: [], files: list, main: main.name, options: {}, info, look, ...more };

@@ -74,6 +74,7 @@ export class Viewport {
     this.canvas = canvas;
     this.events = events;
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
+    this.renderer.debug.checkShaderErrors = false; // asking for a shader's log waits for its compiler
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.shadowMap.autoUpdate = false;
@@ -230,6 +231,14 @@ export class Viewport {
     this.shared = this.makeShared(info, look.materials);
     this.sides = [new Side(this.shared), new Side(this.shared)];
     this.scene.add(...this.sides.map((side) => side.mesh));
+  }
+  /** Compiles what a document's look needs, without blocking the page. @returns what holds the programs until it is drawn */
+  async warm({ description, instances, transfer }, look) {
+    const three = (array, width) => (array ? new Float32Array(3 * width) : null), { texcoords, colors } = transfer;
+    const shared = this.makeShared({ description, instances, vertexCount: 3, transfer: { indices: Uint32Array.of(0, 1, 2), texcoords: three(texcoords, 2), colors: three(colors, 4) } }, look.materials);
+    const side = new Side(shared);
+    if (this.renderer.extensions.has('KHR_parallel_shader_compile')) await this.renderer.compileAsync(side.mesh, this.camera, this.scene);
+    return { dispose() { side.dispose(); shared.dispose(); } };
   }
   clear() {
     for (const side of this.sides) { this.scene.remove(side.mesh); side.dispose(); }
