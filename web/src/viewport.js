@@ -11,33 +11,29 @@ const LOOKS = {
 };
 const PICK_PIXELS = 14, SLOW_SHADOWS = 300; // milliseconds between shadows where frames are slow
 const SWAY = 0.12, JUMP = 0.6; // radii a body may leave its place, along the ground and up, before the view follows
-const LINEAR_TO_SRGB = Uint8Array.from({ length: 256 }, (_, i) => Math.round(255 * (i <= 0 ? 0 : i / 255 <= 0.0031308 ? (12.92 * i) / 255 : 1.055 * (i / 255) ** (1 / 2.4) - 0.055)));
 
-function backdrop(look) {
+/** A square picture drawn once. */
+function drawn(size, draw) {
   const canvas = document.createElement('canvas');
-  canvas.width = canvas.height = 512;
-  const context = canvas.getContext('2d'), gradient = context.createRadialGradient(256, 190, 20, 256, 256, 420);
-  gradient.addColorStop(0, look.centre);
-  gradient.addColorStop(0.5, look.middle);
-  gradient.addColorStop(1, look.edge);
-  context.fillStyle = gradient;
-  context.fillRect(0, 0, 512, 512);
+  canvas.width = canvas.height = size;
+  draw(canvas.getContext('2d'));
   const texture = new THREE.CanvasTexture(canvas);
   texture.colorSpace = THREE.SRGBColorSpace;
   return texture;
 }
-
-function dotTexture() {
-  const canvas = document.createElement('canvas');
-  canvas.width = canvas.height = 64;
-  const context = canvas.getContext('2d');
-  const disc = (radius, style) => { context.beginPath(); context.arc(32, 32, radius, 0, 7); context.fillStyle = style; context.fill(); };
-  disc(30, 'rgba(20,24,30,0.55)');
-  disc(26, '#fff');
-  const texture = new THREE.CanvasTexture(canvas);
-  texture.colorSpace = THREE.SRGBColorSpace;
-  return texture;
+function gradient(size, middle, radius, stops) {
+  return drawn(size, (context) => {
+    const fill = context.createRadialGradient(size / 2, middle, radius / 20, size / 2, size / 2, radius);
+    stops.forEach(([at, color]) => fill.addColorStop(at, color));
+    context.fillStyle = fill;
+    context.fillRect(0, 0, size, size);
+  });
 }
+const backdrop = (look) => gradient(512, 190, 420, [[0, look.centre], [0.5, look.middle], [1, look.edge]]);
+const softSpot = () => gradient(128, 64, 64, [[0, 'rgba(0,0,0,0.34)'], [0.45, 'rgba(0,0,0,0.14)'], [1, 'rgba(0,0,0,0)']]);
+const dotTexture = () => drawn(64, (context) => {
+  for (const [radius, style] of [[30, 'rgba(20,24,30,0.55)'], [26, '#fff']]) { context.beginPath(); context.arc(32, 32, radius, 0, 7); context.fillStyle = style; context.fill(); }
+});
 
 const dynamic = (count) => new THREE.BufferAttribute(new Float32Array(3 * count), 3).setUsage(THREE.DynamicDrawUsage);
 
@@ -105,22 +101,10 @@ export class Viewport {
     this.ground.rotation.x = -Math.PI / 2;
     this.ground.receiveShadow = true;
     // A soft dark spot under the body: the sky's own shadow.
-    this.contact = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.MeshBasicMaterial({ map: this.contactTexture(), transparent: true, depthWrite: false, opacity: 0.5 }));
+    this.contact = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.MeshBasicMaterial({ map: softSpot(), transparent: true, depthWrite: false, opacity: 0.5 }));
     this.contact.rotation.x = -Math.PI / 2;
     this.scene.add(this.sky, this.key, this.key.target, this.rim, this.rim.target, this.ground, this.contact);
   }
-  contactTexture() {
-    const canvas = document.createElement('canvas');
-    canvas.width = canvas.height = 128;
-    const context = canvas.getContext('2d'), gradient = context.createRadialGradient(64, 64, 0, 64, 64, 64);
-    gradient.addColorStop(0, 'rgba(0,0,0,0.34)');
-    gradient.addColorStop(0.45, 'rgba(0,0,0,0.14)');
-    gradient.addColorStop(1, 'rgba(0,0,0,0)');
-    context.fillStyle = gradient;
-    context.fillRect(0, 0, 128, 128);
-    return new THREE.CanvasTexture(canvas);
-  }
-
   makeOverlay() {
     const overlay = { depthTest: false, depthWrite: false, transparent: true };
     const bone = new THREE.OctahedronGeometry(1, 0); // from y = 0 to 1, widest at 0.15
@@ -487,31 +471,16 @@ export class Viewport {
   picture() {
     return this.bare(() => { this.render(); return new Promise((resolve) => { this.canvas.toBlob(resolve, 'image/png'); }); });
   }
-  /** A small picture of a shape of side A as a data URL. */
+  /** A small picture of a shape of side A as a data URL: drawn on the stage, which is drawn again before anyone sees it. */
   thumbnail(arrays, size) {
-    const target = new THREE.WebGLRenderTarget(2 * size, 2 * size, { samples: 4 }), { aspect } = this.camera, pixels = new Uint8Array(16 * size * size), side = this.sides[0];
-    const kept = { positions: side.positions.array, normals: side.normals.array };
+    const side = this.sides[0], kept = { positions: side.positions.array, normals: side.normals.array }, { split, canvas } = this, small = document.createElement('canvas');
+    const edge = Math.min(canvas.width, canvas.height);
+    small.width = small.height = 2 * size;
     this.update(0, arrays);
-    this.bare(() => {
-      this.show(0);
-      this.camera.aspect = 1;
-      this.camera.updateProjectionMatrix();
-      this.renderer.setRenderTarget(target);
-      this.renderer.shadowMap.needsUpdate = true;
-      this.renderer.render(this.scene, this.camera);
-      this.renderer.readRenderTargetPixels(target, 0, 0, 2 * size, 2 * size, pixels);
-      this.renderer.setRenderTarget(null);
-    });
-    target.dispose();
+    this.split = null;
+    this.bare(() => { this.render(); small.getContext('2d').drawImage(canvas, (canvas.width - edge) / 2, (canvas.height - edge) / 2, edge, edge, 0, 0, 2 * size, 2 * size); });
+    this.split = split;
     this.update(0, kept);
-    this.camera.aspect = aspect;
-    this.camera.updateProjectionMatrix();
-    const canvas = document.createElement('canvas'), context = canvas.getContext('2d');
-    canvas.width = canvas.height = 2 * size;
-    const image = context.createImageData(2 * size, 2 * size), row = 8 * size;
-    for (let i = 0; i < pixels.length; i++) if (i % 4 !== 3) pixels[i] = LINEAR_TO_SRGB[pixels[i]]; // targets hold linear light
-    for (let y = 0; y < 2 * size; y++) image.data.set(pixels.subarray((2 * size - 1 - y) * row, (2 * size - y) * row), y * row);
-    context.putImageData(image, 0, 0);
-    return canvas.toDataURL('image/png');
+    return small.toDataURL('image/png');
   }
 }
