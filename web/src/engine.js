@@ -159,7 +159,7 @@ export class Engine extends Instance {
       for (const each of made) this.destroy(each);
     }
   }
-  /** The model with a clip more: of keys at `times` (seconds), or of one pose. What rests gets no track. */
+  /** The model with a clip more, or in place of one of that name: of keys at `times` (seconds), or of one pose. What rests gets no track. */
   withClip(model, { name, times = [0], poses, morphs = null }) {
     const targets = this.call.studio_target_count(model);
     return this.with(name, (title) => this.with(Float32Array.from(times), (keys) => this.with(Float32Array.from(poses), (locals) =>

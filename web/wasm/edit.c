@@ -51,8 +51,9 @@ static void add_tracks(keys *all, const cutis_model *model, const float *rest_mo
                       instances[i].target_count, rest_morphs + instances[i].target_first);
 }
 
-/// The model with the clip `name`: `count` keys at `times`, each of a pose (10 floats a node) and,
-/// unless NULL, of morph weights. What rests in all of them gets no track.
+/// The model with the clip `name`, in place of one that is called so: `count` keys at `times`, each
+/// of a pose (10 floats a node) and, unless NULL, of morph weights. What rests in all of them gets
+/// no track.
 cutis_model *EXPORT(studio_with_clip)(const cutis_model *model, const char *name, uint32_t count,
                                       const float *times, const float *poses, const float *morphs)
 {
@@ -71,11 +72,18 @@ cutis_model *EXPORT(studio_with_clip)(const cutis_model *model, const char *name
     if (result == CUTIS_OK) {
         cutis_pose_rest(model, rest, rest_morphs);
         add_tracks(&all, model, rest_morphs);
+        uint32_t at = 0;
+        while (at < data->clip_count &&
+               (!data->clips[at].name || strcmp(data->clips[at].name, name) != 0))
+            at++;
         if (data->clip_count) memcpy(clips, data->clips, data->clip_count * sizeof *clips);
-        clips[data->clip_count] =
-            (cutis_clip){ .name = name, .channel_count = all.channel_count, .channels = channels };
+        if (all.channel_count) { // a clip of nothing is none
+            clips[at] = (cutis_clip){ .name = name,
+                                      .channel_count = all.channel_count,
+                                      .channels = channels };
+            more.clip_count += at == data->clip_count;
+        }
         more.clips = clips;
-        more.clip_count += all.channel_count > 0; // a clip of nothing is none
         result = cutis_model_create(cutis_model_context(model), &more, CUTIS_GATE_REFUSE, &made);
     }
     free(channels), free(values), free(rest), free(rest_morphs), free(clips);
