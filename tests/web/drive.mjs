@@ -12,7 +12,7 @@ const { ws: WebSocket } = createRequire(import.meta.url)('playwright-core/lib/ut
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium', FIREFOX = process.env.FIREFOX ?? '/usr/bin/firefox-esr';
 const SOFTWARE = ['--no-sandbox', '--ignore-gpu-blocklist', '--enable-unsafe-swiftshader', '--use-gl=angle', '--use-angle=swiftshader', '--hide-scrollbars', '--font-render-hinting=none', '--js-flags=--expose-gc', '--enable-precise-memory-info'];
 const PREFERENCES = { 'webgl.force-enabled': true, 'browser.shell.checkDefaultBrowser': false, 'datareporting.policy.dataSubmissionEnabled': false, 'browser.download.alwaysOpenPanel': false, 'dom.disable_beforeunload': false };
-const PATIENCE = 120_000; // a machine with other work
+const PATIENCE = 60_000; // a machine with other work
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 export const pause = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });

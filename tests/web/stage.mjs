@@ -6,21 +6,31 @@ import { pause } from './drive.mjs';
 /** Nothing is in flight and what is shown is drawn. */
 export const idle = (page) => page.evaluate(() => window.studio.idle().then(() => true));
 
+/** Until a model is open; unsaved work is let go when the page asks about it. */
+async function opens(page, what, argument) {
+  await page.until(`(argument) => document.getElementById('guard').open || (${what})(argument)`, argument);
+  if (!(await discard(page))) return;
+  await page.until(what, argument);
+}
 export async function openBuiltIn(page, id) {
   await page.choose('#character', id);
-  await page.until((name) => window.studio.source?.name === name && document.getElementById('busy').hidden, id);
+  await opens(page, (name) => window.studio.source?.name === name && document.getElementById('busy').hidden, id);
   await idle(page);
 }
 /** Drop files and wait for the model, or for a message. @returns the message, '' if it opened without */
 export async function drop(page, files, name = files[0][0].replace(/\.[^.]*$/, '')) {
   await page.evaluate(() => { document.getElementById('notice').hidden = true; window.before = window.studio.document; });
   await page.drop(files);
-  await page.until((wanted) => (window.studio.document !== window.before && window.studio.source?.name === wanted && document.getElementById('busy').hidden) || !document.getElementById('notice').hidden, name);
+  await opens(page, (wanted) => (window.studio.document !== window.before && window.studio.source?.name === wanted && document.getElementById('busy').hidden) || !document.getElementById('notice').hidden, name);
   await idle(page);
   return (await page.shown('#notice')) ? page.text('#notice') : '';
 }
 /** Unsaved work is let go, where the page asks about it. */
-export async function discard(page) { if (await page.shown('#guard')) await page.click('#guard-discard'); }
+async function discard(page) {
+  const asked = await page.evaluate(() => document.getElementById('guard').open);
+  if (asked) await page.click('#guard-discard');
+  return asked;
+}
 export async function tab(page, name) { await page.click(`#tab-${name}`); await idle(page); }
 export async function seek(page, clip, seconds) {
   await page.choose('#clip', clip);
