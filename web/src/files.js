@@ -17,12 +17,6 @@ export function mainFile(files) {
   throw new Error(`${name} is no file the studio reads: glTF, GLB, OBJ, PLY, OFF, STL, BVH or Cal3D (.cfg)`);
 }
 
-/** The engine's line, and what to do about it where a foreign library is needed. */
-export function advice(name, line) {
-  if (/draco/i.test(line)) return `${line} — “cutis convert ${name} -o plain.glb” makes one that the studio reads`;
-  return line;
-}
-
 /** Files of a drop, with those of dropped folders. */
 export async function droppedFiles(transfer) {
   const entries = [...(transfer.items ?? [])].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);

@@ -57,6 +57,7 @@ export async function loadLook(bytes) {
   if (pictures.missing.length) look.notes.push(`${pictures.missing.length === 1 ? 'a picture is' : `${pictures.missing.length} pictures are`} not there: ${pictures.missing[0]}`);
   for (const material of look.materials) for (const value of Object.values(material)) if (value?.isTexture) textures.add(value);
   look.dispose = () => {
+    look.warm?.dispose(); // programs that wait for the first frame (viewport.js)
     for (const material of look.materials) material.dispose();
     for (const texture of textures) { texture.dispose(); texture.source?.data?.close?.(); }
   };

@@ -34,6 +34,7 @@ export class Panels {
   begin(version) {
     $('version').textContent = version ?? '';
     this.pages.makeMethods();
+    this.show();
   }
 
   // Messages --------------------------------------------------------------------------------------
@@ -270,6 +271,7 @@ export class Panels {
     $('undo').disabled = !history.canUndo;
     $('redo').disabled = !history.canRedo;
     for (const id of ['save-glb', 'save-picture', 'tool-home', 'tool-bones']) $(id).disabled = !studio.document;
+    $('panel').inert = $('tag-a').hidden = !studio.document;
     document.title = `${studio.unsaved ? '• ' : ''}${studio.source ? `${studio.source.name} – ` : ''}Cutis Studio`;
     for (const id of ['tool-split', 'split']) $(id).disabled = !studio.canSplit;
     $('split').checked = state.split && studio.canSplit;

@@ -1,12 +1,12 @@
 // The studio: what is open and what was made of it. The work is one immutable state after another (history.js), so that every
 // change can be undone; panels ask for changes (`edit`), frames.js shows the present state. Nothing is computed here.
 import { BUILT_IN } from './characters.js';
-import { Cancelled, Remote, compileEngine } from './client.js';
+import { Remote, compileEngine } from './client.js';
 import { Frames } from './frames.js';
 import { History } from './history.js';
 import { Panels } from './panels.js';
 import { Viewport } from './viewport.js';
-import { advice, extension, mainFile, stem } from './files.js';
+import { extension, mainFile, stem } from './files.js';
 import { loadLook } from './look.js';
 import { $, download } from './dom.js';
 import * as turn from './turn.js';
@@ -129,9 +129,19 @@ export class Studio {
       info.notes.push(...look.notes);
       return { id, name: stem(main.name), made: [], files: list, main: main.name, options: {}, info, look, ...more };
     } catch (error) {
-      this.stage.call('close', { ids: [id] }).catch(() => {});
+      this.discard({ id });
       throw error;
     }
+  }
+  /** A document that a verb (or the page) made of another one. */
+  makeChild(from, blob, verb) {
+    const file = new File([blob], `${from.name}.glb`);
+    return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, verb] });
+  }
+  /** A document that no state will hold. */
+  discard({ id, look }) {
+    look?.dispose();
+    this.stage.call('close', { ids: [id] }).catch(() => {});
   }
   /** A new document begins a new history. */
   begin(document) {
@@ -166,7 +176,7 @@ export class Studio {
     await this.panels.busy(title, async () => {
       const document = await work();
       if (!document) return;
-      if (serial !== this.opening) { document.look.dispose(); this.stage.call('close', { ids: [document.id] }).catch(() => {}); return; }
+      if (serial !== this.opening) { this.discard(document); return; }
       this.panels.closeNotice();
       this.begin(document);
       if (document.info.notes.length) this.panels.say(`${document.file ?? document.name} is open`, document.info.notes.join('; '));
@@ -194,7 +204,7 @@ export class Studio {
     try { main = mainFile(files); } catch (error) { this.panels.fail(`${title} cannot be opened`, error.message); return; }
     const open = () => this.opened({ doing: `Reading ${main.name}`, failed: `${main.name} cannot be opened` }, async () => {
       if (!main.size) throw new Error(`${main.name} is empty`);
-      const document = await this.makeDocument(files, main, { file: main.name }).catch((error) => { throw error instanceof Cancelled ? error : new Error(advice(main.name, error.message)); });
+      const document = await this.makeDocument(files, main, { file: main.name });
       this.recent = [{ name: main.name, files }, ...this.recent.filter((each) => each.name !== main.name)].slice(0, MOST_RECENT);
       return document;
     });
@@ -226,8 +236,7 @@ export class Studio {
   async derive(verb, words, files = [], said = {}) {
     const from = this.document, safe = from.name.replace(/[^\w.-]/g, '_').replace(/^-/, '_'), output = `${safe}-${verb}.glb`;
     const input = { name: `${safe}.glb`, blob: await this.glb(from) }, blob = await this.command([verb, input.name, ...words, '-o', output], [input, ...files.map((file) => ({ name: file.name, blob: file }))], output, said);
-    const file = new File([blob], output);
-    return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, verb] });
+    return this.makeChild(from, blob, verb);
   }
   /** A verb on the open model; its result is the new document. */
   async runVerb(verb, words, files = []) {
@@ -235,7 +244,8 @@ export class Studio {
     this.panels.closeNotice();
     await this.panels.busy({ doing: `cutis ${verb}`, failed: `cutis ${verb} did not work` }, async () => {
       const document = await this.derive(verb, words, files, said);
-      if (this.document === from) this.replace(document, verb === 'retarget' || words.includes('--motion') ? document.info.description.clips.length - 1 : null);
+      if (this.document !== from) this.discard(document);
+      else this.replace(document, verb === 'retarget' || words.includes('--motion') ? document.info.description.clips.length - 1 : null);
     }, { cancel: () => this.jobs.cancel() });
     this.panels.ran(verb, said);
   }
@@ -305,8 +315,7 @@ export class Studio {
   async keyPose() {
     const { pose } = this.frames.shown, from = this.document, name = this.clipName();
     await this.panels.busy({ doing: 'Keying the pose', failed: 'The pose was not kept' }, async () => {
-      const { blob } = await this.stage.call('save', { id: from.id, options: { clip: { name, poses: pose } } }), file = new File([blob], `${from.name}.glb`);
-      const document = await this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, 'pose'] });
+      const { blob } = await this.stage.call('save', { id: from.id, options: { clip: { name, poses: pose } } }), document = await this.makeChild(from, blob, 'pose');
       this.replace(document, document.info.description.clips.findIndex((clip) => clip.name === name), { pose: NO_POSE });
       this.panels.announce(`The pose is the clip ${name}`);
     });
@@ -362,10 +371,7 @@ export class Studio {
   /** A document with the handles in the skeleton's place (its joints), or beside it (their shape as a morph target). */
   async bound(beside) {
     const from = this.document, list = this.handles;
-    if (beside) {
-      const { blob } = await this.stage.call('shape', { id: from.id, handles: this.handleArrays(), name: 'handles' }), file = new File([blob], `${from.name}.glb`);
-      return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, 'handles'] });
-    }
+    if (beside) return this.makeChild(from, (await this.stage.call('shape', { id: from.id, handles: this.handleArrays(), name: 'handles' })).blob, 'handles');
     const handles = list.map(({ rest }, i) => ({ name: `handle ${i + 1}`, kind: 'point', position: rest }));
     return this.derive('handles', ['--handles', 'handles.json', '--influences', '8', '--largest'], [new File([JSON.stringify({ handles })], 'handles.json')]);
   }
@@ -390,7 +396,7 @@ export class Studio {
     const { influences } = this.state, from = this.document;
     await this.panels.busy({ doing: 'Optimising the weights', failed: 'The weights could not be reduced' }, async () => {
       const optimised = await this.derive('reduce', ['--influences', String(influences), '--effort', 'fast']);
-      if (this.document !== from || this.state.influences !== influences) { optimised.look.dispose(); this.stage.call('close', { ids: [optimised.id] }).catch(() => {}); return; }
+      if (this.document !== from || this.state.influences !== influences) { this.discard(optimised); return; }
       this.documents.set(optimised.id, optimised);
       this.edit({ optimised });
     }, { cancel: () => this.jobs.cancel() });
@@ -407,7 +413,7 @@ export class Studio {
       const options = { influences, weights };
       if (pose && this.frames.shown && handles !== 'place') options.clip = { name: this.clipName(), poses: this.frames.shown.pose };
       const { blob } = await this.stage.call('save', { id: document.id, options });
-      if (bound) { bound.look.dispose(); this.stage.call('close', { ids: [bound.id] }).catch(() => {}); }
+      if (bound) this.discard(bound);
       download(blob, name);
       if (this.state === before) this.saved = before;
       this.panels.announce(`${name} saved`);
