@@ -121,7 +121,6 @@ export class Stage {
   memory() { return this.engine.memory.buffer.byteLength; }
 
   // Documents -------------------------------------------------------------------------------------
-
   /** @param data { id, files: [{ name, blob }], main, options } @returns what the page shows of it */
   async open({ id, files, main, options }) {
     this.register({ id, files, main, options });
@@ -199,7 +198,6 @@ export class Stage {
   async spread({ id, count, others }) { return spread((await this.opened(id)).character.rest, count, others); }
 
   // Frames ----------------------------------------------------------------------------------------
-
   /**
    * @param asked { id, variant, clip, time, layer: [[node, ten numbers]], sides: [choice], influences, handles, show, top, measure, spare }
    * @returns arrays to show (transfer), the pose and its world matrices, and what was measured

@@ -22,6 +22,11 @@ export function setSlider(slider, value) {
   fill(slider);
 }
 
+/** Sliders X, Y and Z. */
+export function axes(place, range) {
+  place.replaceChildren(...['X', 'Y', 'Z'].map((axis) => make('label', {}, `${axis} `, make('input', { type: 'range', ...range }), make('output', { textContent: '0' }))));
+}
+
 export function options(select, entries, selected) {
   select.replaceChildren(...entries.map(([value, text]) => make('option', { value, textContent: text, selected: String(value) === String(selected) })));
 }

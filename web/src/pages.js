@@ -1,5 +1,5 @@
 // The panel's pages but for the tools: how it deforms, its pose, its weights, its handles. They show the state and ask for changes.
-import { $, checkRadio, figure, large, make, options, setSlider } from './dom.js';
+import { $, axes, checkRadio, figure, large, make, options, setSlider } from './dom.js';
 import * as turn from './turn.js';
 
 const SHOW_ABOUT = {
@@ -21,6 +21,8 @@ const BIND_ABOUT = {
 export class Pages {
   constructor(studio) {
     this.studio = studio;
+    axes($('turns'), { min: -180, max: 180, step: 1, value: 0 });
+    axes($('handle-moves'), { min: -1, max: 1, step: 0.005, value: 0 });
     this.wireDeform();
     this.wirePose();
     this.wireWeights();
@@ -36,7 +38,6 @@ export class Pages {
   }
 
   // Deform ----------------------------------------------------------------------------------------
-
   wireDeform() {
     const { studio } = this;
     $('paint').addEventListener('change', ({ target }) => this.setShow(target.value));
@@ -94,7 +95,6 @@ export class Pages {
   }
 
   // Pose ------------------------------------------------------------------------------------------
-
   wirePose() {
     const { studio } = this, sliders = [...$('turns').querySelectorAll('input')];
     $('joint').addEventListener('change', ({ target }) => studio.pickMarker(studio.joints.indexOf(Number(target.value))));
@@ -158,7 +158,6 @@ export class Pages {
   }
 
   // Weights ---------------------------------------------------------------------------------------
-
   wireWeights() {
     const { studio } = this, slider = $('influences');
     slider.addEventListener('input', () => {
@@ -192,7 +191,6 @@ export class Pages {
   }
 
   // Handles ---------------------------------------------------------------------------------------
-
   wireHandles() {
     const { studio } = this, sliders = [...$('handle-moves').querySelectorAll('input')];
     $('handle-mode').addEventListener('change', ({ target }) => { studio.handleMode = target.value; this.showHandles(); studio.frames.changed(); });

@@ -38,7 +38,6 @@ export class Panels {
   }
 
   // Messages --------------------------------------------------------------------------------------
-
   fail(title, text) { this.notice(title, text, false); }
   say(title, text, actions = []) { this.notice(title, text, true, actions); }
   notice(title, text, info, actions = []) {
@@ -85,7 +84,6 @@ export class Panels {
   ran(verb, said) { this.verbs.ran(verb, said); }
 
   // Bar -------------------------------------------------------------------------------------------
-
   fillCharacters() {
     const { document, recent } = this.studio, file = document?.file ?? null, option = (value, textContent, selected) => make('option', { value, textContent, selected });
     const groups = [make('optgroup', { label: 'Built in' }, ...BUILT_IN.map(({ id, name, detail }) => option(id, detail ? `${name} · ${detail}` : name, !file && id === document?.name)))];
@@ -133,7 +131,6 @@ export class Panels {
   }
 
   // Stage -----------------------------------------------------------------------------------------
-
   wireStage() {
     const { studio } = this, { viewport } = studio, divider = $('divider'), stage = $('stage');
     const move = (at) => {
@@ -206,7 +203,6 @@ export class Panels {
   showMeasures(measures) { this.pages.showMeasures(measures); }
 
   // Timeline --------------------------------------------------------------------------------------
-
   wireTimeline() {
     const { studio } = this;
     $('play').addEventListener('click', () => studio.setPlaying(!studio.playing));
@@ -228,7 +224,6 @@ export class Panels {
   }
 
   // Panel -----------------------------------------------------------------------------------------
-
   wireTabs() {
     const tabs = [...document.querySelectorAll('[role="tab"]')];
     tabs.forEach((tab, i) => {

@@ -49,7 +49,6 @@ export class Studio {
   }
 
   // State -----------------------------------------------------------------------------------------
-
   get state() { return this.history?.state ?? START; }
   get document() { return this.state.document; }
   get source() { return this.document && { name: this.document.name }; }
@@ -116,7 +115,6 @@ export class Studio {
   }
 
   // Opening ---------------------------------------------------------------------------------------
-
   /** Opens files in the stage worker. @param files [File] @param more { name, made } of the new document */
   async makeDocument(files, main, more = {}) {
     const id = `d${++this.made}`, list = files.map((file) => ({ name: file.name, blob: file }));
@@ -217,7 +215,6 @@ export class Studio {
   }
 
   // Commands --------------------------------------------------------------------------------------
-
   /** Runs a command of `cutis` in the jobs worker. @returns the file it made; its words are in `said` */
   async command(words, files, output, said = {}) {
     const result = await this.jobs.call('command', { words, files });
@@ -261,7 +258,6 @@ export class Studio {
   }
 
   // Time and pose ---------------------------------------------------------------------------------
-
   seek(seconds) {
     this.time = Math.min(Math.max(0, seconds), this.clipInfo?.duration ?? 0);
     this.panels.showTime();
@@ -322,7 +318,6 @@ export class Studio {
   }
 
   // Markers and handles ---------------------------------------------------------------------------
-
   pickMarker(marker) {
     if (this.tab === 'handles') this.handle = marker;
     else this.joint = this.joints[marker];
@@ -404,7 +399,6 @@ export class Studio {
   }
 
   // Saving ----------------------------------------------------------------------------------------
-
   /** @param choice { name, influences, weights, pose (as a clip), handles: '' | 'place' | 'beside' } of the export sheet */
   async save({ name, influences, weights, pose, handles }) {
     const before = this.state;
@@ -423,7 +417,6 @@ export class Studio {
   async savePicture() { await this.idle(); download(await this.viewport.picture(), `${this.source.name}.png`); }
 
   // For tests -------------------------------------------------------------------------------------
-
   /** Nothing is in flight, and what is shown is drawn. */
   async idle() {
     const waits = () => this.panels.working || this.jobs.busy || this.stage.busy || this.frames.busy;

@@ -94,8 +94,7 @@ export class Viewport {
     this.key = new THREE.DirectionalLight(0xfff1de, 2.5);
     this.key.castShadow = true;
     this.key.shadow.mapSize.set(2048, 2048);
-    this.key.shadow.radius = 3.5;
-    this.key.shadow.bias = -0.0004;
+    Object.assign(this.key.shadow, { radius: 3.5, bias: -0.0004 });
     this.rim = new THREE.DirectionalLight(0xd6e4ff, 0.9);
     this.ground = new THREE.Mesh(new THREE.CircleGeometry(1, 64), new THREE.ShadowMaterial({ opacity: 0.25 }));
     this.ground.rotation.x = -Math.PI / 2;
@@ -119,9 +118,7 @@ export class Viewport {
     this.points.frustumCulled = false;
     this.scene.add(this.points);
     this.markers = [];
-    this.selected = -1;
   }
-
   makeControls() {
     this.orbit = new OrbitControls(this.camera, this.canvas);
     this.orbit.enableDamping = false;
@@ -208,7 +205,6 @@ export class Viewport {
   }
 
   // Characters ------------------------------------------------------------------------------------
-
   /** @param info what the stage worker says of a document; @param look its materials */
   setCharacter(info, look) {
     this.clear();
@@ -344,11 +340,9 @@ export class Viewport {
   }
 
   // Markers: joints of a skeleton or handles ------------------------------------------------------
-
   /** @param markers [{ position: [x, y, z], parent: index or -1 }] */
   setMarkers(markers, selected, { bones = true, size = 9 } = {}) {
     this.markers = markers;
-    this.selected = selected;
     const accent = new THREE.Color(getComputedStyle(document.documentElement).getPropertyValue('--accent').trim() || '#2563c9');
     const geometry = this.points.geometry;
     if (geometry.attributes.position?.count !== markers.length) {
@@ -426,7 +420,6 @@ export class Viewport {
   }
 
   // Drawing ---------------------------------------------------------------------------------------
-
   invalidate() { this.dirty = true; this.events.invalidate?.(); }
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
