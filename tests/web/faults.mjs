@@ -240,12 +240,12 @@ async function testUndoEverything(page) {
 async function testInfluenceSlider(page) {
   await drop(page, [['rich.glb', source]]);
   await tab(page, 'weights');
-  const most = await page.state('s.info.maxInfluences ?? s.info.description.maxInfluences'), errors = [];
+  const most = await page.state('s.info.maxInfluences ?? s.info.description.maxInfluences'), errors = [], shapes = new Set();
   say('the slider of influences ends at what the model has', (await page.evaluate(() => Number(document.getElementById('influences').max))) === most ? '' : `${await page.evaluate(() => document.getElementById('influences').max)}, not ${most}`);
   await page.choose('#clip', 'bend');
   await page.fill('#scrub', '1.5');
-  for (let k = most; k >= 1; k--) { await page.fill('#influences', k); await idle(page); errors.push(Number(await page.text('#error-position-rms'))); }
-  say('no position of it is dead', errors.every((x, i) => !i || x > errors[i - 1]) ? '' : errors.join(', '));
+  for (let k = most; k >= 1; k--) { await page.fill('#influences', k); shapes.add(await fingerprint(page)); errors.push(Number(await page.text('#error-position-rms'))); }
+  say('no position of it is dead: each has its own shape, and the error grows', shapes.size === most && errors.every((x, i) => !i || x >= errors[i - 1]) && errors.at(-1) > 0.1 ? '' : `${shapes.size} shapes, errors ${errors.join(', ')}`);
   await page.fill('#influences', most);
 }
 async function testWords(page) {
@@ -326,14 +326,23 @@ async function testShadows() {
       window.drawn = { frames: 0, shadows: 0 };
       shadowMap.render = (...words) => { window.drawn.frames++; if (shadowMap.autoUpdate || shadowMap.needsUpdate) window.drawn.shadows++; return render(...words); };
     });
-    await session.send('Emulation.setCPUThrottlingRate', { rate: 20 });
     await page.click('#play');
-    await page.until(() => window.studio.speed?.frame?.length > 12 || window.studio.frames.speed.frame.length > 12);
-    await page.evaluate(() => { window.drawn.frames = window.drawn.shadows = 0; });
-    await page.until(() => window.drawn.frames > 12);
-    const { frames, shadows } = await page.evaluate(() => window.drawn), mean = await page.state('s.frames.means.frame');
-    if (mean < 50) console.log(`skip on a slow machine shadows are not redrawn every frame: frames take ${mean.toFixed(0)} ms here even when slowed`);
-    else say('on a slow machine shadows are not redrawn every frame', shadows < 0.7 * frames ? '' : `${shadows} in ${frames} frames of ${mean.toFixed(0)} ms`);
+    let verdict = 'no frame took between 50 and 160 ms';
+    for (const rate of [1, 3, 8, 20]) { // slow enough to matter, fast enough for fewer shadows than frames
+      await session.send('Emulation.setCPUThrottlingRate', { rate });
+      await page.evaluate(() => { window.studio.frames.speed.frame = []; });
+      await page.until(() => window.studio.frames.speed.frame.length > 8);
+      const mean = await page.state('s.frames.means.frame');
+      if (mean > 160) break;
+      if (mean < 50) continue;
+      await page.evaluate(() => { window.drawn.frames = window.drawn.shadows = 0; });
+      await page.until(() => window.drawn.frames > 12);
+      const { frames, shadows } = await page.evaluate(() => window.drawn);
+      verdict = shadows < 0.75 * frames ? '' : `${shadows} in ${frames} frames of ${mean.toFixed(0)} ms`;
+      break;
+    }
+    if (verdict.startsWith('no frame')) console.log(`skip on a slow machine shadows are not redrawn every frame: ${verdict}`);
+    else say('on a slow machine shadows are not redrawn every frame', verdict);
     await session.send('Emulation.setCPUThrottlingRate', { rate: 1 });
     await page.click('#play');
   }, { width: 1200, height: 800 });
