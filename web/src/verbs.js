@@ -6,7 +6,7 @@ const NOT_MODELS = new Set(['deform', 'render', 'synth', 'bench', 'demo', 'repro
 const HIDDEN = new Set(['output', 'force', 'json', 'quiet', 'help', 'device', 'threads', 'isa', 'memory', 'scale', 'up', 'units', 'to', 'fps', 'compress', 'bits', 'ascii']);
 const COMMON = 6; // options shown at once; the others are folded
 const FIRST = ['kind', 'influences', 'motion', 'method', 'parts', 'helpers', 'handles', 'skeleton', 'max-error', 'joints', 'weights', 'map', 'cage', 'shapes', 'poses', 'fix', 'clip'];
-const NAMES_FILE = /FILE|MODEL|MESH|MAP|CAGE/;
+const NAMES_FILE = /FILE|MAP/; // texts that may name one
 
 export class Verbs {
   constructor(studio) {
@@ -46,30 +46,29 @@ export class Verbs {
     const fields = given.map((option) => this.field(option)), rest = fields.splice(COMMON);
     $('verb-form').replaceChildren(...fields, ...(rest.length ? [make('details', {}, make('summary', { textContent: `${rest.length} more` }), ...rest)] : []));
   }
-  field({ name, value, choices, min, max, help }) {
-    if (value === null) {
-      const input = make('input', { type: 'checkbox', name });
-      return make('label', { className: 'switch row', title: help }, input, make('span', { ariaHidden: 'true' }), name);
-    }
-    if (choices.length) {
+  field({ name, kind, value, choices, help }) {
+    if (kind === 'flag') return make('label', { className: 'switch row', title: help }, make('input', { type: 'checkbox', name }), make('span', { ariaHidden: 'true' }), name);
+    if (kind === 'choice') {
       const select = make('select', { name, className: 'select' });
       options(select, [['', 'default'], ...choices.map((choice) => [choice, choice])], '');
       return make('label', { title: help }, name, select);
     }
-    const number = min !== undefined, input = make('input', { name, className: 'select field', type: 'text', inputMode: number ? 'decimal' : 'text', placeholder: value, spellcheck: false, autocomplete: 'off' });
-    if (!NAMES_FILE.test(value) || number) return make('label', { title: help }, name, input);
-    const choose = make('input', { type: 'file', hidden: true, ariaLabel: `${name}: choose a file` }), button = make('button', { type: 'button', className: 'button', textContent: '…', ariaLabel: `${name}: choose a file` });
+    const input = make('input', { name, className: 'select field', type: 'text', inputMode: kind === 'count' || kind === 'number' ? 'decimal' : 'text', placeholder: value, spellcheck: false, autocomplete: 'off' });
+    input.dataset.kind = kind;
+    if (!['path', 'paths', 'each'].includes(kind) && !NAMES_FILE.test(value)) return make('label', { title: help }, name, input);
+    const choose = make('input', { type: 'file', hidden: true, multiple: kind === 'paths' || kind === 'each', ariaLabel: `${name}: choose files` }), button = make('button', { type: 'button', className: 'button', textContent: '…', ariaLabel: `${name}: choose files` });
     button.addEventListener('click', () => choose.click());
-    choose.addEventListener('change', () => { const [file] = choose.files; if (file) { this.files.set(file.name, file); input.value = file.name; this.showLine(); } });
+    choose.addEventListener('change', () => { for (const file of choose.files) this.files.set(file.name, file); input.value = [...choose.files].map((file) => file.name).join('; '); this.showLine(); });
     return make('label', { title: help }, name, make('span', { className: 'file' }, input, button, choose));
   }
   /** The options as the command takes them. */
   words() {
-    const words = [];
-    for (const element of $('verb-form').querySelectorAll('[name]')) {
-      if (element.type === 'checkbox') { if (element.checked) words.push(`--${element.name}`); } else if (element.value.trim()) words.push(`--${element.name}`, element.value.trim());
-    }
-    return words;
+    return [...$('verb-form').querySelectorAll('[name]')].flatMap(({ name, type, checked, value, dataset: { kind } }) => {
+      const option = `--${name}`, parts = value.split(';').map((part) => part.trim()).filter(Boolean);
+      if (type === 'checkbox') return checked ? [option] : [];
+      if (!parts.length) return [];
+      return kind === 'each' ? parts.flatMap((part) => [option, part]) : kind === 'paths' ? [option, ...parts] : [option, value.trim()];
+    });
   }
   showLine() {
     const { document } = this.studio, quoted = this.words().map((word) => (/[^\w./:,|=-]/.test(word) ? `'${word}'` : word));

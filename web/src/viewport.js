@@ -35,16 +35,13 @@ const dotTexture = () => drawn(64, (context) => {
   for (const [radius, style] of [[30, 'rgba(20,24,30,0.55)'], [26, '#fff']]) { context.beginPath(); context.arc(32, 32, radius, 0, 7); context.fillStyle = style; context.fill(); }
 });
 
-const dynamic = (count) => new THREE.BufferAttribute(new Float32Array(3 * count), 3).setUsage(THREE.DynamicDrawUsage);
+const dynamic = (array) => new THREE.BufferAttribute(array, 3).setUsage(THREE.DynamicDrawUsage);
 
-/** One side: a mesh over the shared topology with its own positions and normals. */
+/** One side: a mesh over the shared topology with its own positions and normals, once there are any. */
 class Side {
   constructor(shared) {
     this.geometry = new THREE.BufferGeometry();
-    this.positions = dynamic(shared.count);
-    this.normals = dynamic(shared.count);
-    this.geometry.setAttribute('position', this.positions);
-    this.geometry.setAttribute('normal', this.normals);
+    this.positions = this.normals = null;
     if (shared.uv) this.geometry.setAttribute('uv', shared.uv);
     this.geometry.setIndex(shared.index);
     for (const group of shared.groups) this.geometry.addGroup(group.start, group.count, group.material);
@@ -61,6 +58,18 @@ class Side {
     if (painted) this.geometry.setAttribute('color', this.shared.paint);
     else if (this.shared.colors) this.geometry.setAttribute('color', this.shared.colors);
     else this.geometry.deleteAttribute('color');
+  }
+  /** New arrays, which it keeps. @returns the buffers it had, to be filled again */
+  update({ positions, normals }) {
+    if (!this.positions) {
+      this.geometry.setAttribute('position', this.positions = dynamic(positions));
+      this.geometry.setAttribute('normal', this.normals = dynamic(normals));
+      return [];
+    }
+    const old = [this.positions.array.buffer, this.normals.array.buffer];
+    Object.assign(this.positions, { array: positions, needsUpdate: true });
+    Object.assign(this.normals, { array: normals, needsUpdate: true });
+    return old;
   }
   dispose() { this.geometry.dispose(); }
 }
@@ -217,6 +226,7 @@ export class Viewport {
     const three = (array, width) => (array ? new Float32Array(3 * width) : null), { texcoords, colors } = transfer;
     const shared = this.makeShared({ description, instances, vertexCount: 3, transfer: { indices: Uint32Array.of(0, 1, 2), texcoords: three(texcoords, 2), colors: three(colors, 4) } }, look.materials);
     const side = new Side(shared);
+    side.update({ positions: new Float32Array(9), normals: new Float32Array(9) });
     if (this.renderer.extensions.has('KHR_parallel_shader_compile')) await this.renderer.compileAsync(side.mesh, this.camera, this.scene);
     return { dispose() { side.dispose(); shared.dispose(); } };
   }
@@ -239,7 +249,7 @@ export class Viewport {
     if (!list.length) list.push(this.makeMaterial(null, false));
     const paintMaterial = new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.85, metalness: 0, side: THREE.DoubleSide });
     return {
-      count: vertexCount, groups, materials: list, paintMaterial, paint: dynamic(vertexCount),
+      groups, materials: list, paintMaterial, paint: null,
       index: new THREE.BufferAttribute(transfer.indices, 1),
       uv: transfer.texcoords ? new THREE.BufferAttribute(transfer.texcoords, 2) : null,
       colors: transfer.colors ? new THREE.BufferAttribute(transfer.colors, transfer.colors.length / vertexCount) : null,
@@ -254,19 +264,15 @@ export class Viewport {
     if (material.roughness < 0.35) material.roughness = 0.35;
     return material;
   }
-  /** New arrays for a side, which it keeps. @returns the buffers it had, to be filled again */
-  update(index, { positions, normals }) {
-    const side = this.sides[index], old = [side.positions.array.buffer, side.normals.array.buffer];
-    side.positions.array = positions;
-    side.normals.array = normals;
-    side.positions.needsUpdate = side.normals.needsUpdate = true;
+  update(index, arrays) {
     this.shapeMoved = true;
     this.invalidate();
-    return old;
+    return this.sides[index].update(arrays);
   }
   /** @param colors of the painted vertices, or null: the skin */
   setPaint(colors, sides) {
-    if (colors) { this.shared.paint.array = colors; this.shared.paint.needsUpdate = true; }
+    if (colors && this.shared.paint) Object.assign(this.shared.paint, { array: colors, needsUpdate: true });
+    else if (colors) this.shared.paint = dynamic(colors);
     this.sides.forEach((side, i) => { const painted = !!colors && sides.includes(i); if (side.painted !== painted) side.setPainted(painted); });
     this.invalidate();
   }
@@ -430,7 +436,7 @@ export class Viewport {
     this.camera.updateProjectionMatrix();
     this.invalidate();
   }
-  show(side) { this.sides.forEach((each, i) => { each.mesh.visible = i === side; }); }
+  show(side) { this.sides.forEach((each, i) => { each.mesh.visible = i === side && !!each.positions; }); }
   render(now = performance.now()) {
     this.dirty = false;
     const { clientWidth: width, clientHeight: height } = this.canvas, renderer = this.renderer;
@@ -466,14 +472,14 @@ export class Viewport {
   }
   /** A small picture of a shape of side A as a data URL: drawn on the stage, which is drawn again before anyone sees it. */
   thumbnail(arrays, size) {
-    const side = this.sides[0], kept = { positions: side.positions.array, normals: side.normals.array }, { split, canvas } = this, small = document.createElement('canvas');
+    const side = this.sides[0], kept = side.positions && { positions: side.positions.array, normals: side.normals.array }, { split, canvas } = this, small = document.createElement('canvas');
     const edge = Math.min(canvas.width, canvas.height);
     small.width = small.height = 2 * size;
     this.update(0, arrays);
     this.split = null;
     this.bare(() => { this.render(); small.getContext('2d').drawImage(canvas, (canvas.width - edge) / 2, (canvas.height - edge) / 2, edge, edge, 0, 0, 2 * size, 2 * size); });
     this.split = split;
-    this.update(0, kept);
+    if (kept) this.update(0, kept);
     return small.toDataURL('image/png');
   }
 }
