@@ -83,15 +83,10 @@ export class Pages {
     $('exact').checked = exact;
   }
   showMeasures({ volumes, distance, error }) {
-    const percent = (value) => (value === null ? '–' : `${value >= 0 ? '+' : '−'}${Math.abs(value).toFixed(2)} %`), degrees = (radians) => `${figure((radians * 180) / Math.PI)}°`;
-    $('volume-a').textContent = percent(volumes[0]);
-    $('volume-b').textContent = percent(volumes[1]);
-    $('distance-rms').textContent = distance ? `${figure(distance.positionRms)} %` : '–';
-    $('distance-max').textContent = distance ? `${figure(distance.positionMax)} %` : '–';
-    $('error-position-rms').textContent = error ? figure(error.positionRms) : '0';
-    $('error-position-max').textContent = error ? figure(error.positionMax) : '0';
-    $('error-normal-rms').textContent = error ? degrees(error.normalRms) : '0°';
-    $('error-normal-max').textContent = error ? degrees(error.normalMax) : '0°';
+    const put = (figures) => { for (const [id, text] of Object.entries(figures)) $(id).textContent = text; }, percent = (x) => (x === undefined ? '–' : `${figure(x)} %`);
+    const change = (x) => (x === null ? '–' : `${x >= 0 ? '+' : '−'}${Math.abs(x).toFixed(2)} %`), degrees = (radians) => `${figure((radians * 180) / Math.PI)}°`, { positionRms = 0, positionMax = 0, normalRms = 0, normalMax = 0 } = error ?? {};
+    put({ 'volume-a': change(volumes[0]), 'volume-b': change(volumes[1]), 'distance-rms': percent(distance?.positionRms), 'distance-max': percent(distance?.positionMax) });
+    put({ 'error-position-rms': figure(positionRms), 'error-position-max': figure(positionMax), 'error-normal-rms': degrees(normalRms), 'error-normal-max': degrees(normalMax) });
   }
 
   // Pose ------------------------------------------------------------------------------------------
