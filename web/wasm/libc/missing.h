@@ -1,4 +1,5 @@
-/// What wasi-libc leaves out and we use: included before the files that do (web/wasm/CMakeLists.txt).
+/// What wasi-libc leaves out and we use: included before the files that do
+/// (web/wasm/CMakeLists.txt).
 #ifndef STUDIO_MISSING_H
 #define STUDIO_MISSING_H
 
