@@ -5,7 +5,7 @@ export function claims(prefix = '') {
   return {
     say(claim, problem) {
       if (problem) failures++;
-      console.log(problem ? `not ok ${prefix}${claim}: ${String(problem).replaceAll('\n', ' ').slice(0, 600)}` : `ok ${prefix}${claim}`);
+      console.log(problem ? `not ok ${prefix}${claim}: ${String(problem).replaceAll('\n', ' ').slice(0, 2000)}` : `ok ${prefix}${claim}`);
     },
     note: (text) => console.log(`# ${((Date.now() - started) / 1000).toFixed(1)} s: ${prefix}${text}`),
     end: () => { process.exitCode = failures ? 1 : 0; },
