@@ -118,7 +118,9 @@ export class Studio {
   /** Opens files in the stage worker. @param files [File] @param more { name, made } of the new document */
   async makeDocument(files, main, more = {}) {
     const id = `d${++this.made}`, list = files.map((file) => ({ name: file.name, blob: file }));
-    const info = await this.stage.call('open', { id, files: list, main: main.name, options: {} });
+    const asked = this.stage.call('open', { id, files: list, main: main.name, options: {} });
+    if (this.made === 1) setTimeout(() => this.viewport.rehearse()); // the worker has its work
+    const info = await asked;
     try {
       if (!info.triangleCount && info.description.nodes.length < 2) throw new Error('there is nothing to show: no triangles and no skeleton');
       const look = await loadLook(info.transfer.materials);

@@ -228,7 +228,15 @@ export class Viewport {
     const side = new Side(shared);
     side.update({ positions: new Float32Array(9), normals: new Float32Array(9) });
     if (this.renderer.extensions.has('KHR_parallel_shader_compile')) await this.renderer.compileAsync(side.mesh, this.camera, this.scene);
-    return { dispose() { side.dispose(); shared.dispose(); } };
+    return { side, dispose() { side.dispose(); shared.dispose(); } };
+  }
+  /** Draws what every scene has and a body as the built-in ones are, so that shaders are compiled while the engine reads. */
+  async rehearse() {
+    const body = { description: { meshes: [{ primitives: [{ topology: 0, indexCount: 3, material: 0 }] }] }, instances: [{ mesh: 0 }], transfer: { colors: true } };
+    const { side: { mesh } } = this.rehearsal = await this.warm(body, { materials: [new THREE.MeshStandardMaterial()] });
+    this.scene.add(mesh);
+    this.render();
+    this.scene.remove(mesh);
   }
   clear() {
     for (const side of this.sides) { this.scene.remove(side.mesh); side.dispose(); }
