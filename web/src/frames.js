@@ -21,6 +21,7 @@ export class Frames {
     this.speed = { skin: [], frame: [] };
     this.stale = this.flying = this.scheduled = false;
     this.top = this.lastTick = this.measuredAt = 0;
+    this.jumped = true; // another document or clip: the body may be anywhere
   }
   get busy() { return this.stale || this.flying || this.studio.viewport.dirty; }
   get means() { return { skin: trimmedMean(this.speed.skin), frame: trimmedMean(this.speed.frame) }; }
@@ -103,7 +104,8 @@ export class Frames {
     if (sides.length) viewport.setPaint(colors ?? null, asked.show.kind === 'error' ? [0] : [0, 1]);
     this.top = answer.paint?.top ?? 0;
     viewport.setGround(answer.lie.min[1], studio.playing);
-    viewport.follow(answer.lie.middle);
+    viewport.follow(answer.lie.middle, this.jumped);
+    this.jumped = false;
     this.showMarkers(answer.world);
     if (answer.measures) panels.showMeasures(answer.measures);
     panels.showFrame(answer, asked);

@@ -77,7 +77,7 @@ export class Studio {
   applied(before) {
     const now = this.state;
     if (now.document !== before.document) this.adopt(before.document);
-    if (now.clip !== before.clip || now.document !== before.document) this.time = Math.min(this.time, this.clipInfo?.duration ?? 0);
+    if (now.clip !== before.clip || now.document !== before.document) { this.time = Math.min(this.time, this.clipInfo?.duration ?? 0); this.frames.jumped = true; }
     if (['document', 'methods', 'exact', 'influences'].some((key) => now[key] !== before[key])) this.frames.forget();
     this.handle = Math.max(0, Math.min(this.handle, this.handles.length - 1));
     if (!this.canPlay) this.setPlaying(false);
@@ -96,7 +96,7 @@ export class Studio {
   cancel() {
     const before = this.state;
     if (this.adding) { this.setAdding(false); return true; }
-    if (!this.viewport.dragging) return false;
+    if (!this.viewport.dragging && this.history.gesture === null) return false;
     this.history.abandon();
     this.viewport.release();
     this.applied(before);

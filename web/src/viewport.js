@@ -319,10 +319,10 @@ export class Viewport {
     this.ground.position.y = low;
     this.contact.position.y = low + 2e-4 * this.radius;
   }
-  /** Camera, light and ground go where the body goes: it may sway in its place. */
-  follow(middle) {
+  /** Camera, light and ground go where the body goes: it may sway in its place. @param snap to its middle, not its edge */
+  follow(middle, snap) {
     const off = new THREE.Vector3(...middle).sub(this.middle).sub(this.offset), along = Math.hypot(off.x, off.z);
-    const beyond = (by, most) => (by > most ? 1 - most / by : 0), flat = beyond(along, SWAY * this.radius);
+    const beyond = (by, most) => (by > most ? 1 - (snap ? 0 : most / by) : 0), flat = beyond(along, SWAY * this.radius);
     const step = new THREE.Vector3(off.x * flat, off.y * beyond(Math.abs(off.y), JUMP * this.radius), off.z * flat);
     if (step.lengthSq() === 0) return;
     this.offset.add(step);
@@ -357,7 +357,7 @@ export class Viewport {
   /** @param markers [{ position: [x, y, z], parent: index or -1 }] */
   setMarkers(markers, selected, { bones = true, size = 9 } = {}) {
     this.markers = markers;
-    const accent = new THREE.Color(getComputedStyle(document.documentElement).getPropertyValue('--accent').trim() || '#2563c9');
+    const plain = new THREE.Color(this.shared?.groups.length ? 0xffffff : 0x7d8896), accent = new THREE.Color(getComputedStyle(document.documentElement).getPropertyValue('--accent').trim() || '#2563c9');
     const geometry = this.points.geometry;
     if (geometry.attributes.position?.count !== markers.length) {
       geometry.setAttribute('position', new THREE.BufferAttribute(new Float32Array(3 * markers.length), 3));
@@ -365,16 +365,16 @@ export class Viewport {
     }
     markers.forEach((marker, i) => {
       geometry.attributes.position.setXYZ(i, ...marker.position);
-      const color = i === selected ? accent : new THREE.Color(0xffffff);
+      const color = i === selected ? accent : plain;
       geometry.attributes.color.setXYZ(i, color.r, color.g, color.b);
     });
     geometry.attributes.position.needsUpdate = geometry.attributes.color.needsUpdate = true;
     this.points.visible = markers.length > 0;
     this.pointMaterial.size = size; // in CSS pixels: three.js has the ratio
-    this.setBones(bones ? markers : [], selected, accent);
+    this.setBones(bones ? markers : [], selected, accent, plain);
     this.invalidate();
   }
-  setBones(markers, selected, accent) {
+  setBones(markers, selected, accent, plain) {
     const links = markers.flatMap((marker, i) => (marker.parent >= 0 ? [i] : []));
     if (this.bones?.count !== links.length) {
       if (this.bones) { this.scene.remove(this.bones); this.bones.dispose(); this.bones = null; }
@@ -392,7 +392,7 @@ export class Viewport {
       const length = Math.max(to.length(), 1e-9);
       turn.setFromUnitVectors(up, to.divideScalar(length));
       this.bones.setMatrixAt(k, matrix.compose(from, turn, new THREE.Vector3(length, length, length)));
-      this.bones.setColorAt(k, markers[i].parent === selected ? accent : new THREE.Color(0xffffff));
+      this.bones.setColorAt(k, markers[i].parent === selected ? accent : plain);
     });
     this.bones.instanceMatrix.needsUpdate = true;
     if (this.bones.instanceColor) this.bones.instanceColor.needsUpdate = true;
