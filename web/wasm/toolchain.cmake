@@ -5,8 +5,7 @@ set(CMAKE_C_COMPILER clang-14)
 set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
 set(CMAKE_CXX_COMPILER clang++-14)
 set(CMAKE_CXX_COMPILER_TARGET wasm32-wasi)
-# There is one process, and its number makes names of temporary files.
-set(CMAKE_C_FLAGS_INIT "-msimd128 -D_WASI_EMULATED_GETPID -isystem ${CMAKE_CURRENT_LIST_DIR}/libc")
+set(CMAKE_C_FLAGS_INIT -msimd128)
 set(CMAKE_CXX_FLAGS_INIT -msimd128)
 set(CMAKE_C_COMPILER_WORKS ON) # objects only: the archiver CMake would try is never used
 set(CMAKE_CXX_COMPILER_WORKS ON)
