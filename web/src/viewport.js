@@ -6,8 +6,8 @@ import { TransformControls } from 'three/examples/jsm/controls/TransformControls
 
 const CLAY = new THREE.Color().setRGB(0.56, 0.5, 0.44);
 const LOOKS = {
-  light: { centre: '#f1f2f4', middle: '#dddfe2', edge: '#bfc2c6', shadow: 0.26, sky: 0xf2f6ff, bounce: 0xa39c94, fill: 1.55 },
-  dark: { centre: '#41464e', middle: '#2b2f35', edge: '#16181b', shadow: 0.5, sky: 0xdfe8f8, bounce: 0x7d7974, fill: 1.9 },
+  light: { centre: '#f1f2f4', middle: '#dddfe2', edge: '#bfc2c6', shadow: 0.26, contact: 0.55, sky: 0xf2f6ff, bounce: 0xa39c94, fill: 1.55 },
+  dark: { centre: '#41464e', middle: '#2b2f35', edge: '#16181b', shadow: 0.5, contact: 0.9, sky: 0xdfe8f8, bounce: 0x7d7974, fill: 1.9 },
 };
 const PICK_PIXELS = 14, SLOW_SHADOWS = 300; // milliseconds between shadows where frames are slow
 const SWAY = 0.12, JUMP = 0.6; // radii a body may leave its place, along the ground and up, before the view follows
@@ -205,11 +205,9 @@ export class Viewport {
     const look = dark ? LOOKS.dark : LOOKS.light;
     this.scene.background?.dispose();
     this.scene.background = backdrop(look);
-    this.ground.material.opacity = look.shadow;
-    this.contact.material.opacity = dark ? 0.9 : 0.55;
+    [this.ground.material.opacity, this.contact.material.opacity, this.sky.intensity] = [look.shadow, look.contact, look.fill];
     this.sky.color.set(look.sky);
     this.sky.groundColor.set(look.bounce);
-    this.sky.intensity = look.fill;
     this.invalidate();
   }
 
@@ -342,10 +340,8 @@ export class Viewport {
     this.invalidate();
   }
   turn(azimuth, polar) { // radians; for keys
-    const offset = this.camera.position.clone().sub(this.orbit.target), spherical = new THREE.Spherical().setFromVector3(offset);
-    spherical.theta += azimuth;
-    spherical.phi = Math.min(3.1, Math.max(0.04, spherical.phi + polar));
-    this.camera.position.copy(this.orbit.target).add(offset.setFromSpherical(spherical));
+    const offset = this.camera.position.clone().sub(this.orbit.target), { radius, theta, phi } = new THREE.Spherical().setFromVector3(offset);
+    this.camera.position.copy(this.orbit.target).add(offset.setFromSphericalCoords(radius, Math.min(3.1, Math.max(0.04, phi + polar)), theta + azimuth));
     this.orbit.update();
   }
   zoom(factor) {
@@ -451,21 +447,14 @@ export class Viewport {
     const shadows = this.shapeMoved && (!this.slow || now - this.shadowsAt > SLOW_SHADOWS);
     if (shadows) { this.shapeMoved = false; this.shadowsAt = now; }
     renderer.shadowMap.needsUpdate = shadows;
-    if (this.split === null) {
-      renderer.setScissorTest(false);
-      this.show(0);
-      renderer.render(this.scene, this.camera);
-      return;
-    }
-    const x = Math.round(this.split * width);
-    renderer.setScissorTest(true);
-    this.show(0);
+    const draw = (side) => { this.show(side); renderer.render(this.scene, this.camera); }, x = Math.round((this.split ?? 1) * width);
+    renderer.setScissorTest(this.split !== null);
     renderer.setScissor(0, 0, x, height);
-    renderer.render(this.scene, this.camera);
-    this.show(1);
+    draw(0);
+    if (this.split === null) return;
     renderer.shadowMap.needsUpdate = shadows && !this.slow;
     renderer.setScissor(x, 0, width - x, height);
-    renderer.render(this.scene, this.camera);
+    draw(1);
     renderer.setScissorTest(false);
   }
   /** Draws without markers and gizmo, and puts them back. */
