@@ -172,22 +172,25 @@ function checkSaving(engine) {
   engine.save(body.model, 'b.glb');
   execFileSync(command, ['convert', join(seeds, 'everything.glb'), '-o', converted, '-q']);
   say('a file that nothing was done to is saved as the command converts it', Buffer.compare(readFileSync(converted), engine.files.get('b.glb')) ? 'bytes differ' : '');
-  const before = jsonOf(engine.files.get('b.glb')), turned = body.nodeCount - 1, keys = [0, 0.5].map((time) => {
+  const before = jsonOf(engine.files.get('b.glb')), turned = body.nodeCount - 1, [pose, other] = [0.5, 0.7].map((angle) => {
     body.reset();
-    body.pose.set([0, Math.sin(time), 0, Math.cos(time)], 10 * turned + 3);
+    body.pose.set([0, Math.sin(angle), 0, Math.cos(angle)], 10 * turned + 3);
     return [...body.pose];
   });
-  engine.save(body.model, 'c.glb', { clip: { name: 'mine', times: [0, 0.5], poses: keys.flat() } });
+  engine.save(body.model, 'c.glb', { clip: { name: 'mine', poses: pose } });
   const after = jsonOf(engine.files.get('c.glb')), changed = differences(engine.files.get('b.glb'), engine.files.get('c.glb'), { but: /animations|CUTIS_cage.*\d -> \d/ }); // whose accessors move up
   const added = after.animations?.length === (before.animations?.length ?? 0) + 1 && after.animations.at(-1).channels.length === 1;
   say('a clip is added and nothing else is changed', added ? changed.join('; ') : `the file has ${JSON.stringify(after.animations)}`);
   const again = new Character(engine, engine.open('c.glb')), clip = again.description.clips.findIndex(({ name }) => name === 'mine');
-  again.sample(clip, 0.5);
-  const off = Math.max(...[...again.pose].map((x, i) => Math.abs(x - keys[1][i])));
-  say('the clip plays the poses it was made of', off <= 1e-6 ? '' : `off by ${off}`);
-  engine.save(again.model, 'd.glb', { clip: { name: 'mine', poses: keys[1] } });
-  const replaced = jsonOf(engine.files.get('d.glb'));
-  say('a clip takes the place of one of its name', replaced.animations.length === after.animations.length && replaced.accessors[replaced.animations.at(-1).samplers[0].input].count === 1 ? '' : JSON.stringify(replaced.animations));
+  again.sample(clip, 0);
+  const off = Math.max(...[...again.pose].map((x, i) => Math.abs(x - pose[i])));
+  say('the clip plays the pose it was made of', off <= 1e-6 ? '' : `off by ${off}`);
+  engine.save(again.model, 'd.glb', { clip: { name: 'mine', poses: other } });
+  const replaced = new Character(engine, engine.open('d.glb'));
+  replaced.sample(clip, 0);
+  const near = Math.abs(replaced.pose[10 * turned + 4] - other[10 * turned + 4]) <= 1e-6;
+  say('a clip takes the place of one of its name', near && replaced.description.clips.length === again.description.clips.length ? '' : JSON.stringify(replaced.description.clips));
+  replaced.destroy();
   again.destroy();
   body.destroy();
   const looks = readFileSync(join(seeds, 'looks.gltf'));
@@ -275,16 +278,13 @@ const trapping = () => {
 async function checkTraps() {
   const { status, stderr } = await runCommand(trapping(), ['rig', 'a.glb']);
   say('a trap is an error and a line', status === 1 && /^cutis: rig: the engine stopped: .*\n$/.test(stderr) ? '' : `${status} ${stderr}`);
-  const engine = await Engine.create(module), model = engine.synth({ body: 'cylinder' });
+  const engine = await Engine.create(module), model = engine.files.set('c.glb', readFileSync(character('cylinder'))) && engine.open('c.glb');
   let trapped = false;
   try { engine.call.studio_triangles(model, 0xfffffff0); } catch (error) { trapped = error instanceof WebAssembly.RuntimeError; }
   const after = await runCommand(module, ['version']);
   say('a trap does not take the next command along', trapped && after.status === 0 ? '' : `trapped: ${trapped}; then ${after.status}`);
   const cancelled = await runCommand(module, ['reduce', 'c.glb', '-o', 'r.glb'], [['c.glb', readFileSync(character('cylinder'))]], () => false);
   say('a command that is told to stop stops, and leaves no file', cancelled.status === 1 && /stopped/.test(cancelled.stderr) && [...cancelled.files.keys()].join() === 'c.glb' ? '' : `${cancelled.status} ${cancelled.stderr} ${[...cancelled.files.keys()]}`);
-  let reason = '';
-  try { engine.synth({ body: 'biped', vertices: 7 }); } catch (error) { reason = error.message; }
-  say('a refusal says why in the words of the library', /vert/.test(reason) ? '' : `it says "${reason}"`);
 }
 
 const parts = { verbs: checkVerbs, methods: checkMethods, size: checkSize, speed: checkSpeed, saving: checkSaving, shape: checkShape, hostile: checkHostile, traps: checkTraps };

@@ -8,9 +8,9 @@
 //   engine.files          what the engine reads and writes: get, set, delete, clear, keys (wasi.js)
 //   engine.open(path, { up, units })   -> model, with its companions in engine.files; up: y x z auto, units: m cm mm in auto
 //   engine.notes          what reading it put right or guessed: lines
-//   engine.save(model, path, { influences, weights, clip: { name, times, poses, morphs } })   into engine.files; what was not changed
-//                         comes out as it was read. weights: float u16 u8. poses: 10 floats a node, key after key
-//   engine.withClip, addShape, limit, reduce, synth   -> another model; engine.destroy(model)
+//   engine.save(model, path, { influences, weights, clip: { name, poses } })   into engine.files; what was not changed comes out as it
+//                         was read. weights: float u16 u8. poses: of one key, 10 floats a node
+//   engine.withPose, addShape, limit   -> another model; engine.destroy(model)
 //   engine.materialsGlb(model)   -> GLB bytes with materials, textures and images alone, or null
 //   engine.openHandles(model, voxels), setHandles(session, points), closeHandles(session)
 //   new Character(engine, model)   everything a frame needs; its `description` is a plain object (web/wasm/describe.c)
@@ -20,8 +20,6 @@
 // after which the instance is not to be used again.
 import { Exit, Files, wasi } from './wasi.js';
 
-export const BODIES = { biped: 0, quadruped: 1, arm: 2, cylinder: 3, crowd: 4 };
-export const REDUCE = { poisson: 4, geometric: 1, smooth: 2, klargest: 3 };
 const UP = ['y', 'x', 'z', 'auto'], UNITS = ['m', 'cm', 'mm', 'in', 'auto'], WEIGHTS = ['float', 'u16', 'u8'];
 
 const POSE_SPACE = 1; // CUTIS_NEEDS_POSE_SPACE
@@ -153,23 +151,16 @@ export class Engine extends Instance {
     const next = (each) => { made.push(each); return each; };
     try {
       if (influences) model = next(this.limit(model, influences));
-      if (clip) model = next(this.withClip(model, clip));
+      if (clip) model = next(this.withPose(model, clip));
       if (!this.with(path, (name) => this.call.studio_save(model, name, WEIGHTS.indexOf(weights)))) throw new EngineError(this.error());
     } finally {
       for (const each of made) this.destroy(each);
     }
   }
-  /** The model with a clip more, or in place of one of that name: of keys at `times` (seconds), or of one pose. What rests gets no track. */
-  withClip(model, { name, times = [0], poses, morphs = null }) {
-    const targets = this.call.studio_target_count(model);
-    return this.with(name, (title) => this.with(Float32Array.from(times), (keys) => this.with(Float32Array.from(poses), (locals) =>
-      this.with(Float32Array.from(morphs ?? [0]), (weights) => this.made(this.call.studio_with_clip(model, title, times.length, keys, locals, morphs && targets ? weights : 0))))));
-  }
+  /** The model with a clip more, or in place of one of that name: of one pose, 10 floats a node. */
+  withPose(model, { name, poses }) { return this.with(name, (title) => this.with(Float32Array.from(poses), (pose) => this.made(this.call.studio_with_pose(model, title, pose)))); }
   /** The model with a morph target, fully on, that gives it the shape at an address (an output frame) while it rests. */
   addShape(model, name, positions) { return this.with(name, (title) => this.made(this.call.studio_with_shape(model, title, positions))); }
-  synth({ body, vertices = 0, size = 0, seed = 1, count = 0, examples = false }) {
-    return this.made(this.call.studio_synth(BODIES[body], vertices, size, seed, count, examples ? 1 : 0));
-  }
   describe(model) {
     const memory = this.made(this.call.studio_describe(model));
     try { return JSON.parse(this.text(memory)); } finally { this.free(memory); }
@@ -181,7 +172,6 @@ export class Engine extends Instance {
     this.files.delete(path);
     return glb;
   }
-  reduce(model, influences, method = 'poisson') { return this.made(this.call.studio_reduce(model, influences, REDUCE[method])); }
   limit(model, influences) { return this.made(this.call.studio_limit(model, influences)); }
 
   // Handles -----------------------------------------------------------------------------------------

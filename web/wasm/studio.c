@@ -129,19 +129,6 @@ void EXPORT(studio_model_destroy)(cutis_model *model)
     cutis_model_destroy(model);
 }
 
-cutis_model *EXPORT(studio_synth)(uint32_t body, uint32_t vertex_count, uint32_t size,
-                                  uint32_t seed, uint32_t count, uint32_t examples)
-{
-    cutis_model *model = NULL;
-    const cutis_synth_options options = { .body = (cutis_body)body,
-                                          .vertex_count = vertex_count,
-                                          .size = (cutis_body_size)size,
-                                          .seed = seed,
-                                          .count = count,
-                                          .examples = examples != 0 };
-    return good(cutis_synth_create(context, &options, &model)) ? model : NULL;
-}
-
 uint32_t EXPORT(studio_vertex_count)(const cutis_model *model)
 {
     return cutis_model_vertex_count(model);
@@ -269,17 +256,6 @@ cutis_model *EXPORT(studio_limit)(const cutis_model *model, uint32_t influences)
 {
     cutis_model *limited = NULL;
     return good(cutis_weights_limit(model, influences, &limited)) ? limited : NULL;
-}
-
-/// The model with at most `influences` weights per vertex that deform as all did.
-cutis_model *EXPORT(studio_reduce)(const cutis_model *model, uint32_t influences, uint32_t method)
-{
-    cutis_model *reduced = NULL;
-    const cutis_reduce_options options = { .influences = influences,
-                                           .method = (cutis_reduce_method)method,
-                                           .repair = true,
-                                           .skip_evaluation = true };
-    return good(cutis_weights_reduce(model, fast, &options, &reduced, NULL)) ? reduced : NULL;
 }
 
 /// A live session on a model, which must outlive it: handles move, weights follow.
