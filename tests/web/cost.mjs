@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { launch, pause } from './drive.mjs';
@@ -81,32 +82,41 @@ async function testLoads(page, files) {
   say('JavaScript’s heap does not grow', after.heap <= before.heap + 2e6 ? '' : `from ${before.heap} to ${after.heap} bytes`);
 }
 
-/** The longest time the page's thread was not free while a file is opened. */
+/** Opens a file. @returns the page's longest task while it did: { wall, own }, milliseconds on the clock and of the thread's own work */
 async function longestTask(page, path, name) {
-  await page.evaluate(() => {
-    window.studio.saved = window.studio.state;
-    window.tasks = [];
-    window.watch?.disconnect();
-    window.watch = new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((entry) => entry.duration)));
-    window.watch.observe({ type: 'longtask' });
-    window.before = window.studio.document;
+  const session = await page.context.browser().newBrowserCDPSession(), tasks = [], mains = new Set();
+  session.on('Tracing.dataCollected', ({ value }) => {
+    for (const event of value) if (event.name === 'thread_name' && event.args.name === 'CrRendererMain') mains.add(`${event.pid} ${event.tid}`);
+    tasks.push(...value.filter((event) => event.ph === 'X' && /RunTask$/.test(event.name)));
   });
+  await page.evaluate(() => { window.studio.saved = window.studio.state; window.before = window.studio.document; });
+  await session.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories: ['toplevel', 'devtools.timeline'], excludedCategories: ['*'] } });
   await page.pick('#file', [path]);
   await page.until((wanted) => (window.studio.document !== window.before && window.studio.source.name === wanted && document.getElementById('busy').hidden) || !document.getElementById('notice').hidden, name);
   await idle(page);
-  await pause(200);
-  return page.evaluate(() => Math.max(0, ...window.tasks));
+  const complete = new Promise((done) => { session.once('Tracing.tracingComplete', done); });
+  await session.send('Tracing.end');
+  await complete;
+  await session.detach();
+  const ours = tasks.filter((event) => mains.has(`${event.pid} ${event.tid}`)), longest = (key) => Math.max(0, ...ours.map((event) => (event[key] ?? 0) / 1000));
+  if (!ours.length) throw new Error('the trace has no tasks of the page');
+  return { wall: longest('dur'), own: longest('tdur') };
 }
+/** On the clock where the machine is ours; where it does other work too, what the thread itself worked. */
 async function testAwake(page) {
   const glb = join(folder, 'sheet.glb'), obj = join(folder, 'plane.obj');
   writeFileSync(glb, sheetGlb(SIDES[0]));
   writeFileSync(obj, sheetObj(SIDES[1]));
   for (const [path, name] of [[glb, 'sheet'], [obj, 'plane']]) {
-    let best = Infinity;
-    for (let i = 0; i < 4 && best > TASK_LIMIT; i++) { best = Math.min(best, await longestTask(page, path, name)); if (best > TASK_LIMIT) await openBuiltIn(page, 'cylinder'); }
-    const size = `${(statSync(path).size / 1e6).toFixed(0)} MB ${path.split('.').at(-1).toUpperCase()}`;
-    note(`${size}: longest task ${Math.round(best)} ms`);
-    say(`while a ${size} is opened the page's thread is never blocked for 100 ms`, (await page.state('s.source.name')) !== name && best > TASK_LIMIT ? `${Math.round(best)} ms` : best <= TASK_LIMIT ? '' : `${Math.round(best)} ms`);
+    const best = { wall: Infinity, own: Infinity }, size = `${(statSync(path).size / 1e6).toFixed(0)} MB ${path.split('.').at(-1).toUpperCase()}`;
+    for (let i = 0; i < 3 && best.wall > TASK_LIMIT; i++) {
+      if (i) await openBuiltIn(page, 'cylinder');
+      const task = await longestTask(page, path, name);
+      for (const key of ['wall', 'own']) best[key] = Math.min(best[key], task[key]);
+    }
+    const busy = loadavg()[0] > 1.5 * cpus().length, counted = busy ? best.own : best.wall;
+    note(`${size}: longest task ${Math.round(best.wall)} ms, ${Math.round(best.own)} of them the page's own; load ${loadavg()[0].toFixed(1)}`);
+    say(`while a ${size} is opened the page's thread is never blocked for 100 ms`, (await page.state('s.source.name')) !== name ? await page.text('#notice') : counted <= TASK_LIMIT ? '' : `${Math.round(counted)} ms`);
   }
 }
 

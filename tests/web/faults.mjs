@@ -147,7 +147,7 @@ async function testHandlesBound(page) {
   await page.until(() => window.studio.handles.length > 0);
   await idle(page);
   await page.click('#handle-mode label:first-child');
-  await page.fill('#handle-moves [data-axis="1"]', '0.1');
+  await page.fill('#handle-moves label:nth-of-type(2) input', '0.1');
   await idle(page);
   await page.click('#save-glb');
   await page.until(() => document.getElementById('export').open);

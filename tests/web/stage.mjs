@@ -50,7 +50,7 @@ export async function setExact(page, on) {
   await idle(page);
 }
 /** A turn of the selected joint about an axis, in degrees, by its slider. */
-export async function turnJoint(page, axis, degrees) { await page.fill(`#turns [data-axis="${axis}"]`, degrees); await idle(page); }
+export async function turnJoint(page, axis, degrees) { await page.fill(`#turns label:nth-of-type(${axis + 1}) input`, degrees); await idle(page); }
 export async function chooseJoint(page, name) {
   await page.choose('#joint', name);
   await idle(page);
