@@ -107,7 +107,7 @@ export class Frames {
     viewport.follow(answer.lie.middle, this.jumped);
     this.jumped = false;
     this.showMarkers(answer.world);
-    if (answer.measures) panels.showMeasures(answer.measures);
+    if (answer.measures) panels.pages.showMeasures(answer.measures);
     panels.showFrame(answer, asked);
   }
   showMarkers(world) {

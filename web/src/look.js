@@ -8,35 +8,28 @@ const WHITE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hH
 const bytesIn = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 
 /** Pictures as object URLs: those inside as data, and a white one for what is missing. */
-class Pictures extends LoadingManager {
-  urls = [];
-  missing = [];
-  constructor() { super(); this.setURLModifier((url) => this.resolve(url)); }
-  resolve(url) {
+function pictureManager() {
+  const manager = Object.assign(new LoadingManager(), { urls: [], missing: [] });
+  return manager.setURLModifier((url) => {
     if (url.startsWith('blob:')) return url;
     const inside = /^data:([^;,]*);base64,(.*)$/s.exec(url), [, type, text] = inside ?? [null, 'image/png', WHITE];
-    if (!inside) this.missing.push(url);
-    this.urls.push(URL.createObjectURL(new Blob([bytesIn(text)], { type })));
-    return this.urls.at(-1);
-  }
-  release() { for (const url of this.urls) URL.revokeObjectURL(url); }
+    if (!inside) manager.missing.push(url);
+    manager.urls.push(URL.createObjectURL(new Blob([bytesIn(text)], { type })));
+    return manager.urls.at(-1);
+  });
 }
 
-/** What three.js would refuse: pictures in a format it has no decoder for. @returns how many were taken out */
+/** What three.js would refuse: pictures in a format it has no decoder for. @returns how many have no other form */
 function dropUnknown(json) {
-  let dropped = 0;
-  for (const texture of json.textures ?? []) {
-    const other = texture.extensions?.KHR_texture_basisu;
-    if (!other) continue;
-    delete texture.extensions.KHR_texture_basisu;
-    if (texture.source === undefined) { dropped++; texture.source = json.images.push({ uri: `data:image/png;base64,${WHITE}` }) - 1; }
-  }
-  return dropped;
+  const unknown = (json.textures ?? []).filter((texture) => texture.extensions?.KHR_texture_basisu), alone = unknown.filter((texture) => texture.source === undefined);
+  for (const texture of unknown) delete texture.extensions.KHR_texture_basisu;
+  for (const texture of alone) texture.source = json.images.push({ uri: `data:image/png;base64,${WHITE}` }) - 1;
+  return alone.length;
 }
 
 /** @param bytes a GLB, or null @returns { materials, notes, dispose } */
 export async function loadLook(bytes) {
-  const look = { materials: [], notes: [], dispose() {} }, textures = new Set(), pictures = new Pictures();
+  const look = { materials: [], notes: [], dispose() {} }, textures = new Set(), pictures = pictureManager();
   if (!bytes?.length) return look;
   let parser;
   const loader = new GLTFLoader(pictures);
@@ -52,7 +45,7 @@ export async function loadLook(bytes) {
   } catch (error) {
     look.notes.push(`shown without its materials: ${error.message}`);
   } finally {
-    pictures.release();
+    for (const url of pictures.urls) URL.revokeObjectURL(url);
   }
   if (pictures.missing.length) look.notes.push(`${pictures.missing.length === 1 ? 'a picture is' : `${pictures.missing.length} pictures are`} not there: ${pictures.missing[0]}`);
   for (const material of look.materials) for (const value of Object.values(material)) if (value?.isTexture) textures.add(value);

@@ -80,8 +80,6 @@ export class Panels {
     if (fraction !== null) $('busy-bar').value = fraction;
     $('busy-cancel').hidden = !this.cancel;
   }
-  askToLeave() { return this.sheet.askToLeave(); }
-  ran(verb, said) { this.verbs.ran(verb, said); }
 
   // Bar -------------------------------------------------------------------------------------------
   fillCharacters() {
@@ -109,7 +107,7 @@ export class Panels {
     $('undo').addEventListener('click', () => studio.undo());
     $('redo').addEventListener('click', () => studio.redo());
     $('save-glb').addEventListener('click', () => this.sheet.open());
-    $('save-picture').addEventListener('click', () => this.busy({ doing: 'Saving a picture', failed: 'The picture was not saved' }, async () => { this.working--; try { await studio.savePicture(); } finally { this.working++; } this.announce('Picture saved'); }));
+    $('save-picture').addEventListener('click', () => studio.savePicture().then(() => this.announce('Picture saved'), (error) => this.fail('The picture was not saved', error.message)));
     $('theme').addEventListener('click', () => this.setTheme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
     $('help').addEventListener('click', () => $('keys').showModal());
     $('notice-close').addEventListener('click', () => this.closeNotice());
@@ -200,7 +198,6 @@ export class Panels {
     $('speed-rate').textContent = skin ? large((1000 * studio.info.vertexCount) / skin) : '–';
     $('speed-frame').textContent = frame ? `${frame.toFixed(1)} ms` : '–';
   }
-  showMeasures(measures) { this.pages.showMeasures(measures); }
 
   // Timeline --------------------------------------------------------------------------------------
   wireTimeline() {

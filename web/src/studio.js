@@ -171,7 +171,7 @@ export class Studio {
     this.panels.documentChanged();
   }
   async opened(title, work) {
-    if (this.unsaved && !(await this.panels.askToLeave())) { this.panels.fillCharacters(); return; }
+    if (this.unsaved && !(await this.panels.sheet.askToLeave())) { this.panels.fillCharacters(); return; }
     const serial = ++this.opening;
     await this.panels.busy(title, async () => {
       const document = await work();
@@ -246,7 +246,7 @@ export class Studio {
       if (this.document !== from) this.discard(document);
       else this.replace(document, verb === 'retarget' || words.includes('--motion') ? document.info.description.clips.length - 1 : null);
     }, { cancel: () => this.jobs.cancel() });
-    this.panels.ran(verb, said);
+    this.panels.verbs.ran(verb, said);
   }
   /** The work goes on with another document made of the open one. */
   replace(document, clip = null, more = {}) {
