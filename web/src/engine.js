@@ -200,10 +200,7 @@ export class Character {
     const { call } = engine;
     this.description = engine.describe(model);
     this.nodeCount = this.description.nodes.length;
-    this.vertexCount = call.studio_vertex_count(model);
-    this.targetCount = call.studio_target_count(model);
-    this.triangleCount = call.studio_triangle_count(model);
-    this.maxInfluences = call.studio_max_influences(model);
+    for (const name of ['vertexCount', 'targetCount', 'triangleCount', 'maxInfluences', 'instances']) this[name] = this.description[name];
     this.pose_ = engine.allocate(40 * this.nodeCount);
     this.morphs_ = engine.allocate(4 * this.targetCount + 4);
     this.world_ = engine.allocate(48 * this.nodeCount);
@@ -230,16 +227,6 @@ export class Character {
   get world() {
     this.engine.call.studio_pose_world(this.model, this.pose_, this.world_);
     return this.engine.floats(this.world_, 12 * this.nodeCount);
-  }
-  get instances() {
-    const slot = this.engine.allocate(4);
-    const count = this.engine.call.studio_instances(this.model, slot);
-    const words = new Int32Array(this.engine.memory.buffer), at = words[slot >> 2] >> 2;
-    this.engine.free(slot);
-    return Array.from({ length: count }, (_, i) => {
-      const [node, mesh, skin, vertexFirst, vertexCount, targetFirst, targetCount] = words.slice(at + 7 * i, at + 7 * i + 7);
-      return { node, mesh, skin, vertexFirst, vertexCount, targetFirst, targetCount };
-    });
   }
   reset() { this.engine.call.studio_pose_rest(this.model, this.pose_, this.morphs_); }
   sample(clip, seconds) {

@@ -74,9 +74,27 @@ static void tell_pose_space(json_out *json, const cutis_model_data *data)
     emit_end(json);
 }
 
-static void tell_model(json_out *json, const cutis_model_data *data)
+/// Meshes in the scene, in the order of outputs, and how much there is of everything.
+static void tell_outputs(json_out *json, const cutis_model *model)
 {
+    const cutis_instance *at;
+    cutis_weight_summary summary = { 0 };
+    const uint32_t count = cutis_model_instances(model, &at);
+    (void)cutis_weights_summarize(model, &summary);
+    emit(json, "vertexCount %u triangleCount %ju targetCount %u maxInfluences %u instances [",
+         cutis_model_vertex_count(model), (uintmax_t)cutis_model_triangle_count(model),
+         cutis_model_target_count(model), summary.max_influences);
+    for (uint32_t i = 0; i < count; i++)
+        emit(json, "{ node %u mesh %u skin %.17g vertexFirst %u vertexCount %u }", at[i].node,
+             at[i].mesh, (double)at[i].skin, at[i].vertex_first, at[i].vertex_count);
+    emit_end(json);
+}
+
+static void tell_model(json_out *json, const cutis_model *model)
+{
+    const cutis_model_data *data = cutis_model_get(model);
     emit_object(json, NULL);
+    tell_outputs(json, model);
     tell_nodes(json, data);
     emit_array(json, "skins");
     for (uint32_t i = 0; i < data->skin_count; i++) {
@@ -104,7 +122,7 @@ char *EXPORT(studio_describe)(const cutis_model *model)
     char *text = NULL;
     size_t size = 0;
     json_out json = { .file = open_memstream(&text, &size) };
-    if (json.file) tell_model(&json, cutis_model_get(model));
+    if (json.file) tell_model(&json, model);
     if (json.file && fclose(json.file) == 0 && text) return text;
     good(CUTIS_OUT_OF_MEMORY);
     return NULL;

@@ -129,37 +129,9 @@ void EXPORT(studio_model_destroy)(cutis_model *model)
     cutis_model_destroy(model);
 }
 
-uint32_t EXPORT(studio_vertex_count)(const cutis_model *model)
-{
-    return cutis_model_vertex_count(model);
-}
-
-uint32_t EXPORT(studio_target_count)(const cutis_model *model)
-{
-    return cutis_model_target_count(model);
-}
-
-uint32_t EXPORT(studio_triangle_count)(const cutis_model *model)
-{
-    return (uint32_t)cutis_model_triangle_count(model);
-}
-
 void EXPORT(studio_triangles)(const cutis_model *model, uint32_t *indices)
 {
     cutis_model_triangles(model, indices);
-}
-
-/// Instances as cutis_instance has them, 7 words each.
-uint32_t EXPORT(studio_instances)(const cutis_model *model, const cutis_instance **out)
-{
-    return cutis_model_instances(model, out);
-}
-
-/// The largest number of influences of any vertex.
-uint32_t EXPORT(studio_max_influences)(const cutis_model *model)
-{
-    cutis_weight_summary summary;
-    return good(cutis_weights_summarize(model, &summary)) ? summary.max_influences : 0;
 }
 
 // Poses -----------------------------------------------------------------------------------------

@@ -31,16 +31,6 @@ char *realpath(const char *path, char *out)
     return out ? memcpy(out, real, length + 1) : strdup(real);
 }
 
-int fchown(int file, uid_t owner, gid_t group)
-{
-    return (void)file, (void)owner, (void)group, 0;
-}
-
-int fchmod(int file, mode_t mode)
-{
-    return (void)file, (void)mode, 0;
-}
-
 // Everybody may read and write: wasi-libc, which knows of no modes, says nobody (-Wl,--wrap).
 #define ALLOWING(name, parameters, arguments)                                                      \
     int __real_##name parameters;                                                                  \
