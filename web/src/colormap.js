@@ -1,5 +1,4 @@
 // Colour maps in OKLab, the same paths as src/render/colormap.c: lightness is linear in the value.
-
 const PATHS = { // lightness, chroma and hue (degrees) of knots
   heat: [[0.22, 0.07, 285], [0.4, 0.16, 310], [0.58, 0.19, 370], [0.76, 0.16, 415], [0.94, 0.1, 465]],
   weight: [[0.93, 0.01, 240], [0.72, 0.09, 238], [0.51, 0.15, 258], [0.3, 0.14, 268]],

@@ -6,7 +6,6 @@ export const ACCEPT = [...READ, ...COMPANIONS].map((each) => `.${each}`).join(',
 
 export const extension = (name) => /\.([^.]+)$/.exec(name)?.[1].toLowerCase() ?? '';
 export const stem = (name) => name.replace(/\.[^.]+$/, '');
-
 /** The one of several files dropped together that names the others; throws the line that says why there is none. */
 export function mainFile(files) {
   if (!files.length) throw new Error('there is no file');

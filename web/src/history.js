@@ -1,7 +1,6 @@
 // States of the work, one after the other. A state is never changed, so going back is choosing another one.
 
 const LIMIT = 200;
-
 export class History {
   /** @param dropped called with states that can no longer be reached */
   constructor(dropped = () => {}) { this.dropped = dropped; this.begin(Object.freeze({})); }

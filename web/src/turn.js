@@ -2,18 +2,14 @@
 import { Euler, MathUtils, Matrix4, Quaternion } from 'three';
 
 const of = (q) => new Quaternion(...q);
-
 export const IDENTITY = [0, 0, 0, 1];
 export const multiply = (a, b) => of(a).multiply(of(b)).toArray();
 export const unit = (q) => of(q).normalize().toArray();
 export const inverse = (q) => of(q).normalize().invert().toArray();
-
 /** The rotation of a row-major 3x4 matrix with any positive scale. */
 export const fromMatrix = (m, at = 0) => new Quaternion().setFromRotationMatrix(new Matrix4().extractRotation(new Matrix4().set(...m.slice(at, at + 12), 0, 0, 0, 1))).toArray();
-
 /** Turned about x, then y, then z, degrees. */
 export const fromAngles = (angles) => new Quaternion().setFromEuler(new Euler(...angles.map(MathUtils.degToRad), 'ZYX')).toArray();
-
 export function toAngles(q) {
   const { x, y, z } = new Euler().setFromQuaternion(of(q).normalize(), 'ZYX');
   return [x, y, z].map(MathUtils.radToDeg);

@@ -87,9 +87,7 @@ export class Viewport {
     this.camera = new THREE.PerspectiveCamera(30, 1, 0.01, 100);
     this.sides = [];
     this.split = null;
-    this.dirty = this.shapeMoved = true;
-    this.slow = false;
-    this.shadowsAt = 0;
+    Object.assign(this, { dirty: true, shapeMoved: true, slow: false, shadowsAt: 0 });
     this.offset = new THREE.Vector3(); // where the body has gone from its rest
     this.makeLights();
     this.makeOverlay();
@@ -97,7 +95,6 @@ export class Viewport {
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.resize();
   }
-
   makeLights() {
     this.sky = new THREE.HemisphereLight(0xffffff, 0x888888, 1.5);
     this.key = new THREE.DirectionalLight(0xfff1de, 2.5);
@@ -106,11 +103,10 @@ export class Viewport {
     Object.assign(this.key.shadow, { radius: 3.5, bias: -0.0004 });
     this.rim = new THREE.DirectionalLight(0xd6e4ff, 0.9);
     this.ground = new THREE.Mesh(new THREE.CircleGeometry(1, 64), new THREE.ShadowMaterial({ opacity: 0.25 }));
-    this.ground.rotation.x = -Math.PI / 2;
     this.ground.receiveShadow = true;
     // A soft dark spot under the body: the sky's own shadow.
     this.contact = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.MeshBasicMaterial({ map: softSpot(), transparent: true, depthWrite: false, opacity: 0.5 }));
-    this.contact.rotation.x = -Math.PI / 2;
+    this.ground.rotation.x = this.contact.rotation.x = -Math.PI / 2;
     this.scene.add(this.sky, this.key, this.key.target, this.rim, this.rim.target, this.ground, this.contact);
   }
   makeOverlay() {
@@ -197,10 +193,8 @@ export class Viewport {
   release() { if (this.dot) this.dropDot(); else if (this.gizmo.dragging) this.gizmo.pointerUp(null); }
   click(event) {
     const marker = this.pick(event);
-    if (marker >= 0) this.events.pick?.(marker);
-    else this.events.clickSurface?.(this.surfacePoint(event));
+    if (marker >= 0) this.events.pick?.(marker); else this.events.clickSurface?.(this.surfacePoint(event));
   }
-
   setLook(dark) {
     const look = dark ? LOOKS.dark : LOOKS.light;
     this.scene.background?.dispose();
@@ -304,8 +298,7 @@ export class Viewport {
     this.contact.position.set(centre.x, min[1] + 2e-4 * radius, centre.z);
     this.contact.scale.set(Math.max(size.x, 0.6 * radius) * 1.5, Math.max(size.z, 0.6 * radius) * 2.2, 1);
     Object.assign(this.camera, { near: radius / 50, far: 40 * radius });
-    this.orbit.minDistance = radius / 10;
-    this.orbit.maxDistance = 12 * radius;
+    Object.assign(this.orbit, { minDistance: radius / 10, maxDistance: 12 * radius });
     this.shapeMoved = true;
     this.home();
     this.camera.updateProjectionMatrix();
