@@ -30,15 +30,11 @@ function spread(positions, count, others) {
 /** Places of nodes, x y z each, from their world matrices (row-major 3x4). */
 const placesOf = (world) => Float32Array.from({ length: world.length / 4 }, (_, i) => world[4 * i + 3]);
 
-/** Where points lie: their box, and their mean (of some, when they are many). */
+/** Their box, and their mean (of some, when they are many). */
 function lie(points) {
   const min = [Infinity, Infinity, Infinity], max = [-Infinity, -Infinity, -Infinity], sum = [0, 0, 0], count = points.length / 3, step = Math.max(1, Math.floor(count / 2000));
   for (let i = 0; i < points.length; i += 3) {
-    for (let c = 0; c < 3; c++) {
-      const x = points[i + c];
-      if (x < min[c]) min[c] = x;
-      if (x > max[c]) max[c] = x;
-    }
+    for (let c = 0; c < 3; c++) { min[c] = Math.min(min[c], points[i + c]); max[c] = Math.max(max[c], points[i + c]); }
   }
   for (let v = 0; v < count; v += step) for (let c = 0; c < 3; c++) sum[c] += points[3 * v + c] / Math.ceil(count / step);
   return { min, max, middle: sum };

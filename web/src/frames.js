@@ -55,10 +55,7 @@ export class Frames {
     this.stale = true;
     studio.panels.showTime();
   }
-  keep(name, milliseconds) {
-    this.speed[name].push(milliseconds);
-    if (this.speed[name].length > 40) this.speed[name].shift();
-  }
+  keep(name, milliseconds) { if (this.speed[name].push(milliseconds) > 40) this.speed[name].shift(); }
   /** What the worker needs to know of the present state. */
   request(now) {
     const { studio } = this, { state, inHandles } = studio, measure = !studio.playing || now - this.measuredAt > MEASURE_EVERY;

@@ -43,9 +43,9 @@ export class Studio {
     this.panels = new Panels(this);
   }
   async start() {
-    const { methods, version } = await this.started;
-    this.methodList = methods;
-    this.panels.begin(version);
+    const about = await this.started;
+    this.methodList = about.methods;
+    this.panels.begin(about.version);
   }
 
   // State -----------------------------------------------------------------------------------------
