@@ -15,7 +15,7 @@ import { view } from './view.mjs';
 const [command, studio, folder] = process.argv.slice(2), soak = !!process.env.CUTIS_SOAK;
 const { say, note, end } = claims();
 const DOWNLOAD_LIMIT = 2.5e6, READY_LIMIT = 2000, FRAME_LIMIT = 0.5, TASK_LIMIT = 100; // bytes; milliseconds
-const LOADS = soak ? 201 : 12, SIDES = soak ? [860, 690] : [300, 240]; // 56 MB of GLB and 28 MB of OBJ; 7 and 3
+const LOADS = soak ? 201 : 12, SEEN = soak ? 51 : 6, SIDES = soak ? [860, 690] : [300, 240]; // 56 MB of GLB and 28 MB of OBJ; 7 and 3
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 function testDownload() {
@@ -71,9 +71,9 @@ async function round(page, i) {
 async function testLoads(page, files) {
   page.session = await page.context.newCDPSession(page.page);
   await page.evaluate((list) => { window.tested = list.map(([name, text]) => new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name)); }, files);
-  for (let i = 0; i < 2 * files.length; i++) await round(page, i); // everything has been seen once
+  for (let i = 0; i < SEEN; i++) await round(page, i); // everything has been seen, and memory has found its size
   const before = await held(page);
-  for (let i = 0; i < LOADS; i++) await round(page, i);
+  for (let i = 0; i < LOADS; i++) { await round(page, i); if (i % 51 === 50) note(`${i + 1} loads: ${JSON.stringify(await held(page))}`); }
   const after = await held(page);
   note(`before ${JSON.stringify(before)}, after ${LOADS} loads ${JSON.stringify(after)}`);
   const grown = ['geometries', 'textures', 'programs', 'documents'].filter((key) => after[key] > before[key]);
