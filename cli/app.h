@@ -114,6 +114,13 @@ bool app_progress(cli_app *app, const char *stage, double fraction);
 void app_progress_done(cli_app *app);
 /// The callback form for contexts; `user` is the app.
 bool app_progress_callback(void *user, const char *stage, double fraction);
+
+double app_seconds(void); ///< monotonic
+
+// interrupt.c: stopping ---------------------------------------------------------------------------
+
+/// Nobody asked to stop. A web page is told how far the work is.
+bool app_goes_on(const char *stage, double fraction);
 void app_catch_interrupt(void);
 bool app_interrupted(void); ///< Ctrl-C was pressed
 /// After everything is cleaned up: die of the signal that asked (Ctrl-C, SIGTERM), so that a
@@ -121,8 +128,6 @@ bool app_interrupted(void); ///< Ctrl-C was pressed
 void app_end_interrupted(void);
 /// Ctrl-C was how the verb is meant to end: it does not count.
 void app_forget_interrupt(void);
-
-double app_seconds(void); ///< monotonic
 
 // app.c: shared steps -----------------------------------------------------------------------------
 

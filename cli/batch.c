@@ -1,8 +1,8 @@
 /// Running a verb on many files. Workers take jobs in order; the main thread tells them in the same
 /// order, as far as they are done.
 #include "batch.h"
+#include "threads.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,14 +5,20 @@
 
 #include "app.h"
 
+static const char *const KIND[] = {
+    [KIND_FLAG] = "flag",     [KIND_TEXT] = "text",     [KIND_PATH] = "path",
+    [KIND_PATHS] = "paths",   [KIND_EACH] = "each",     [KIND_COUNT] = "count",
+    [KIND_NUMBER] = "number", [KIND_CHOICE] = "choice",
+};
+
 static void put_option(json_out *json, const option_row *row)
 {
     const char *choices = row->choices ? row->choices : "";
     const char letter[2] = { row->letter, 0 };
     char word[64];
     size_t span;
-    emit(json, "{ name %s letter %s value %s choices [", row->name, row->letter ? letter : NULL,
-         row->value);
+    emit(json, "{ name %s letter %s kind %s value %s choices [", row->name,
+         row->letter ? letter : NULL, KIND[row->kind], row->value);
     for (const char *entry; (entry = next_entry(&choices, " ", &span));) {
         snprintf(word, sizeof word, "%.*s", (int)span, entry);
         emit_string(json, NULL, word);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 typedef struct page_file {
-    const char *path; ///< below the token: "index.html", "models/biped.pack"
+    const char *path; ///< below the token: "index.html", "models/biped.glb"
     const char *type; ///< Content-Type
     const void *data;
     size_t size;

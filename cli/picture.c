@@ -154,7 +154,7 @@ void picture_model_colors(const cutis_model *model, float *colors)
     }
 }
 
-static int open_parts(picture_stage *stage)
+static int open_parts(picture_stage *stage, bool draws)
 {
     cli_app *app = stage->app;
     TRY(app_read_model(app, stage->path, &stage->model));
@@ -172,10 +172,11 @@ static int open_parts(picture_stage *stage)
     stage->colors = malloc(16 * (size_t)stage->rest.vertex_count);
     if (!stage->colors) return app_fail_text(app, "%s: not enough memory", stage->path);
     picture_model_colors(stage->model, stage->colors);
+    if (!draws) return EXIT_GOOD;
     return app_result(app, "render", cutis_renderer_create(app->context, &stage->renderer));
 }
 
-int picture_open(cli_app *app, const char *path, picture_stage *out)
+int picture_open(cli_app *app, const char *path, bool draws, picture_stage *out)
 {
     *out = (picture_stage){ .app = app,
                             .path = path,
@@ -188,7 +189,7 @@ int picture_open(cli_app *app, const char *path, picture_stage *out)
     if (status == EXIT_GOOD) status = parse_show(app, option_text(app, OPTION_SHOW), &out->show);
     if (status == EXIT_GOOD && option_given(app, OPTION_PICTURE_SIZE))
         status = parse_size(app, option_text(app, OPTION_PICTURE_SIZE), &out->width, &out->height);
-    if (status == EXIT_GOOD) status = open_parts(out);
+    if (status == EXIT_GOOD) status = open_parts(out, draws);
     if (status != EXIT_GOOD) picture_close(out);
     return status;
 }

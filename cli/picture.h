@@ -61,9 +61,9 @@ bool picture_is_patched(const picture_shot *shot);
 /// Parse --methods (or --method) into shots; nothing is bound yet.
 int picture_methods(cli_app *app, picture_shot *shots, uint32_t *count);
 
-/// Read the model, find clip, pose and device, open the renderer. On failure nothing is left to
-/// close.
-int picture_open(cli_app *app, const char *path, picture_stage *out);
+/// Read the model, find clip, pose and device, and if it `draws` open the renderer. On failure
+/// nothing is left to close.
+int picture_open(cli_app *app, const char *path, bool draws, picture_stage *out);
 void picture_close(picture_stage *stage);
 
 /// A shot that was never bound is fine.

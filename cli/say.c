@@ -1,51 +1,11 @@
-/// How the command prints: errors as one line, notes, progress on a terminal, Ctrl-C. It needs
-/// nothing but a context's last error, so that the parser of the command line can be fuzzed by
-/// itself.
+/// How the command prints: errors as one line, notes, progress on a terminal. It needs nothing but
+/// a context's last error, so that the parser of the command line can be fuzzed by itself.
 #include "app.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
-
-static volatile sig_atomic_t interrupted; // 0, or the signal that asked
-
-// The first Ctrl-C asks, a second one kills. Programs that run others pass it on beside the
-// terminal (timeout does), so what comes right after the first is still the first.
-static void on_interrupt(int signal_number)
-{
-    static double first;
-    double now = app_seconds();
-    if (!interrupted) {
-        first = now;
-        interrupted = signal_number;
-    } else if (now - first > 0.5) {
-        signal(signal_number, SIG_DFL);
-        raise(signal_number);
-    }
-}
-
-void app_catch_interrupt(void)
-{
-    struct sigaction action = { .sa_handler = on_interrupt };
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-void app_end_interrupted(void)
-{
-    if (!interrupted) return;
-    int signal_number = interrupted;
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
-}
-
-void app_forget_interrupt(void)
-{
-    interrupted = 0;
-}
 
 double app_seconds(void)
 {
@@ -172,12 +132,7 @@ bool app_progress(cli_app *app, const char *stage, double fraction)
             app->bar = true;
         }
     }
-    return !interrupted;
-}
-
-bool app_interrupted(void)
-{
-    return interrupted != 0;
+    return app_goes_on(stage, fraction);
 }
 
 bool app_progress_callback(void *user, const char *stage, double fraction)

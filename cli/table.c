@@ -458,7 +458,7 @@ const verb_row cli_verbs[] = {
     { "help", "[VERB]", NULL, 0, 1, "explain a verb; print the man page or a completion script",
       "`cutis help methods` explains the methods. `cutis -v` is `cutis version`.\n"
       "\n"
-      "JSON keys: version, verbs [{name, operands, summary, details, options [{name, letter, value, choices, min, max,\n"
+      "JSON keys: version, verbs [{name, operands, summary, details, options [{name, letter, kind, value, choices, min, max,\n"
       "help}], examples [{command, meaning}]}], methods [{name, title, help, needs}]; of one verb: its own alone.\n",
       { COMMON, BIT(MAN), BIT(COMPLETION), BIT(MARKDOWN) },
       "cutis help deform\toptions and examples of one verb\n"

@@ -173,7 +173,7 @@ static void print_json(cli_app *app, const compare_job *job)
 
 static int run_job(cli_app *app, compare_job *job)
 {
-    int status = picture_open(app, app->operands[0], &job->stage);
+    int status = picture_open(app, app->operands[0], job->report, &job->stage);
     if (status != EXIT_GOOD) return status;
     if (!option_given(app, OPTION_PICTURE_SIZE)) job->stage.width = 420, job->stage.height = 520;
     job->frame_count = clip_frame_count(job->stage.model, job->stage.clip, job->fps);

@@ -180,7 +180,7 @@ static int write_pictures(cli_app *app, render_job *job)
 
 static int run_job(cli_app *app, render_job *job)
 {
-    int status = picture_open(app, app->operands[0], &job->stage);
+    int status = picture_open(app, app->operands[0], true, &job->stage);
     if (status != EXIT_GOOD) return status;
     if (job->shot_count > 1 && !option_given(app, OPTION_PICTURE_SIZE))
         job->stage.width = 420, job->stage.height = 560;

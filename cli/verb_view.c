@@ -1,7 +1,8 @@
 /// cutis view: serves the studio's page to a browser of this machine, with one model opened in it.
 ///
-/// Everything that is served is in memory before the server starts. GLB and OBJ go to the page as
-/// they are; every other format (and glTF, whose parts may lie in several files) as a GLB of it.
+/// Everything that is served is in memory before the server starts. A GLB goes to the page as it
+/// is; every other format (and glTF, whose parts may lie in several files), and what the page's
+/// engine cannot unpack, as a GLB of it.
 #include "app.h"
 #include "page_server.h"
 
@@ -14,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// What web/build.mjs makes. The model comes behind.
+// What web/build.mjs makes, but for service.js: a page of one run leaves nothing behind in a
+// browser. The model comes behind.
 static const struct {
     const char *path, *type;
 } PAGE[] = {
@@ -26,11 +28,11 @@ static const struct {
     { "icon.svg", "image/svg+xml" },
     { "inter.woff2", "font/woff2" },
     { "licences.txt", "text/plain; charset=utf-8" },
-    { "models/biped.pack", "application/octet-stream" },
-    { "models/quadruped.pack", "application/octet-stream" },
-    { "models/arm.pack", "application/octet-stream" },
-    { "models/cylinder.pack", "application/octet-stream" },
-    { "models/biped-high.pack", "application/octet-stream" },
+    { "models/biped.glb", "model/gltf-binary" },
+    { "models/quadruped.glb", "model/gltf-binary" },
+    { "models/arm.glb", "model/gltf-binary" },
+    { "models/cylinder.glb", "model/gltf-binary" },
+    { "models/biped-high.glb", "model/gltf-binary" },
 };
 enum { PAGE_COUNT = sizeof PAGE / sizeof PAGE[0], DEFAULT_PORT = 8732, NAME_SIZE = 96 };
 
@@ -77,8 +79,8 @@ static int read_page(view *v)
     return EXIT_GOOD;
 }
 
-/// The model's name in the address: what an address can hold without escapes, with its extension.
-static void name_model(view *v, const char *path, const char *extension)
+/// The model's name in the address: what an address can hold without escapes; a GLB arrives.
+static void name_model(view *v, const char *path)
 {
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     const char *dot = strrchr(base, '.');
@@ -89,7 +91,7 @@ static void name_model(view *v, const char *path, const char *extension)
                      c == '-' || c == '_';
         v->name[used++] = plain ? c : '_';
     }
-    snprintf(v->name + used, NAME_SIZE - used, "%s", extension);
+    snprintf(v->name + used, NAME_SIZE - used, ".glb");
     snprintf(v->path, sizeof v->path, "open/%s", v->name);
 }
 
@@ -109,25 +111,38 @@ static int model_as_glb(cli_app *app, const cutis_model *model, void **data, siz
     return status;
 }
 
+/// Does the page read these bytes itself? Draco's decoder is a program of its own, which no page
+/// has; a GLB that merely mentions it is converted too, which loses nothing.
+static bool page_reads(const void *data, size_t size)
+{
+    enum { HEADER = 20 }; // magic, version, length; length and type of the first chunk
+    static const char DRACO[] = "\"KHR_draco_mesh_compression\"";
+    const unsigned char *bytes = data;
+    if (size < HEADER || memcmp(bytes, "glTF", 4) != 0) return false;
+    size_t json = (size_t)bytes[12] | (size_t)bytes[13] << 8 | (size_t)bytes[14] << 16 |
+                  (size_t)bytes[15] << 24;
+    if (json > size - HEADER) json = size - HEADER;
+    for (size_t i = 0; i + sizeof DRACO - 1 <= json; i++)
+        if (memcmp(bytes + HEADER + i, DRACO, sizeof DRACO - 1) == 0) return false;
+    return true;
+}
+
 static int read_opened(view *v, const char *path)
 {
-    cutis_model *model = NULL;
+    OWN(cutis_model) *model = NULL;
     void *data = NULL;
     size_t size = 0;
-    int status =
-        app_read_source(v->app, path, &model); // says what is wrong with it, before a page does
-    if (status != EXIT_GOOD) return status;
+    TRY(app_read_source(v->app, path, &model)); // says what is wrong with it, before a page does
     bool changed = option_given(v->app, OPTION_FIX) || option_given(v->app, OPTION_SCALE) ||
                    option_given(v->app, OPTION_UP) || option_given(v->app, OPTION_UNITS);
-    bool plain = !changed && has_extension(path, ".glb .obj");
-    name_model(v, path, plain && has_extension(path, ".obj") ? ".obj" : ".glb");
-    if (plain)
-        status = app_result(v->app, path, cutis_file_read(v->app->context, path, &data, &size));
-    else {
-        status = model_as_glb(v->app, model, &data, &size);
+    name_model(v, path);
+    if (!changed && has_extension(path, ".glb .vrm"))
+        TRY(app_result(v->app, path, cutis_file_read(v->app->context, path, &data, &size)));
+    if (data && !page_reads(data, size)) {
+        cutis_memory_free(v->app->context, data, size);
+        data = NULL;
     }
-    cutis_model_destroy(model);
-    if (status != EXIT_GOOD) return status;
+    if (!data) TRY(model_as_glb(v->app, model, &data, &size));
     v->files[v->file_count++] = (page_file){ v->path, "application/octet-stream", data, size };
     return EXIT_GOOD;
 }

@@ -38,7 +38,7 @@ typedef enum option_kind {
     X(CLIPS, "clips", 0, FLAG, 0, 0, 0, 0,                                                         \
       "print only the clips, a line each: the name, or the index where there is none")             \
     X(POSE, "pose", 0, PATH, "FILE", 0, 0, 0, "pose file (JSON) in place of a clip")               \
-    X(METHOD, "method", 0, CHOICE, "METHOD", CLI_METHOD_WORDS + 1, 0, 0,                           \
+    X(METHOD, "method", 0, CHOICE, "METHOD", &CLI_METHOD_WORDS[1], 0, 0,                           \
       "how the body is deformed (default lbs; `cutis help methods` has a line for each)")          \
     X(REMOVE, "remove", 0, CHOICE, "HOW", "cut box", 0, 0,                                         \
       "patches: take away what lies beyond a plane, or in the other part's box (default cut)")     \
@@ -83,7 +83,7 @@ typedef enum option_kind {
     X(FRAMES, "frames", 0, TEXT, "A:B", 0, 0, 0,                                                   \
       "frames A to B - 1; A: to the clip's end; a single number is one frame (default: all)")      \
     X(FPS, "fps", 0, NUMBER, "F", 0, 1e-3, 1e6, "frames per second (default 30)")                  \
-    X(DEVICE, "device", 0, TEXT, "D", CLI_DEVICE_WORDS + 1, 0, 0,                                  \
+    X(DEVICE, "device", 0, TEXT, "D", &CLI_DEVICE_WORDS[1], 0, 0,                                  \
       "one of" CLI_DEVICE_WORDS ", with :N for the N-th (default cpu)")                            \
     X(THREADS, "threads", 0, COUNT, "N", 0, 1, 1024, "CPU threads (default: one per core)")        \
     X(ISA, "isa", 0, CHOICE, "ISA", "auto scalar sse2 neon avx2 avx512", 0, 0,                     \

@@ -101,6 +101,11 @@ modules() {
         step "npm fetches packages for $2" env -C "$1" npm ci --no-audit --no-fund --loglevel=error
 }
 
+# foreign: sources of the libraries that the studio's engine compiles; once.
+foreign() {
+    small_step "apt fetches the sources of jansson, meshoptimizer and qhull" sh tools/foreign_sources
+}
+
 # configure FOLDER [cmake options]: only when it is new or asked differently.
 configure() {
     folder=$1

@@ -1,11 +1,12 @@
 // Bundles the page: node web/build.mjs ENGINE.wasm OUTPUT. What comes out is a folder any static server can serve.
 import { build } from 'esbuild';
-import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Engine } from './src/engine.js';
+import { runCommand } from './src/engine.js';
 
-const [wasm, output] = process.argv.slice(2);
+const [wasm, output] = process.argv.slice(2).map((path) => resolve(path));
 const here = dirname(fileURLToPath(import.meta.url)), source = join(here, 'src');
 mkdirSync(join(output, 'models'), { recursive: true });
 
@@ -18,18 +19,36 @@ await build({ entryPoints: [join(source, 'studio.css')], minify: true, outdir: o
 for (const name of ['index.html', 'icon.svg']) copyFileSync(join(source, name), join(output, name));
 copyFileSync(join(here, 'node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'), join(output, 'inter.woff2'));
 copyFileSync(wasm, join(output, 'engine.wasm'));
-const licence = (title, path) => `${title}\n${'-'.repeat(title.length)}\n${readFileSync(join(here, path), 'utf8').trim()}\n`;
+const licence = (title, path) => `${title}\n${'-'.repeat(title.length)}\n${readFileSync(resolve(here, path), 'utf8').trim()}\n`;
+const compiledIn = join(dirname(wasm), 'foreign/licences'); // cmake/foreign.cmake
 writeFileSync(join(output, 'licences.txt'), [
-  licence('Cutis', '../LICENSE'), licence('three.js, with the loaders, controls and meshopt decoder (MIT, Arseny Kapoulkine) it ships', 'node_modules/three/LICENSE'),
+  licence('Cutis', '../LICENSE'), licence('three.js, with the loader and controls it ships', 'node_modules/three/LICENSE'),
   licence('Inter, the typeface', 'node_modules/@fontsource-variable/inter/LICENSE'),
+  ...readdirSync(compiledIn).sort().map((name) => licence(`${name}, in the engine`, join(compiledIn, name))),
+  licence('wasi-libc, in the engine', '/usr/share/doc/wasi-libc/copyright'),
 ].join('\n\n'));
 
-// The characters the page opens with, so that nobody waits for them to be made. They depend on the engine alone.
-const CHARACTERS = { biped: {}, quadruped: {}, arm: { examples: true }, cylinder: {}, 'biped-high': { body: 'biped', size: 3 } };
-const place = (name) => join(output, 'models', `${name}.pack`), age = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+// The characters the page opens with, so that nobody waits for them to be made: by the command in the engine, on which alone they
+// depend. The arm learns its sculpted poses.
+const CHARACTERS = {
+  biped: ['biped'], quadruped: ['quadruped'], cylinder: ['cylinder'], 'biped-high': ['biped', '--size', 'high'], arm: ['arm', '--examples', 'sculpts'],
+};
+const FIT = ['fit', 'arm.glb', '--poses', 'examples', '--shapes', 'sculpts/examples.npy', '-o', 'arm.glb'];
+const place = (name) => join(output, 'models', `${name}.glb`), age = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 const old = Object.entries(CHARACTERS).filter(([name]) => age(place(name)) <= age(wasm));
-const engine = old.length ? await Engine.create(readFileSync(wasm)) : null;
-for (const [name, options] of old) {
-  const model = engine.synth({ body: name, ...options });
-  writeFileSync(place(name), engine.packed(options.examples ? engine.armPoseSpace(model) : model));
+const module = old.length ? await WebAssembly.compile(readFileSync(wasm)) : null;
+for (const [name, words] of old) {
+  let files = [];
+  for (const command of [['synth', ...words, '-o', `${name}.glb`], ...(name === 'arm' ? [FIT] : [])]) {
+    const done = await runCommand(module, command, files);
+    if (done.status) throw new Error(done.stderr);
+    ({ files } = done);
+  }
+  writeFileSync(place(name), files.get(`${name}.glb`));
 }
+
+// What service.js keeps: every file with its hash, so that a page is of one build.
+const parts = readdirSync(output, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && entry.name !== 'service.js').map((entry) => relative(output, join(entry.parentPath ?? entry.path, entry.name))).sort();
+const files = Object.fromEntries(parts.map((path) => [path, createHash('sha256').update(readFileSync(join(output, path))).digest('hex')]));
+const hash = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);
+writeFileSync(join(output, 'service.js'), `const BUILD = '${hash}', FILES = ${JSON.stringify(files)};\n${readFileSync(join(source, 'service.js'), 'utf8')}`);

@@ -21,6 +21,7 @@ file(WRITE ${OUTPUT} "// Made by src/kernel/embed.cmake from the kernel texts.
 ${arrays}
 const char *cutis_kernel_text(const char *name)
 {
-${table}    return NULL;
+${table}    (void)name;
+    return NULL;
 }
 ")

@@ -1,4 +1,4 @@
-// Twenty-one files that are broken, hostile or not what they say: [name, bytes or text, what the message must speak of].
+// Twenty-two files that are broken, hostile or not what they say: [name, bytes or text, what the message must speak of].
 
 const utf8 = (text) => new TextEncoder().encode(text);
 
@@ -36,31 +36,38 @@ function triangle(change = () => {}, floats = [0, 0, 0, 1, 0, 0, 0, 1, 0]) {
 
 export const GOOD = triangle();
 
-/** Influences that name joints there are not: the gate repairs it and says so. */
-export const REPAIRABLE = triangle((json, body) => { body.fill(9, 84); });
+/** Weights that do not sum to one: taken as shares, and said so. */
+export const REPAIRABLE = triangle((json, body) => { new DataView(body.buffer).setFloat32(36, 0.5, true); });
 
 export const BAD = [
   ['empty.glb', new Uint8Array(0), /empty/],
-  ['picture.png', utf8('\x89PNG and so on'), /no glTF, GLB or OBJ/],
+  ['picture.png', utf8('\x89PNG and so on'), /no file the studio reads/],
   ['header.glb', utf8('glTF\x02'), /header/],
   ['old.glb', glb({ asset: { version: '2.0' } }, undefined, { version: 1 }), /version 1/],
-  ['short.glb', triangle().slice(0, 200), /bytes|past the end/],
+  ['short.glb', triangle().slice(0, 200), /ends inside a chunk/],
   ['json.glb', glb('{"asset": {"version": "2.0"},'), /JSON/],
   ['text.gltf', utf8('this is no JSON'), /JSON/],
-  ['array.gltf', utf8('[1, 2, 3]'), /no glTF/],
+  ['array.gltf', utf8('[1, 2, 3]'), /must be an object/],
   ['version.gltf', utf8('{"asset": {"version": "3.0"}}'), /3\.0/],
-  ['outside.gltf', utf8('{"asset": {"version": "2.0"}, "buffers": [{"uri": "https://example.com/a.bin", "byteLength": 4}]}'), /needs https:\/\/example\.com\/a\.bin/],
+  ['outside.gltf', utf8('{"asset": {"version": "2.0"}, "buffers": [{"uri": "https://example.com/a.bin", "byteLength": 4}]}'), /https:\/\/example\.com\/a\.bin/],
   ['required.glb', triangle((json) => { json.extensionsRequired = ['VENDOR_secret']; }), /VENDOR_secret/],
   ['accessor.glb', triangle((json) => { json.accessors[0].count = 1000; }), /accessors\/0/],
-  ['huge.glb', triangle((json) => { delete json.accessors[1].bufferView; json.accessors[1].count = 4e9; }), /million/],
+  ['huge.glb', triangle((json) => { delete json.accessors[1].bufferView; json.accessors[1].count = 4e9; }), /4000000000/],
   ['view.glb', triangle((json) => { json.bufferViews[0].byteLength = 1e9; }), /bufferViews\/0/],
   ['cycle.glb', triangle((json) => { json.nodes[1].children = [0]; }), /ancestor/],
   ['index.glb', triangle((json) => { json.meshes[0].primitives[0].attributes.POSITION = 77; }), /77/],
   ['binds.glb', triangle((json) => { json.skins[0].inverseBindMatrices = 0; }), /inverseBindMatrices/],
   ['infinite.glb', triangle((json, body) => { new DataView(body.buffer).setFloat32(0, Infinity, true); }), /inf|finite|number/i],
-  ['draco.glb', triangle((json) => { json.meshes[0].primitives[0].extensions = { KHR_draco_mesh_compression: {} }; }), /Draco/],
+  ['draco.glb', triangle((json) => {
+    json.extensionsUsed = json.extensionsRequired = ['KHR_draco_mesh_compression'];
+    json.accessors.push({ componentType: 5123, count: 3, type: 'SCALAR' });
+    json.meshes[0].primitives[0].indices = 3;
+    json.meshes[0].primitives[0].extensions = { KHR_draco_mesh_compression: { bufferView: 0, attributes: { POSITION: 0 } } };
+    delete json.accessors[0].bufferView;
+  }), /Draco[^]*cutis convert|cutis convert[^]*Draco/],
   ['deep.glb', triangle((json) => {
     for (let i = 2; i < 60_000; i++) { json.nodes[i - 1].children = [i]; json.nodes.push({}); }
   }), /nest|deep/i],
+  ['joints.glb', triangle((json, body) => { body.fill(9, 84); }), /joint 0 of vertex 0 is 9/],
   ['noface.obj', utf8('v 0 0 0\nv 1 0 0\nv 0 1 0\n'), /faces|triangles/],
 ];

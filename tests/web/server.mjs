@@ -1,13 +1,15 @@
-// `cutis view` as a server: node server.mjs CUTIS FOLDER. What can be reached, what cannot, and how it starts and stops.
+// `cutis view` as a server: node server.mjs CUTIS STUDIO FOLDER. What can be reached, what cannot, and how it starts and stops.
 import { execFileSync, spawn } from 'node:child_process';
 import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { parse } from './gltf_compare.mjs';
+import { claims } from './say.mjs';
 import { view as startView } from './view.mjs';
 
-const [command, folder] = process.argv.slice(2);
-const say = (claim, problem) => console.log(problem ? `not ok ${claim}: ${problem}` : `ok ${claim}`);
+const [command, studio, folder] = process.argv.slice(2);
+const { say, end } = claims();
 
 const view = (words) => startView(command, words);
 
@@ -32,7 +34,12 @@ const address = new URL(await server.address), port = Number(address.port), [, t
 say('the address is on 127.0.0.1, has a token of 128 bits and names the model', address.hostname === '127.0.0.1' && /^[0-9a-f]{32}$/.test(token) && address.hash === '#open=served_model.glb' ? '' : address.href);
 const page = await get(port, `/${token}/`);
 say('the page is served with its security headers', page.status === 200 && /default-src 'none'/.test(page.headers['content-security-policy']) && /frame-ancestors 'none'/.test(page.headers['content-security-policy']) && page.headers['x-content-type-options'] === 'nosniff' ? '' : `${page.status} ${JSON.stringify(page.headers)}`);
-await status('its parts are served', 200, port, `/${token}/engine.wasm`);
+{
+  const files = readdirSync(studio, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => relative(studio, join(entry.parentPath ?? entry.path, entry.name)));
+  const got = await Promise.all(files.filter((path) => path !== 'service.js').map(async (path) => ((await get(port, `/${token}/${path}`)).body.equals(readFileSync(join(studio, path))) ? '' : path)));
+  say('all that the build made is served, byte for byte', files.length > 9 ? got.filter(Boolean).join(', ') : `only ${files}`);
+  await status('but no service worker: a run leaves nothing behind in a browser', 404, port, `/${token}/service.js`);
+}
 const opened = await get(port, `/${token}/open/served_model.glb`);
 say('the opened file is served byte for byte', opened.body.equals(readFileSync(model)) ? '' : `${opened.status}, ${opened.body.length} bytes`);
 await status('without a token there is nothing', 404, port, '/');
@@ -85,10 +92,33 @@ say('Ctrl-C ends it with status 0', code === 0 ? '' : `status ${code}`);
   const address_ = existsSync(got) ? readFileSync(got, 'utf8').trim() : '';
   say('the desktop is asked to open the address that is printed', address_ && out.startsWith(address_) ? '' : `"${address_}" and "${out}"`);
 }
-{ // formats the page does not read arrive as a GLB
-  const ply = join(folder, 'body.ply');
-  execFileSync(command, ['convert', model, '-q', '-o', ply]);
-  const other = view([ply]), there = new URL(await other.address), got = await get(Number(there.port), `${there.pathname}open/body.glb`);
-  say('a PLY is opened as a GLB', there.hash === '#open=body.glb' && got.body.subarray(0, 4).toString() === 'glTF' ? '' : `${there.hash} ${got.status}`);
+/** What the page gets for a file: [address, JSON of the GLB]. */
+async function served(path) {
+  const other = view([path]), there = new URL(await other.address), name = there.hash.slice('#open='.length), got = await get(Number(there.port), `${there.pathname}open/${name}`);
   await other.stop();
+  if (got.body.subarray(0, 4).toString() !== 'glTF') throw new Error(`${name}: ${got.status}`);
+  return [name, parse(got.body).json];
 }
+const made = (name, text) => { const path = join(folder, name); writeFileSync(path, text); return path; };
+{ // every other format arrives as a GLB
+  for (const extension of ['ply', 'obj', 'gltf']) {
+    const path = join(folder, `body.${extension}`);
+    execFileSync(command, ['convert', model, '-q', '-o', path]);
+    const [name, json] = await served(path);
+    say(`.${extension} is opened as a GLB`, name === 'body.glb' && json.meshes.length && json.buffers.every((buffer) => buffer.uri === undefined) ? '' : `${name} ${JSON.stringify(json).slice(0, 100)}`);
+  }
+  const bvh = made('walk.bvh', 'HIERARCHY\nROOT hips\n{\nOFFSET 0 0 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\nJOINT leg\n{\nOFFSET 0 -1 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 -1 0\n}\n}\n}\nMOTION\nFrames: 2\nFrame Time: 0.5\n0 1 0 0 0 0 0 0 0\n0 1 1 0 0 0 0 30 0\n');
+  const [name, json] = await served(bvh);
+  say('a BVH arrives with its joints and its clip', name === 'walk.glb' && json.nodes.some((node) => node.name === 'leg') && json.animations.length === 1 ? '' : JSON.stringify(json).slice(0, 200));
+}
+{ // what needs a program of its own is unpacked before it is served
+  const packed = join(folder, 'packed.glb');
+  let why = '';
+  try { execFileSync(command, ['convert', model, '--compress', 'draco', '-q', '-o', packed], { stdio: 'pipe' }); } catch (error) { why = String(error.stderr).trim(); }
+  if (why) console.log(`skip a file packed by Draco is unpacked for the page: ${why}`);
+  else {
+    const [, json] = await served(packed);
+    say('a file packed by Draco is unpacked for the page', parse(readFileSync(packed)).json.extensionsUsed.includes('KHR_draco_mesh_compression') && !JSON.stringify(json).includes('draco') ? '' : JSON.stringify(json.extensionsUsed));
+  }
+}
+end();

@@ -9,3 +9,11 @@ if [ ! -f "$BUILD/studio/index.html" ]; then
 fi
 T=$(mktemp -d) || exit 1
 trap 'rm -rf "$T"' EXIT
+
+# What a test with browsers needs: chromium, firefox-esr, xvfb-run.
+needs() {
+    for program; do
+        command -v "$program" >/dev/null || { echo "not ok the page in a browser: $program is not there; ./dev test installs it"; exit 1; }
+    done
+    [ -d "$HERE/../node_modules/playwright-core" ] || { echo "not ok the page in a browser: tests/node_modules is not there; (cd tests && npm ci)"; exit 1; }
+}

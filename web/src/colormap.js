@@ -1,21 +1,17 @@
 // Colour maps in OKLab, the same paths as src/render/colormap.c: lightness is linear in the value.
-
-const PATHS = {
+const PATHS = { // lightness, chroma and hue (degrees) of knots
   heat: [[0.22, 0.07, 285], [0.4, 0.16, 310], [0.58, 0.19, 370], [0.76, 0.16, 415], [0.94, 0.1, 465]],
   weight: [[0.93, 0.01, 240], [0.72, 0.09, 238], [0.51, 0.15, 258], [0.3, 0.14, 268]],
 };
+const TO_CONES = [[0.3963377774, 0.2158037573], [-0.1055613458, -0.0638541728], [-0.0894841775, -1.291485548]];
+const TO_LINEAR = [[4.0767416621, -3.3077115913, 0.2309699292], [-1.2684380046, 2.6097574011, -0.3413193965], [-0.0041960863, -0.7034186147, 1.707614701]];
+const STEPS = 256, tables = new Map();
 
 function oklabToLinear(l, a, b) {
-  const x = (l + 0.3963377774 * a + 0.2158037573 * b) ** 3;
-  const y = (l - 0.1055613458 * a - 0.0638541728 * b) ** 3;
-  const z = (l - 0.0894841775 * a - 1.291485548 * b) ** 3;
-  return [
-    4.0767416621 * x - 3.3077115913 * y + 0.2309699292 * z,
-    -1.2684380046 * x + 2.6097574011 * y - 0.3413193965 * z,
-    -0.0041960863 * x - 0.7034186147 * y + 1.707614701 * z,
-  ];
+  const cones = TO_CONES.map(([p, q]) => (l + p * a + q * b) ** 3);
+  return TO_LINEAR.map((row) => row.reduce((sum, x, i) => sum + x * cones[i], 0));
 }
-
+/** As much chroma as the screen has. */
 function linearColor([l, c, h]) {
   const radians = (h * Math.PI) / 180;
   for (let chroma = c; chroma > 0; chroma -= 0.005) {
@@ -24,40 +20,30 @@ function linearColor([l, c, h]) {
   }
   return oklabToLinear(l, 0, 0);
 }
-
-const STEPS = 256;
-const tables = new Map();
-
 /** 256 linear colours, 3 floats each. */
-export function table(name) {
+function table(name) {
   if (!tables.has(name)) {
-    const knots = PATHS[name], out = new Float32Array(3 * STEPS);
-    for (let i = 0; i < STEPS; i++) {
+    const knots = PATHS[name];
+    tables.set(name, new Float32Array(Array.from({ length: STEPS }, (_, i) => {
       const at = (i / (STEPS - 1)) * (knots.length - 1), k = Math.min(Math.floor(at), knots.length - 2);
-      out.set(linearColor([0, 1, 2].map((c) => knots[k][c] + (at - k) * (knots[k + 1][c] - knots[k][c]))), 3 * i);
-    }
-    tables.set(name, out);
+      return linearColor([0, 1, 2].map((c) => knots[k][c] + (at - k) * (knots[k + 1][c] - knots[k][c])));
+    }).flat()));
   }
   return tables.get(name);
 }
-
 /** Linear colours of values / top. */
 export function paint(name, values, top, colors) {
   const map = table(name), scale = top > 0 ? (STEPS - 1) / top : 0;
   for (let v = 0; v < values.length; v++) {
     const at = 3 * Math.min(STEPS - 1, Math.max(0, Math.round(values[v] * scale)));
-    colors[3 * v] = map[at];
-    colors[3 * v + 1] = map[at + 1];
-    colors[3 * v + 2] = map[at + 2];
+    for (let c = 0; c < 3; c++) colors[3 * v + c] = map[at + c];
   }
 }
-
 /** The map as a row of pixels on a canvas, for legends. */
 export function drawRamp(name, canvas) {
-  const map = table(name), context = canvas.getContext('2d'), image = context.createImageData(STEPS, 1);
-  const srgb = (x) => Math.round(255 * Math.min(1, Math.max(0, x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055)));
+  const map = table(name), srgb = (x) => Math.round(255 * Math.min(1, Math.max(0, x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055)));
+  Object.assign(canvas, { width: STEPS, height: 1 });
+  const context = canvas.getContext('2d'), image = context.createImageData(STEPS, 1);
   for (let i = 0; i < STEPS; i++) image.data.set([srgb(map[3 * i]), srgb(map[3 * i + 1]), srgb(map[3 * i + 2]), 255], 4 * i);
-  canvas.width = STEPS;
-  canvas.height = 1;
   context.putImageData(image, 0, 0);
 }

@@ -1,14 +1,12 @@
-// Small helpers for the page's elements.
+// Small helpers for the page's elements, and numbers as the page writes them.
 
 export const $ = (id) => document.getElementById(id);
-
 /** An element with properties and children. */
 export function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
   return element;
 }
-
 /** The filled part of a slider's track follows its value. */
 export function fill(slider) {
   const low = Number(slider.min), high = Number(slider.max);
@@ -16,47 +14,31 @@ export function fill(slider) {
   slider.style.setProperty('--from', `${low < 0 ? Math.min(start, at) : 0}%`); // from zero, which may be in the middle
   slider.style.setProperty('--fill', `${low < 0 ? Math.max(start, at) : at}%`);
 }
-
-export function setSlider(slider, value) {
-  slider.value = String(value);
-  fill(slider);
-}
-
-export function options(select, entries, selected) {
-  select.replaceChildren(...entries.map(([value, text]) => make('option', { value, textContent: text, selected: String(value) === String(selected) })));
-}
-
+export const setSlider = (slider, value) => fill(Object.assign(slider, { value: String(value) }));
+/** Sliders X, Y and Z. */
+export const axes = (place, range) => place.replaceChildren(...['X', 'Y', 'Z'].map((axis) => make('label', {}, `${axis} `, make('input', { type: 'range', ...range }), make('output', { textContent: '0' }))));
+export const options = (select, entries, selected) => select.replaceChildren(...entries.map(([value, text]) => make('option', { value, textContent: text, selected: String(value) === String(selected) })));
 export function checkRadio(name, value) {
   const input = document.querySelector(`input[name="${name}"][value="${value}"]`);
   if (input) input.checked = true;
 }
-
 export function download(blob, name) {
-  const url = URL.createObjectURL(blob);
-  const link = make('a', { href: url, download: name });
+  const link = make('a', { href: URL.createObjectURL(blob), download: name });
   document.body.append(link);
   link.click();
   link.remove();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 /** 0.0123 with three figures and no exponent; enough for errors in percent. */
-export function figure(value) {
-  if (value === 0) return '0';
-  const digits = Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value)))));
-  return value.toFixed(digits);
-}
-
+export const figure = (value) => (value === 0 ? '0' : value.toFixed(Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value)))))));
+/** The same without zeros at the end: for scales. */
+export const short = (value) => String(Number(figure(value)));
 export function large(value) {
   if (value >= 1e9) return `${(value / 1e9).toFixed(2)} G`;
   if (value >= 1e6) return `${(value / 1e6).toFixed(value >= 1e8 ? 0 : 1)} M`;
-  if (value >= 1e3) return `${(value / 1e3).toFixed(0)} k`;
-  return value.toFixed(0);
+  return value >= 1e3 ? `${(value / 1e3).toFixed(0)} k` : value.toFixed(0);
 }
-
-/** The same without zeros at the end: for scales. */
-export const short = (value) => String(Number(figure(value)));
-
 /** A round number just above. */
 export function roundUp(value) {
   if (!(value > 0)) return 0;

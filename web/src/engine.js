@@ -1,11 +1,26 @@
-// The C library in the page: loads engine.wasm and gives its flat interface (web/wasm/studio.c) JavaScript's shapes.
+// The C library and its command in the page: gives engine.wasm (web/wasm) JavaScript's shapes. For workers and node; the page's own
+// thread does not compute.
 //
-// Objects made here are addresses in the engine's memory; whoever makes one destroys it. Views of that memory go stale
-// when it grows, so they are made anew for every use.
-import { pack, unpack } from './pack.js';
+//   module = await WebAssembly.compile(bytes)
+//   runCommand(module, ['reduce', 'in.glb', '-o', 'out.glb'], files, progress) -> { status, stdout, stderr, files }
+//       the whole command in a fresh instance; files: entries [path, Uint8Array]; a trap is status 1 and a line of stderr
+//   engine = await Engine.create(module, { progress })   progress(stage, fraction) => false stops the work
+//   engine.files          what the engine reads and writes: get, set, delete, clear, keys (wasi.js)
+//   engine.open(path, { up, units })   -> model, with its companions in engine.files; up: y x z auto, units: m cm mm in auto
+//   engine.notes          what reading it put right or guessed: lines
+//   engine.save(model, path, { influences, weights, clip: { name, poses } })   into engine.files; what was not changed comes out as it
+//                         was read. weights: float u16 u8. poses: of one key, 10 floats a node
+//   engine.withPose, addShape, limit   -> another model; engine.destroy(model)
+//   engine.materialsGlb(model)   -> GLB bytes with materials, textures and images alone, or null
+//   engine.openHandles(model, voxels), setHandles(session, points), closeHandles(session)
+//   new Character(engine, model)   everything a frame needs; its `description` is a plain object (web/wasm/describe.c)
+//
+// Models are addresses in the engine's memory; whoever makes one destroys it. Views of that memory go stale when it grows, so they
+// are made anew for every use. What the library refuses throws an EngineError with its line; anything else that is thrown is a trap,
+// after which the instance is not to be used again.
+import { Exit, Files, wasi } from './wasi.js';
 
-export const BODIES = { biped: 0, quadruped: 1, arm: 2, cylinder: 3, crowd: 4 };
-export const REDUCE = { poisson: 4, geometric: 1, smooth: 2, klargest: 3 };
+const UP = ['y', 'x', 'z', 'auto'], UNITS = ['m', 'cm', 'mm', 'in', 'auto'], WEIGHTS = ['float', 'u16', 'u8'];
 
 const POSE_SPACE = 1; // CUTIS_NEEDS_POSE_SPACE
 const sentence = (text) => text[0].toUpperCase() + text.slice(1);
@@ -21,45 +36,19 @@ function readMethods(text) {
 
 export class EngineError extends Error {}
 
-export class Engine {
-  /** @param source a Response, a promise of one, or bytes; @param progress (stage, fraction) => whether to go on */
-  static async create(source, progress = () => true) {
-    const engine = new Engine();
-    const refused = () => 8; // EBADF: there is no file, and errors are told otherwise
-    const imports = {
-      studio: { progress: (stage, fraction) => (progress(engine.text(stage), fraction) === false ? 0 : 1) },
-      wasi_snapshot_preview1: {
-        environ_get: () => 0,
-        environ_sizes_get: (count, size) => { engine.words()[count >> 2] = 0; engine.words()[size >> 2] = 0; return 0; },
-        clock_time_get: (id, precision, time) => {
-          new DataView(engine.memory.buffer).setBigUint64(time, BigInt(Math.round(performance.now() * 1e6)), true);
-          return 0;
-        },
-        fd_close: refused, fd_seek: refused, fd_write: refused,
-        proc_exit: () => { throw new EngineError('the engine stopped'); },
-      },
-    };
-    source = await source;
-    const streamed = typeof Response !== 'undefined' && source instanceof Response;
-    const { instance } = streamed ? await WebAssembly.instantiateStreaming(source, imports) : await WebAssembly.instantiate(source, imports);
-    engine.call = instance.exports;
-    engine.memory = instance.exports.memory;
-    engine.call._initialize();
-    if (!engine.call.studio_start()) throw new EngineError('the engine does not start: ' + engine.error());
-    engine.methods = readMethods(engine.text(engine.call.studio_methods()));
-    return engine;
+/** An instance of the engine over some files: its exports, its memory and how to read texts from it. */
+class Instance {
+  async start(module, files, progress, print) {
+    const studio = { progress: (stage, fraction) => (progress(this.text(stage), fraction) === false ? 0 : 1) };
+    const { exports } = await WebAssembly.instantiate(module, { studio, wasi_snapshot_preview1: wasi(files, () => this.memory, print) });
+    this.call = exports;
+    this.memory = exports.memory;
+    exports._initialize();
+    return this;
   }
-
-  words() { return new Uint32Array(this.memory.buffer); }
-  floats(address, count) { return new Float32Array(this.memory.buffer, address, count); }
-  /** Whether a described model has what a method needs. */
-  offers({ needs }, { poseSpace }) { return (needs & ~(poseSpace ? POSE_SPACE : 0)) === 0; }
-  error() { return this.text(this.call.studio_error()); }
   text(address) {
-    const bytes = new Uint8Array(this.memory.buffer, address);
-    let end = 0;
-    while (bytes[end]) end++;
-    return new TextDecoder().decode(bytes.slice(0, end));
+    const bytes = new Uint8Array(this.memory.buffer);
+    return new TextDecoder().decode(bytes.slice(address, bytes.indexOf(0, address)));
   }
   allocate(bytes) {
     const address = this.call.studio_allocate(bytes);
@@ -67,43 +56,125 @@ export class Engine {
     return address;
   }
   free(address) { if (address) this.call.studio_free(address); }
+  /** Calls `use` with the address of a copy, which is gone afterwards. */
+  with(data, use) {
+    const bytes = typeof data === 'string' ? new TextEncoder().encode(data + '\0') : new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    const address = this.allocate(bytes.length);
+    try {
+      new Uint8Array(this.memory.buffer, address, bytes.length).set(bytes);
+      return use(address);
+    } finally {
+      this.free(address);
+    }
+  }
+}
+
+/** The command, as on a terminal. @param args its words, without "cutis" */
+export async function runCommand(module, args, files = [], progress = () => true) {
+  const disk = new Files(files), said = { 1: '', 2: '' }, decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
+  let status;
+  try {
+    const instance = await new Instance().start(module, disk, progress, (stream, bytes) => { said[stream] += decoders[stream].decode(bytes, { stream: true }); });
+    const words = ['cutis', ...args].map((word) => new TextEncoder().encode(word + '\0'));
+    const list = instance.allocate(4 * words.length + 4), addresses = new Uint32Array(words.length + 1);
+    words.forEach((word, i) => {
+      addresses[i] = instance.allocate(word.length);
+      new Uint8Array(instance.memory.buffer, addresses[i], word.length).set(word);
+    });
+    new Uint32Array(instance.memory.buffer, list, addresses.length).set(addresses);
+    status = instance.call.__main_argc_argv(words.length, list);
+  } catch (error) {
+    status = error instanceof Exit ? error.status : 1;
+    if (!(error instanceof Exit)) said[2] += `cutis: ${args[0]}: the engine stopped: ${error.message}\n`;
+  }
+  return { status, stdout: said[1], stderr: said[2], files: new Map(disk) };
+}
+
+const JSON_CHUNK = 0x4e4f534a, BINARY_CHUNK = 0x004e4942;
+/** A GLB's materials with their textures and images, and nothing else; null: it has none. */
+export function materialsOf(glb) {
+  const view = new DataView(glb.buffer, glb.byteOffset, glb.byteLength), length = view.getUint32(12, true);
+  const { asset, materials, textures, images, samplers, bufferViews, extensionsUsed } = JSON.parse(new TextDecoder().decode(glb.subarray(20, 20 + length)));
+  if (!materials?.length) return null;
+  const kept = [], views = [];
+  let size = 0;
+  for (const image of images ?? []) {
+    if (image.bufferView === undefined) continue;
+    const { byteOffset = 0, byteLength } = bufferViews[image.bufferView], start = 28 + length + byteOffset;
+    image.bufferView = views.length;
+    views.push({ buffer: 0, byteOffset: size, byteLength });
+    kept.push(glb.subarray(start, start + byteLength));
+    size += (byteLength + 3) & ~3;
+  }
+  const json = { asset, materials, textures, images, samplers, ...(views.length ? { bufferViews: views, buffers: [{ byteLength: size }] } : {}) }, said = JSON.stringify(json);
+  const used = (extensionsUsed ?? []).filter((name) => said.includes(`"${name}"`));
+  const text = new TextEncoder().encode(JSON.stringify({ ...json, ...(used.length ? { extensionsUsed: used } : {}) })), padded = (text.length + 3) & ~3;
+  const out = new Uint8Array(20 + padded + (size ? 8 + size : 0)), head = new DataView(out.buffer);
+  [0x46546c67, 2, out.length, padded, JSON_CHUNK].forEach((word, i) => head.setUint32(4 * i, word, true));
+  out.fill(32, 20, 20 + padded).set(text, 20);
+  if (size) [size, BINARY_CHUNK].forEach((word, i) => head.setUint32(20 + padded + 4 * i, word, true));
+  kept.forEach((bytes, i) => out.set(bytes, 28 + padded + views[i].byteOffset));
+  return out;
+}
+
+export class Engine extends Instance {
+  /** @param module a WebAssembly.Module or its bytes; @param progress (stage, fraction) => whether to go on */
+  static async create(module, { progress = () => true } = {}) {
+    const engine = new Engine();
+    engine.files = new Files();
+    await engine.start(module instanceof WebAssembly.Module ? module : await WebAssembly.compile(module), engine.files, progress, () => {});
+    if (!engine.call.studio_start()) throw new EngineError('the engine does not start: ' + engine.error());
+    engine.methods = readMethods(engine.text(engine.call.studio_methods()));
+    engine.version = engine.text(engine.call.studio_version());
+    engine.notes = [];
+    return engine;
+  }
+
+  floats(address, count) { return new Float32Array(this.memory.buffer, address, count); }
+  /** Whether a described model has what a method needs. */
+  offers({ needs }, { poseSpace }) { return (needs & ~(poseSpace ? POSE_SPACE : 0)) === 0; }
+  error() { return this.text(this.call.studio_error()); }
   made(address) {
     if (!address) throw new EngineError(this.error() || 'out of memory');
     return address;
   }
 
-  // Models: what comes back is an address; `describe` gives the description.
-  createModel(words) {
-    const memory = this.allocate(words.byteLength);
+  // Models ------------------------------------------------------------------------------------------
+  open(path, { up = 'y', units = 'm' } = {}) {
+    const model = this.with(path, (name) => this.made(this.call.studio_open(name, UP.indexOf(up), UNITS.indexOf(units))));
+    this.notes = this.text(this.call.studio_notes()).split('\n').filter(Boolean);
+    return model;
+  }
+  destroy(model) { if (model) this.call.studio_model_destroy(model); }
+  save(model, path, { influences = 0, weights = 'float', clip = null } = {}) {
+    const made = [];
+    const next = (each) => { made.push(each); return each; };
     try {
-      this.words().set(words, memory >> 2);
-      return this.made(this.call.studio_model_create(memory, words.length));
+      if (influences) model = next(this.limit(model, influences));
+      if (clip) model = next(this.withPose(model, clip));
+      if (!this.with(path, (name) => this.call.studio_save(model, name, WEIGHTS.indexOf(weights)))) throw new EngineError(this.error());
     } finally {
-      this.free(memory);
+      for (const each of made) this.destroy(each);
     }
   }
-  create(description) { return this.createModel(pack(description)); }
-  synth({ body, vertices = 0, size = 0, seed = 1, count = 0, examples = false }) {
-    return this.made(this.call.studio_synth(BODIES[body], vertices, size, seed, count, examples ? 1 : 0));
+  /** The model with a clip more, or in place of one of that name: of one pose, 10 floats a node. */
+  withPose(model, { name, poses }) { return this.with(name, (title) => this.with(Float32Array.from(poses), (pose) => this.made(this.call.studio_with_pose(model, title, pose)))); }
+  /** The model with a morph target, fully on, that gives it the shape at an address (an output frame) while it rests. */
+  addShape(model, name, positions) { return this.with(name, (title) => this.made(this.call.studio_with_shape(model, title, positions))); }
+  describe(model) {
+    const memory = this.made(this.call.studio_describe(model));
+    try { return JSON.parse(this.text(memory)); } finally { this.free(memory); }
   }
-  packed(model) {
-    const memory = this.made(this.call.studio_model_pack(model)), at = memory >> 2;
-    const words = this.words().slice(at + 1, at + 1 + this.words()[at]);
-    this.free(memory);
-    return words;
+  materialsGlb(model) {
+    const path = '.materials.glb';
+    this.save(model, path);
+    const glb = materialsOf(this.files.get(path));
+    this.files.delete(path);
+    return glb;
   }
-  /** What the gate had to repair: sentences, at most a few. */
-  repairs(model) {
-    const size = 600, memory = this.allocate(size);
-    const count = this.call.studio_issues(model, memory, size), lines = this.text(memory).split('\n').filter(Boolean).slice(0, 3);
-    this.free(memory);
-    return count > lines.length ? [...lines, `and ${count - lines.length} more`] : lines;
-  }
-  describe(model) { return unpack(this.packed(model)); }
-  destroyModel(model) { if (model) this.call.studio_model_destroy(model); }
-  reduce(model, influences, method = 'poisson') { return this.made(this.call.studio_reduce(model, influences, REDUCE[method])); }
   limit(model, influences) { return this.made(this.call.studio_limit(model, influences)); }
-  armPoseSpace(model) { return this.made(this.call.studio_arm_pose_space(model)); }
+
+  // Handles -----------------------------------------------------------------------------------------
   /** A session for handles on a model, which must outlive it. */
   openHandles(model, voxels) { return this.made(this.call.studio_handles_open(model, voxels)); }
   closeHandles(session) { if (session) this.call.studio_handles_close(session); }
@@ -129,10 +200,7 @@ export class Character {
     const { call } = engine;
     this.description = engine.describe(model);
     this.nodeCount = this.description.nodes.length;
-    this.vertexCount = call.studio_vertex_count(model);
-    this.targetCount = call.studio_target_count(model);
-    this.triangleCount = call.studio_triangle_count(model);
-    this.maxInfluences = call.studio_max_influences(model);
+    for (const name of ['vertexCount', 'targetCount', 'triangleCount', 'maxInfluences', 'instances']) this[name] = this.description[name];
     this.pose_ = engine.allocate(40 * this.nodeCount);
     this.morphs_ = engine.allocate(4 * this.targetCount + 4);
     this.world_ = engine.allocate(48 * this.nodeCount);
@@ -149,7 +217,7 @@ export class Character {
     for (const binding of this.bindings.values()) call.studio_binding_destroy(binding);
     for (const sampler of this.samplers) call.studio_sampler_destroy(sampler);
     for (const name of ['pose_', 'morphs_', 'world_', 'indices_', 'rest_']) this.engine.free(this[name]);
-    this.engine.destroyModel(this.model);
+    this.engine.destroy(this.model);
   }
   get pose() { return this.engine.floats(this.pose_, 10 * this.nodeCount); }
   get morphs() { return this.engine.floats(this.morphs_, this.targetCount); }
@@ -159,16 +227,6 @@ export class Character {
   get world() {
     this.engine.call.studio_pose_world(this.model, this.pose_, this.world_);
     return this.engine.floats(this.world_, 12 * this.nodeCount);
-  }
-  get instances() {
-    const slot = this.engine.allocate(4);
-    const count = this.engine.call.studio_instances(this.model, slot);
-    const words = new Int32Array(this.engine.memory.buffer), at = words[slot >> 2] >> 2;
-    this.engine.free(slot);
-    return Array.from({ length: count }, (_, i) => {
-      const [node, mesh, skin, vertexFirst, vertexCount, targetFirst, targetCount] = words.slice(at + 7 * i, at + 7 * i + 7);
-      return { node, mesh, skin, vertexFirst, vertexCount, targetFirst, targetCount };
-    });
   }
   reset() { this.engine.call.studio_pose_rest(this.model, this.pose_, this.morphs_); }
   sample(clip, seconds) {
@@ -204,39 +262,23 @@ export class Character {
     if (!done) throw new EngineError(this.engine.error());
     return { positionRms, positionMax, normalRms, normalMax };
   }
-  /** Per vertex of an output: the weight of a node. */
-  weightsOf(node) {
-    const { meshes, skins } = this.description, out = new Float32Array(this.vertexCount);
-    for (const instance of this.instances) {
-      const joint = instance.skin >= 0 ? skins[instance.skin].joints.indexOf(node) : -1;
-      if (joint < 0) continue;
-      let vertex = instance.vertexFirst;
-      for (const part of meshes[instance.mesh].primitives) {
-        for (let v = 0; part.first && v < part.vertexCount; v++) {
-          let sum = 0;
-          for (let k = part.first[v]; k < part.first[v + 1]; k++) {
-            sum += part.weights[k];
-            if (part.joints[k] === joint) out[vertex + v] += part.weights[k];
-          }
-          if (sum > 0) out[vertex + v] /= sum;
-        }
-        vertex += part.vertexCount;
-      }
-    }
+  /** Values per vertex of an output, filled in by the engine. */
+  values(width, fill) {
+    const address = this.engine.allocate(4 * width * this.vertexCount);
+    fill(address);
+    const out = this.engine.floats(address, width * this.vertexCount).slice();
+    this.engine.free(address);
     return out;
   }
-  /** Per vertex of an output: how many joints have weight on it. */
-  influenceCounts() {
-    const out = new Float32Array(this.vertexCount);
-    for (const instance of this.instances) {
-      let vertex = instance.vertexFirst;
-      for (const part of this.description.meshes[instance.mesh].primitives) {
-        for (let v = 0; part.first && v < part.vertexCount; v++)
-          for (let k = part.first[v]; k < part.first[v + 1]; k++) if (part.weights[k] > 0) out[vertex + v]++;
-        vertex += part.vertexCount;
-      }
-    }
-    return out;
+  weightsOf(node) { return this.values(1, (out) => this.engine.call.studio_weights(this.model, node, out, 0)); }
+  influenceCounts() { return this.values(1, (out) => this.engine.call.studio_weights(this.model, 0, 0, out)); }
+  /** For drawing: { texcoords (2 a vertex) or null, colors (4 a vertex, linear) or null }. */
+  look() {
+    const { call } = this.engine, has = call.studio_look(this.model, 0, 0);
+    return {
+      texcoords: has & 1 ? this.values(2, (out) => call.studio_look(this.model, out, 0)) : null,
+      colors: has & 2 ? this.values(4, (out) => call.studio_look(this.model, 0, out)) : null,
+    };
   }
   volume(positions) { return this.engine.call.studio_volume(this.model, this.indices_, positions); }
 }

@@ -1,446 +1,457 @@
-// The studio: what is open, how it is posed and skinned, and the loop that draws it. Panels (panels.js) change this state and
-// call `changed`; everything on the stage is computed anew from the state.
+// The studio: what is open and what was made of it. The work is one immutable state after another (history.js), so that every
+// change can be undone; panels ask for changes (`edit`), frames.js shows the present state. Nothing is computed here.
 import { BUILT_IN } from './characters.js';
-import { Character, Engine } from './engine.js';
-import { Handles } from './handles.js';
-import { Jobs } from './jobs.js';
+import { Remote, compileEngine } from './client.js';
+import { Frames } from './frames.js';
+import { History } from './history.js';
 import { Panels } from './panels.js';
 import { Viewport } from './viewport.js';
-import { loadFiles } from './load.js';
-import { paint } from './colormap.js';
-import { writeGlb } from './gltf_write.js';
-import { $, download, roundUp } from './dom.js';
+import { extension, mainFile, stem } from './files.js';
+import { loadLook } from './look.js';
+import { $, download } from './dom.js';
 import * as turn from './turn.js';
 
-const MEASURE_EVERY = 200; // milliseconds between measures while a clip plays
 const FIRST_JOINTS = ['forearm_l', 'lower_arm_l', 'elbow', 'bone2', 'spine'];
+const START_HANDLES = 6, MOST_DOCUMENTS = 8, MOST_RECENT = 5;
+const NO_POSE = Object.freeze({});
+const WORK = ['document', 'pose', 'influences', 'optimised', 'handles']; // what a save would keep
+const START = { document: null, clip: -1, pose: NO_POSE, methods: ['lbs', 'sbs-weighted'], split: false, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null };
 
 export class Studio {
-  constructor(engine) {
-    this.engine = engine;
-    this.source = null; // { name, character, materials, pictures }
-    this.methods = ['lbs', 'sbs-weighted'];
-    this.split = false;
-    this.paint = 'none';
-    this.exact = false;
-    this.bones = null; // true or false: as the user wants; null: where it helps
-    this.reduction = { influences: 0, method: 'klargest', character: null };
-    this.clip = 0;
-    this.time = 0;
-    this.playing = false;
-    this.posed = false;
-    this.joint = -1;
-    this.tab = 'deform';
-    this.handles = null;
-    this.buffers = [];
-    this.speed = { skin: [], frame: [] };
-    this.jobs = new Jobs((stage, fraction) => this.panels.progress(stage, fraction));
+  constructor(module) {
+    const progress = (stage, fraction) => this.panels.progress(stage, fraction);
+    this.stage = new Remote(module, true, progress);
+    this.jobs = new Remote(module, false, progress);
+    this.started = this.stage.start(); // while the stage is being made
+    this.documents = new Map();
+    this.stage.prepare = () => [...this.documents.values()].map(({ id, files, main, options }) => ['register', { id, files, main, options }]);
+    this.history = new History((gone, left) => this.release(left));
+    this.history.begin({ ...START });
+    this.saved = this.state;
+    this.recent = [];
+    this.made = this.opening = 0;
+    Object.assign(this, { time: 0, playing: false, joint: -1, joints: [], tab: 'deform', handle: 0, handleMode: 'move', startHandles: null, adding: false, methodList: [] });
     this.viewport = new Viewport($('canvas'), {
-      invalidate: () => this.schedule(),
+      invalidate: () => this.frames?.schedule(),
       pick: (marker) => this.pickMarker(marker),
       hover: (marker, event) => this.panels.hover(marker >= 0 ? this.markerName(marker) : null, event),
       grip: (what, grip) => this.grip(what, grip),
-      clickSurface: (hit) => { if (this.tab === 'handles' && hit && this.adding) { this.adding = false; $('notice').hidden = true; this.handles.add(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); } },
+      draggable: () => this.tab === 'handles' && !this.adding,
+      clickSurface: (hit) => { if (this.adding && hit) this.addHandle(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); },
     });
+    this.frames = new Frames(this);
     this.panels = new Panels(this);
   }
-
-  // Opening ---------------------------------------------------------------------------------------
-
-  /** Show a model. The old one stays if the engine refuses this one. */
-  open({ name, model, materials = [], pictures = [] }) {
-    let character;
-    try {
-      character = new Character(this.engine, model);
-      if (!character.triangleCount) throw new Error('there is nothing to show: no triangles in the scene');
-    } catch (error) {
-      if (character) character.destroy(); else this.engine.destroyModel(model);
-      throw error;
-    }
-    this.close();
-    this.source = { name, character, materials, pictures };
-    for (let i = 0; i < 6; i++) this.buffers.push(this.engine.allocate(12 * character.vertexCount));
-    this.viewport.setCharacter(character, materials);
-    this.reduction.influences = 0;
-    this.clip = 0;
-    this.time = 0;
-    this.posed = false;
-    this.paintTop = 0;
-    const space = !!character.description.poseSpace;
-    this.methods = this.methods.map((id, i) => (this.offers(id) && !(space && i === 0) ? id : space ? ['wpsd', 'lbs'][i] : ['lbs', 'sbs-weighted'][i]));
-    this.joints = this.jointNodes();
-    const named = FIRST_JOINTS.map((wanted) => this.joints.find((node) => character.description.nodes[node].name === wanted)).find((node) => node !== undefined);
-    this.joint = named ?? this.joints[Math.floor(this.joints.length / 3)] ?? -1;
-    if (character.description.clips.length) character.sample(0, 0);
-    const rest = character.rest, min = [Infinity, Infinity, Infinity], max = min.map((x) => -x);
-    for (let i = 0; i < rest.length; i++) { min[i % 3] = Math.min(min[i % 3], rest[i]); max[i % 3] = Math.max(max[i % 3], rest[i]); }
-    this.diagonal = Math.hypot(...max.map((x, c) => x - min[c])) || 1;
-    this.restVolume = character.volume(character.rest_);
-    this.viewport.frame(min, max);
-    this.handles = new Handles(this.engine, this.jobs, character, () => { this.panels.showHandles(); this.changed(); }, (error) => this.panels.fail('No weights for these handles', error.message));
-    if (this.tab === 'handles') this.handles.begin();
-    this.panels.opened();
-    this.changed();
-  }
-  close() {
-    if (!this.source) return;
-    this.handles?.destroy();
-    this.reduction.character?.destroy();
-    this.reduction.character = null;
-    this.source.character.destroy();
-    for (const buffer of this.buffers) this.engine.free(buffer);
-    this.buffers = [];
-    this.source = null;
-  }
-  async openBuiltIn(id) {
-    const entry = BUILT_IN.find((each) => each.id === id) ?? BUILT_IN[0];
-    const serial = this.opening = (this.opening ?? 0) + 1;
-    await this.panels.busy(`Making the ${entry.name.toLowerCase()}`, async () => {
-      let words;
-      if (entry.file) {
-        const response = await fetch(entry.file);
-        if (!response.ok) throw new Error(`${entry.file}: ${response.status}`);
-        words = new Uint32Array(await response.arrayBuffer());
-      } else {
-        words = (await this.jobs.run('synth', { options: entry.synth }))?.words;
-      }
-      if (words && serial === this.opening) this.open({ name: entry.id, model: this.engine.createModel(words) });
-    }, entry.name);
-  }
-  /** Files dropped or picked. A bad one is a message; what is open stays. */
-  async openFiles(files) {
-    const serial = this.opening = (this.opening ?? 0) + 1;
-    const title = [...files].map((file) => file.name).find((name) => /\.(glb|gltf|obj)$/i.test(name)) ?? files[0]?.name ?? 'file';
-    await this.panels.busy(`Reading ${title}`, async () => {
-      const read = await Promise.all([...files].map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) })));
-      const loaded = await loadFiles(read);
-      if (serial !== this.opening) return;
-      const model = this.engine.create(loaded.description), notes = [...loaded.notes, ...this.engine.repairs(model).map((line) => `repaired: ${line}`)];
-      this.open({ ...loaded, model });
-      this.panels.openedFile(title);
-      if (notes.length) this.panels.say(`${title} is open`, notes.join('; '));
-    }, title);
+  async start() {
+    const about = await this.started;
+    this.methodList = about.methods;
+    this.panels.begin(about.version);
   }
 
   // State -----------------------------------------------------------------------------------------
+  get state() { return this.history?.state ?? START; }
+  get document() { return this.state.document; }
+  get source() { return this.document && { name: this.document.name }; }
+  get info() { return this.document?.info; }
+  get character() { return this.info && { ...this.info, world: this.frames.shown?.world, pose: this.frames.shown?.pose }; }
+  get clip() { return this.state.clip; }
+  get methods() { return this.state.methods; }
+  get clipInfo() { return this.info?.description.clips[this.state.clip]; }
+  get skinned() { return !!this.info?.methods.length; }
+  get unsaved() { return WORK.some((key) => this.state[key] !== this.saved[key]); }
+  get inHandles() { return this.tab === 'handles' && !!this.info?.vertexCount && this.handles.length > 0; }
+  get handles() { return this.state.handles ?? this.startHandles ?? []; }
+  get showsBones() { return this.state.bones ?? (this.tab === 'pose' || !this.info?.triangleCount || (this.state.show === 'weights' && this.tab !== 'handles')); }
+  get canPlay() { return !!this.clipInfo && this.tab !== 'handles'; }
+  get canSplit() { return this.skinned && this.tab !== 'handles'; }
+  method(side) { return this.methodList.find((each) => each.id === this.state.methods[side]) ?? this.methodList[0]; }
+  offers(id) { return !!this.info?.methods.includes(id); }
 
-  get character() { return this.source?.character; }
-  get inHandles() { return this.tab === 'handles' && !!this.handles?.character; }
-  /** The character whose weights side A shows. */
-  get shown() { return this.inHandles ? this.handles.character : this.reduction.character ?? this.character; }
-  get showsBones() { return this.bones ?? (this.tab === 'pose' || (this.paint === 'weights' && this.tab !== 'handles')); }
-  method(side) { return this.engine.methods.find((each) => each.id === this.methods[side]); }
-  offers(id) {
-    const method = this.engine.methods.find((each) => each.id === id);
-    return !!method && this.engine.offers(method, this.character?.description ?? {});
+  /** The next state. @param gesture changes with the same one are one step, until the gesture is over (history.seal) */
+  edit(change, gesture = null) {
+    const before = this.state;
+    this.history.push({ ...before, ...change }, gesture);
+    while (new Set(this.history.states.map((state) => state.document)).size > MOST_DOCUMENTS) this.history.forget();
+    this.applied(before);
   }
-  jointNodes() {
-    const { skins, nodes } = this.character.description, set = new Set(skins.flatMap((skin) => [...skin.joints]));
-    return nodes.map((_, i) => i).filter((i) => (set.size ? set.has(i) : !nodes[i].outside));
+  applied(before) {
+    const now = this.state;
+    if (now.document !== before.document) this.adopt(before.document);
+    if (now.clip !== before.clip || now.document !== before.document) { this.time = Math.min(this.time, this.clipInfo?.duration ?? 0); this.frames.jumped = true; }
+    if (['document', 'methods', 'exact', 'influences'].some((key) => now[key] !== before[key])) this.frames.forget();
+    this.handle = Math.max(0, Math.min(this.handle, this.handles.length - 1));
+    if (!this.canPlay) this.setPlaying(false);
+    this.panels.show();
+    this.frames.changed();
   }
-  choice(side) { const { method, weighted } = this.method(side); return { method, weighted, exact: this.exact }; }
-  setMethod(side, id) {
-    if (!this.offers(id)) return;
-    this.methods[side] = id;
-    this.paintTop = 0;
-    this.speed.skin = [];
-    this.changed();
+  undo(by = -1) {
+    const before = this.state;
+    this.viewport.release();
+    if (!this.history.go(by)) return;
+    this.applied(before);
+    this.panels.announce(by < 0 ? 'Undone' : 'Redone');
   }
-  setInfluences(influences, method = this.reduction.method) {
-    const { reduction } = this, most = this.character.maxInfluences;
-    reduction.influences = influences >= most ? 0 : influences;
-    reduction.method = method;
-    reduction.character?.destroy();
-    reduction.character = null;
-    this.paintTop = 0;
-    const serial = reduction.serial = (reduction.serial ?? 0) + 1;
-    if (reduction.influences) {
-      this.adoptReduction(this.engine.limit(this.character.model, reduction.influences));
-      if (method === 'poisson') this.reduceInWorker(serial);
+  redo() { this.undo(1); }
+  /** What is being dragged or added is let go, as if it had not begun. @returns whether there was something */
+  cancel() {
+    const before = this.state;
+    if (this.adding) { this.setAdding(false); return true; }
+    if (!this.viewport.dragging && this.history.gesture === null) return false;
+    this.history.abandon();
+    this.viewport.release();
+    this.applied(before);
+    return true;
+  }
+  /** Documents that no state holds any more are closed. */
+  release(left) {
+    const used = new Set(left.flatMap((state) => [state.document, state.optimised]).filter(Boolean)), ids = [];
+    for (const document of this.documents.values()) {
+      if (used.has(document)) continue;
+      ids.push(document.id);
+      document.look.dispose();
+      this.documents.delete(document.id);
     }
-    this.changed();
+    if (ids.length && this.stage.worker) this.stage.call('close', { ids }).catch(() => {});
   }
-  adoptReduction(model) {
-    this.reduction.character?.destroy();
-    this.reduction.character = new Character(this.engine, model);
-    this.weightCache = null;
-  }
-  async reduceInWorker(serial) {
-    const { reduction } = this, { influences } = reduction;
-    this.panels.setWorking(true);
+
+  // Opening ---------------------------------------------------------------------------------------
+  /** Opens files in the stage worker. @param files [File] @param more { name, made } of the new document */
+  async makeDocument(files, main, more = {}) {
+    const id = `d${++this.made}`, list = files.map((file) => ({ name: file.name, blob: file }));
+    const asked = this.stage.call('open', { id, files: list, main: main.name, options: {} });
+    if (this.made === 1) setTimeout(() => this.viewport.rehearse()); // the worker has its work
+    const info = await asked;
     try {
-      const made = await this.jobs.run('reduce', { words: this.engine.packed(this.character.model), influences, method: 'poisson' });
-      if (made && serial === reduction.serial) { this.adoptReduction(this.engine.createModel(made.words)); this.changed(); }
+      if (!info.triangleCount && info.description.nodes.length < 2) throw new Error('there is nothing to show: no triangles and no skeleton');
+      const look = await loadLook(info.transfer.materials);
+      look.warm = await this.viewport.warm(info, look);
+      info.transfer.materials = null;
+      info.notes.push(...look.notes);
+      return { id, name: stem(main.name), made: [], files: list, main: main.name, options: {}, info, look, ...more };
     } catch (error) {
-      if (serial === reduction.serial) this.panels.fail('The weights could not be reduced', error.message);
-    } finally {
-      if (serial === reduction.serial) this.panels.setWorking(false);
+      this.discard({ id });
+      throw error;
     }
   }
-  seek(seconds) {
-    this.time = seconds;
-    this.posed = false;
-    this.character.sample(this.clip, seconds);
-    this.panels.showTime();
-    this.changed();
+  /** A document that a verb (or the page) made of another one. */
+  makeChild(from, blob, verb) {
+    const file = new File([blob], `${from.name}.glb`);
+    return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, verb] });
   }
+  /** A document that no state will hold. */
+  discard({ id, look }) {
+    look?.dispose();
+    this.stage.call('close', { ids: [id] }).catch(() => {});
+  }
+  /** A new document begins a new history. */
+  begin(document) {
+    const { methods, description } = document.info, space = !!description.poseSpace, old = this.state;
+    const wanted = space ? ['wpsd', 'lbs'] : ['lbs', 'sbs-weighted'], chosen = old.methods.map((id, i) => (methods.includes(id) && !(space && i === 0) ? id : wanted[i]));
+    this.setPlaying(false);
+    this.time = 0;
+    this.joint = -1;
+    this.documents.set(document.id, document);
+    this.history.begin({ ...START, document, methods: chosen, exact: old.exact, bones: old.bones, split: old.split && methods.length > 0, show: methods.length ? old.show : 'none', clip: description.clips.length ? 0 : -1 });
+    this.saved = this.state;
+    this.applied(old);
+    this.panels.opened();
+  }
+  adopt(before) {
+    const { info, look } = this.document, { nodes, skins } = info.description, name = before?.info.description.nodes[this.joint]?.name;
+    this.viewport.setCharacter(info, look);
+    const near = before && [...info.bounds.min, ...info.bounds.max].every((x, i) => Math.abs(x - [...before.info.bounds.min, ...before.info.bounds.max][i]) < 0.02 * info.diagonal);
+    if (!near || !this.documents.has(before.id)) this.viewport.frame(info.bounds);
+    const set = new Set(info.instances.flatMap(({ skin }) => (skin >= 0 ? skins[skin].joints : []))); // skins that move something
+    this.joints = nodes.map((_, i) => i).filter((i) => (set.size ? set.has(i) : !nodes[i].outside));
+    const named = [name, ...FIRST_JOINTS].map((wanted) => this.joints.find((node) => wanted && nodes[node].name === wanted)).find((node) => node !== undefined);
+    this.joint = named ?? this.joints[Math.floor(this.joints.length / 3)] ?? -1;
+    this.startHandles = null;
+    this.frames.shown = null;
+    if (this.tab === 'handles') this.beginHandles();
+    this.panels.documentChanged();
+  }
+  async opened(title, work) {
+    if (this.unsaved && !(await this.panels.sheet.askToLeave())) { this.panels.fillCharacters(); return; }
+    const serial = ++this.opening;
+    await this.panels.busy(title, async () => {
+      const document = await work();
+      if (!document) return;
+      if (serial !== this.opening) { this.discard(document); return; }
+      this.panels.closeNotice();
+      this.begin(document);
+      if (document.info.notes.length) this.panels.say(`${document.file ?? document.name} is open`, document.info.notes.join('; '));
+    }, { cancel: () => { this.opening++; this.stage.cancel(); this.jobs.cancel(); this.frames.changed(); } });
+  }
+  async openBuiltIn(id) {
+    const entry = BUILT_IN.find((each) => each.id === id) ?? BUILT_IN[0];
+    await this.opened({ doing: `Making the ${entry.name.toLowerCase()}`, failed: `${entry.name} cannot be opened` }, async () => {
+      let blob;
+      if (entry.file) {
+        const response = await fetch(entry.file);
+        if (!response.ok) throw new Error(`${entry.file}: the server says ${response.status}`);
+        blob = await response.blob();
+      } else {
+        blob = await this.command([...entry.words, '-o', `${entry.id}.glb`], [], `${entry.id}.glb`);
+      }
+      const file = new File([blob], `${entry.id}.glb`);
+      return this.makeDocument([file], file, { name: entry.id });
+    });
+  }
+  /** Files dropped or chosen. A bad one is a message; what is open stays. */
+  async openFiles(given) {
+    const files = [...given], title = (files.find((file) => extension(file.name) === 'gltf') ?? files[0])?.name ?? 'file';
+    let main;
+    try { main = mainFile(files); } catch (error) { this.panels.fail(`${title} cannot be opened`, error.message); return; }
+    const open = () => this.opened({ doing: `Reading ${main.name}`, failed: `${main.name} cannot be opened` }, async () => {
+      if (!main.size) throw new Error(`${main.name} is empty`);
+      const document = await this.makeDocument(files, main, { file: main.name });
+      this.recent = [{ name: main.name, files }, ...this.recent.filter((each) => each.name !== main.name)].slice(0, MOST_RECENT);
+      return document;
+    });
+    if (extension(main.name) !== 'bvh' || !this.info?.triangleCount) { await open(); return; }
+    const { name } = this.document, motion = ['--motion', main.name];
+    this.panels.say(`${main.name} is a motion`, this.skinned ? `Put it on ${name}, or open its skeleton alone.` : `${name} has no skeleton yet: give it one with this motion, or open the motion’s skeleton alone.`, [
+      this.skinned ? [`Put it on ${name}`, () => this.runVerb('retarget', motion, [main])] : [`Rig ${name} and move it`, () => this.runVerb('rig', motion, [main])],
+      ['Open it alone', open],
+    ]);
+  }
+
+  // Commands --------------------------------------------------------------------------------------
+  /** Runs a command of `cutis` in the jobs worker. @returns the file it made; its words are in `said` */
+  async command(words, files, output, said = {}) {
+    const result = await this.jobs.call('command', { words, files });
+    Object.assign(said, result);
+    const made = result.files.find((file) => file.name === output);
+    if (made && result.status === 0) return made.blob;
+    throw new Error(result.stderr.trim().split('\n').at(-1).replace(/^cutis: /, '') || `cutis ${words[0]} ended with ${result.status}`);
+  }
+  /** The open model as a GLB, as the library writes it. */
+  async glb(document = this.document) {
+    if (extension(document.main) === 'glb') return document.files.find((file) => file.name === document.main).blob;
+    document.glb ??= (await this.stage.call('save', { id: document.id })).blob;
+    return document.glb;
+  }
+  /** A document that a verb makes of the open one. @param words its options @param files [File] that they name */
+  async derive(verb, words, files = [], said = {}) {
+    const from = this.document, safe = from.name.replace(/[^\w.-]/g, '_').replace(/^-/, '_'), output = `${safe}-${verb}.glb`;
+    const input = { name: `${safe}.glb`, blob: await this.glb(from) }, blob = await this.command([verb, input.name, ...words, '-o', output], [input, ...files.map((file) => ({ name: file.name, blob: file }))], output, said);
+    return this.makeChild(from, blob, verb);
+  }
+  /** A verb on the open model; its result is the new document. */
+  async runVerb(verb, words, files = []) {
+    const said = {}, from = this.document;
+    this.panels.closeNotice();
+    await this.panels.busy({ doing: `cutis ${verb}`, failed: `cutis ${verb} did not work` }, async () => {
+      const document = await this.derive(verb, words, files, said);
+      if (this.document !== from) this.discard(document);
+      else this.replace(document, verb === 'retarget' || words.includes('--motion') ? document.info.description.clips.length - 1 : null);
+    }, { cancel: () => this.jobs.cancel() });
+    this.panels.verbs.ran(verb, said);
+  }
+  /** The work goes on with another document made of the open one. */
+  replace(document, clip = null, more = {}) {
+    const names = ({ info }) => info.description.nodes.map((node) => node.name).join('\n'), same = names(document) === names(this.document), { clips } = document.info.description;
+    const index = clip ?? clips.findIndex((each) => each.name === this.clipInfo?.name), { methods } = document.info;
+    this.documents.set(document.id, document);
+    this.edit({
+      document, pose: same ? this.state.pose : NO_POSE, clip: index >= 0 || !clips.length ? index : this.clip < 0 ? -1 : 0, influences: 0, optimised: null, handles: null,
+      methods: this.state.methods.map((id) => (methods.includes(id) || !methods.length ? id : 'lbs')), show: methods.length ? this.state.show : 'none', ...more,
+    });
+  }
+
+  // Time and pose ---------------------------------------------------------------------------------
+  seek(seconds) {
+    this.time = Math.min(Math.max(0, seconds), this.clipInfo?.duration ?? 0);
+    this.panels.showTime();
+    this.frames.changed();
+  }
+  setClip(clip) { this.time = 0; this.edit({ clip }); }
   setPlaying(playing) {
-    this.playing = playing && !!this.character?.description.clips.length;
-    this.lastTick = 0;
-    this.speed.frame = [];
-    if (this.playing) this.posed = false;
+    this.playing = playing && this.canPlay;
+    this.frames.begin();
     this.panels.showPlaying();
-    this.schedule();
   }
   setTab(tab) {
     this.tab = tab;
     this.adding = false;
-    if (tab === 'handles') { this.setPlaying(false); this.handles?.begin(); }
-    this.paintTop = 0;
-    this.changed();
+    if (tab === 'handles') { this.setPlaying(false); this.beginHandles(); }
+    this.panels.show();
+    this.frames.changed();
   }
-
-  // Posing ----------------------------------------------------------------------------------------
-
-  /** Local rotation of a joint (x y z w). */
-  setRotation(node, rotation) {
-    this.setPlaying(false);
-    this.character.pose.set(rotation, 10 * node + 3);
-    this.posed = true;
-    this.changed();
+  /** Local rotation of a joint in the frame that is shown (x y z w). */
+  rotation(node) { return [...(this.frames.shown?.pose ?? this.info.description.nodes[node].rest).slice(...(this.frames.shown ? [10 * node + 3, 10 * node + 7] : [3, 7]))]; }
+  /** Joints turned by hand lie over the clip: they stay as they were put while it plays. */
+  setRotation(node, rotation, gesture) {
+    const { pose } = this.frames.shown ?? {};
+    if (!pose) return;
+    const values = [...(this.state.pose[node] ?? pose.slice(10 * node, 10 * node + 10))];
+    values.splice(3, 4, ...rotation);
+    this.edit({ pose: Object.freeze({ ...this.state.pose, [node]: values }) }, gesture);
   }
-  rotation(node) { return this.character.pose.slice(10 * node + 3, 10 * node + 7); }
-  resetPose() {
-    this.setPlaying(false);
-    this.character.reset();
-    this.posed = true;
-    this.changed();
+  resetPose() { if (this.state.pose !== NO_POSE) this.edit({ pose: NO_POSE }); }
+  dropJoint(node = this.joint) {
+    if (!this.state.pose[node]) return;
+    const { [node]: gone, ...pose } = this.state.pose;
+    this.edit({ pose: Object.keys(pose).length ? Object.freeze(pose) : NO_POSE });
   }
-  applyExample(k) {
-    const space = this.character.description.poseSpace;
-    this.setPlaying(false);
-    this.character.reset();
-    space.joints.forEach((node, j) => {
-      const at = k * space.joints.length + j;
-      this.character.pose.set(space.rotations.subarray(4 * at, 4 * at + 4), 10 * node + 3);
-      if (space.translations) this.character.pose.set(space.translations.subarray(3 * at, 3 * at + 3), 10 * node);
+  applyExample(k) { this.setPlaying(false); this.edit({ clip: -1, pose: Object.freeze(this.examplePose(k)) }); }
+  examplePose(k) {
+    const { poseSpace, nodes } = this.info.description, { joints, rotations, translations } = poseSpace, pose = {};
+    joints.forEach((node, j) => {
+      const at = k * joints.length + j;
+      pose[node] = [...nodes[node].rest];
+      pose[node].splice(3, 4, ...rotations.slice(4 * at, 4 * at + 4));
+      if (translations) pose[node].splice(0, 3, ...translations.slice(3 * at, 3 * at + 3));
     });
-    this.example = k;
-    this.posed = true;
-    this.changed();
+    return pose;
   }
+  clipName(wanted = 'pose') {
+    const taken = new Set(this.info.description.clips.map((clip) => clip.name));
+    for (let i = 1; ; i++) { const name = i > 1 ? `${wanted} ${i}` : wanted; if (!taken.has(name)) return name; }
+  }
+  /** The pose that is shown becomes a clip of the model. */
+  async keyPose() {
+    const { pose } = this.frames.shown, from = this.document, name = this.clipName();
+    await this.panels.busy({ doing: 'Keying the pose', failed: 'The pose was not kept' }, async () => {
+      const { blob } = await this.stage.call('save', { id: from.id, options: { clip: { name, poses: pose } } }), document = await this.makeChild(from, blob, 'pose');
+      this.replace(document, document.info.description.clips.findIndex((clip) => clip.name === name), { pose: NO_POSE });
+      this.panels.announce(`The pose is the clip ${name}`);
+    });
+  }
+
+  // Markers and handles ---------------------------------------------------------------------------
   pickMarker(marker) {
-    if (this.tab === 'handles') this.handles.selected = marker;
+    if (this.tab === 'handles') this.handle = marker;
     else this.joint = this.joints[marker];
-    this.panels.showSelection();
-    this.changed();
+    this.panels.show();
+    this.frames.changed();
   }
   markerName(marker) {
     if (this.tab === 'handles') return `handle ${marker + 1}`;
-    return this.character.description.nodes[this.joints[marker]].name ?? `joint ${this.joints[marker]}`;
+    return this.info.description.nodes[this.joints[marker]]?.name ?? `joint ${this.joints[marker]}`;
   }
   grip(what, grip) {
-    if (this.tab === 'handles') {
-      if (what !== 'start') this.handles.drag(this.handles.selected, grip.position.toArray(), what === 'end');
-      return;
-    }
-    const node = this.joint, { parent } = this.character.description.nodes[node], world = this.character.world;
-    if (what === 'start') {
-      const above = parent >= 0 ? turn.fromMatrix(world, 12 * parent) : turn.IDENTITY;
-      this.held = { above, start: grip.quaternion.toArray(), local: this.rotation(node) };
-    }
-    if (what !== 'move' || !this.held) return;
+    if (what === 'end') { this.history.seal(); this.held = null; this.panels.show(); return; }
+    if (this.tab === 'handles') { if (what === 'move') this.dragHandle(this.handle, grip.position.toArray(), 'grip'); return; }
+    const node = this.joint, { parent } = this.info.description.nodes[node], { world } = this.frames.shown;
+    if (what === 'start') { this.setPlaying(false); this.held = { above: parent >= 0 ? turn.fromMatrix(world, 12 * parent) : turn.IDENTITY, start: grip.quaternion.toArray(), local: this.rotation(node) }; return; }
+    if (!this.held) return;
     const change = turn.multiply(grip.quaternion.toArray(), turn.inverse(this.held.start));
-    const local = turn.multiply(turn.multiply(turn.multiply(turn.inverse(this.held.above), change), this.held.above), this.held.local);
-    this.setRotation(node, turn.unit(local));
-    this.panels.showTurns();
+    this.setRotation(node, turn.unit(turn.multiply(turn.multiply(turn.multiply(turn.inverse(this.held.above), change), this.held.above), this.held.local)), 'grip');
   }
-
-  // The frame -------------------------------------------------------------------------------------
-
-  changed() { this.stale = true; this.schedule(); }
-  schedule() {
-    if (this.scheduled) return;
-    this.scheduled = true;
-    requestAnimationFrame((now) => { this.scheduled = false; this.tick(now); });
+  async beginHandles() {
+    const { document } = this;
+    if (!document?.info.vertexCount || this.startHandles) return;
+    const points = await this.stage.call('spread', { id: document.id, count: START_HANDLES, others: [] }).catch(() => []);
+    if (this.document !== document) return;
+    this.startHandles = points.map((rest) => ({ rest, move: [0, 0, 0] }));
+    this.panels.show();
+    this.frames.changed();
   }
-  tick(now) {
-    if (!this.source) return;
-    if (this.playing) this.advance(now);
-    if (this.stale) this.compute(now);
-    if (this.viewport.dirty) this.viewport.render();
-    if (this.playing) this.schedule();
-    this.panels.showSpeed();
+  handlePosition(i) { return this.handles[i].rest.map((x, c) => x + this.handles[i].move[c]); }
+  /** The pointer (or a slider) puts handle i to a point: it takes the shape along, or its weights. */
+  dragHandle(i, point, gesture) {
+    const { rest, move } = this.handles[i], moved = this.handleMode === 'move' ? { rest, move: point.map((x, c) => x - rest[c]) } : { rest: point.map((x, c) => x - move[c]), move };
+    this.edit({ handles: this.handles.map((each, k) => (k === i ? moved : each)) }, gesture);
   }
-  advance(now) {
-    const duration = this.character.description.clips[this.clip].duration;
-    if (this.lastTick) {
-      this.time = duration > 0 ? (this.time + (now - this.lastTick) / 1000) % duration : 0;
-      this.keep('frame', now - this.lastTick);
-    }
-    this.lastTick = now;
-    this.character.sample(this.clip, this.time);
-    this.stale = true;
-    this.panels.showTime();
+  setAdding(adding) { this.adding = adding; this.panels.show(); }
+  addHandle(point) {
+    this.adding = false;
+    this.handle = this.handles.length;
+    this.edit({ handles: [...this.handles, { rest: point, move: [0, 0, 0] }] });
   }
-  keep(name, milliseconds) {
-    const list = this.speed[name];
-    list.push(milliseconds);
-    if (list.length > 40) list.shift();
+  /** Where it is farthest from all others: for those who have no pointer to click with. */
+  async addFarthest() { this.addHandle((await this.stage.call('spread', { id: this.document.id, count: 1, others: this.handles.map((each) => each.rest) }))[0]); }
+  removeHandle(i = this.handle) { if (this.handles.length > 1) this.edit({ handles: this.handles.filter((_, k) => k !== i) }); }
+  resetHandles() { this.edit({ handles: this.handles.map(({ rest }) => ({ rest, move: [0, 0, 0] })) }); }
+  handleArrays() { return { points: this.handles.flatMap((each) => each.rest), moves: this.handles.flatMap((each) => each.move) }; }
+  /** A document with the handles in the skeleton's place (its joints), or beside it (their shape as a morph target). */
+  async bound(beside) {
+    const from = this.document, list = this.handles;
+    if (beside) return this.makeChild(from, (await this.stage.call('shape', { id: from.id, handles: this.handleArrays(), name: 'handles' })).blob, 'handles');
+    const handles = list.map(({ rest }, i) => ({ name: `handle ${i + 1}`, kind: 'point', position: rest }));
+    return this.derive('handles', ['--handles', 'handles.json', '--influences', '8', '--largest'], [new File([JSON.stringify({ handles })], 'handles.json')]);
   }
-  floats(buffer) { return this.engine.floats(buffer, 3 * this.character.vertexCount); }
-  compute(now) {
-    this.stale = false;
-    const [positionsA, normalsA, positionsB, normalsB, reference] = this.buffers, base = this.character;
-    try {
-      if (this.inHandles) {
-        this.keep('skin', this.shown.deform({ method: 0, exact: this.exact }, positionsA, normalsA));
-      } else {
-        this.keep('skin', this.shown.deform(this.choice(0), positionsA, normalsA, base));
-        if (this.split || this.paint === 'error') base.deform(this.choice(1), positionsB, normalsB, base);
-      }
-      if (this.reduction.character && !this.inHandles) base.deform(this.choice(0), reference, 0, base);
-    } catch (error) {
-      this.panels.fail(`${this.method(0).name} cannot do this model`, error.message);
-      if (this.methods[0] !== 'lbs' || this.methods[1] !== 'lbs') { this.methods = ['lbs', 'lbs']; this.panels.showMethods(); this.changed(); }
-      return;
-    }
-    const split = this.split && !this.inHandles;
-    this.viewport.update(0, this.floats(positionsA), this.floats(normalsA));
-    if (split) this.viewport.update(1, this.floats(positionsB), this.floats(normalsB));
-    this.viewport.setGround(this.floats(positionsA), this.playing);
-    this.viewport.split = split ? this.panels.dividerAt : null;
-    this.paintSides(split);
-    this.showMarkers();
-    if (!this.playing || now - (this.measuredAt ?? 0) > MEASURE_EVERY) { this.measuredAt = now; this.measure(split); }
-    this.panels.showStage();
-  }
-  measure(split) {
-    const [positionsA, , positionsB, , reference] = this.buffers, { character } = this;
-    const change = (buffer) => (Math.abs(this.restVolume) > 1e-12 ? 100 * (character.volume(buffer) / this.restVolume - 1) : null);
-    this.panels.showMeasures({
-      volumes: [change(positionsA), split ? change(positionsB) : null],
-      distance: split ? character.compare(positionsA, positionsB) : null,
-      error: this.reduction.character && !this.inHandles ? character.compare(positionsA, reference) : null,
+  /** Moves of the handles as a pose over the joints that they became. */
+  movedPose({ info }) {
+    const { nodes } = info.description, root = nodes.findLastIndex((node) => node.name === 'handles'), pose = {};
+    nodes.flatMap((node, i) => (node.parent === root ? [i] : [])).forEach((node, i) => {
+      const { move } = this.handles[i] ?? { move: [0, 0, 0] };
+      if (move.some(Boolean)) pose[node] = nodes[node].rest.map((x, c) => (c < 3 ? x + move[c] : x));
     });
+    return Object.keys(pose).length ? Object.freeze(pose) : NO_POSE;
   }
-
-  /** What is painted: { values, map, top, title } of side A, or null for the skin itself. */
-  paintKind() {
-    if (this.inHandles) return this.handles.mode === 'place' || this.paint === 'weights' ? 'weights' : 'none';
-    return this.paint;
+  async bindHandles(beside) {
+    await this.panels.busy({ doing: 'Binding the handles', failed: 'No weights for these handles' }, async () => {
+      const document = await this.bound(beside);
+      this.replace(document, beside ? null : -1, beside ? {} : { pose: this.movedPose(document) });
+      this.panels.selectTab(beside ? 'deform' : 'pose');
+    }, { cancel: () => this.jobs.cancel() });
   }
-  paintValues(kind) {
-    if (kind === 'error') {
-      const [a, , b, , reference] = this.buffers, from = this.floats(a), to = this.floats(this.reduction.character ? reference : b), out = new Float32Array(from.length / 3);
-      let most = 0;
-      for (let v = 0; v < out.length; v++) {
-        out[v] = (100 * Math.hypot(from[3 * v] - to[3 * v], from[3 * v + 1] - to[3 * v + 1], from[3 * v + 2] - to[3 * v + 2])) / this.diagonal;
-        most = Math.max(most, out[v]);
-      }
-      if (most > (this.paintTop ?? 0) || most < 0.3 * this.paintTop) this.paintTop = roundUp(most);
-      return { values: out, map: 'heat', top: this.paintTop, title: `Distance to ${this.reduction.character ? 'all weights' : this.method(1).name.toLowerCase()}, %` };
-    }
-    const node = this.inHandles ? this.handles.nodes[this.handles.selected] : this.joint, key = `${kind} ${node}`;
-    if (this.weightCache?.key !== key || this.weightCache.of !== this.shown)
-      this.weightCache = { key, of: this.shown, values: kind === 'weights' ? this.shown.weightsOf(node) : this.shown.influenceCounts() };
-    const { values } = this.weightCache;
-    if (kind === 'count') return { values, map: 'heat', top: Math.max(4, this.character.maxInfluences), title: 'Influences of a vertex' };
-    const name = this.inHandles ? `handle ${this.handles.selected + 1}` : this.character.description.nodes[node]?.name ?? 'joint';
-    return { values, map: 'weight', top: 1, title: `Weight of ${name}` };
-  }
-  paintSides(split) {
-    const kind = this.paintKind();
-    this.painted = kind === 'none' ? null : this.paintValues(kind);
-    for (const side of split ? [0, 1] : [0]) {
-      const painted = !!this.painted && !(kind === 'error' && side === 1);
-      if (painted) paint(this.painted.map, this.painted.values, this.painted.top, this.viewport.sides[side].paint.array);
-      this.viewport.setPainted(side, painted);
-    }
-  }
-  showMarkers() {
-    const { viewport } = this;
-    if (this.tab === 'handles') {
-      const list = this.handles.list, i = this.handles.selected;
-      viewport.setMarkers(list.map((_, k) => ({ position: this.handles.position(k), parent: -1 })), i, { bones: false, size: 15 });
-      viewport.setGrip(list.length ? 'translate' : null, list.length ? this.handles.position(i) : null);
-      return;
-    }
-    const world = this.character.world, { nodes } = this.character.description, at = (node) => [world[12 * node + 3], world[12 * node + 7], world[12 * node + 11]];
-    const place = new Map(this.joints.map((node, i) => [node, i]));
-    const visible = this.showsBones && this.character.description.skins.length > 0;
-    viewport.setMarkers(visible ? this.joints.map((node) => ({ position: at(node), parent: place.get(nodes[node].parent) ?? -1 })) : [], this.joints.indexOf(this.joint));
-    const turning = visible && this.tab === 'pose' && this.joint >= 0;
-    viewport.setGrip(turning ? 'rotate' : null, turning ? at(this.joint) : null, turning ? turn.fromMatrix(world, 12 * this.joint) : null);
+  /** Weights with fewer influences that deform as all did, in place of the largest ones. */
+  async optimise() {
+    const { influences } = this.state, from = this.document;
+    await this.panels.busy({ doing: 'Optimising the weights', failed: 'The weights could not be reduced' }, async () => {
+      const optimised = await this.derive('reduce', ['--influences', String(influences), '--effort', 'fast']);
+      if (this.document !== from || this.state.influences !== influences) { this.discard(optimised); return; }
+      this.documents.set(optimised.id, optimised);
+      this.edit({ optimised });
+    }, { cancel: () => this.jobs.cancel() });
+    this.panels.show();
   }
 
   // Saving ----------------------------------------------------------------------------------------
+  /** @param choice { name, influences, weights, pose (as a clip), handles: '' | 'place' | 'beside' } of the export sheet */
+  async save({ name, influences, weights, pose, handles }) {
+    const before = this.state;
+    await this.panels.busy({ doing: `Writing ${name}`, failed: `${name} was not written` }, async () => {
+      const bound = handles ? await this.bound(handles === 'beside') : null, document = bound ?? this.state.optimised ?? this.document;
+      const options = { influences, weights };
+      if (pose && this.frames.shown && handles !== 'place') options.clip = { name: this.clipName(), poses: this.frames.shown.pose };
+      const { blob } = await this.stage.call('save', { id: document.id, options });
+      if (bound) this.discard(bound);
+      download(blob, name);
+      if (this.state === before) this.saved = before;
+      this.panels.announce(`${name} saved`);
+      this.panels.show();
+    }, { cancel: () => this.jobs.cancel() });
+  }
+  async savePicture() { await this.idle(); download(await this.viewport.picture(), `${this.source.name}.png`); }
 
-  /** The character with the weights side A shows; a pose made by hand is kept as the clip "pose". */
-  glb() {
-    if (this.inHandles) return writeGlb(this.handles.description(), this.source.pictures);
-    const { description } = this.shown, { nodes } = description, pose = this.character.pose, channels = [];
-    if (this.posed) {
-      nodes.forEach((node, i) => {
-        if (node.matrix) return;
-        [[0, 0, 3], [1, 3, 7], [2, 7, 10]].forEach(([path, from, to]) => {
-          const values = pose.slice(10 * i + from, 10 * i + to);
-          if (values.some((x, c) => Math.abs(x - node.rest[from + c]) > 1e-7)) channels.push({ node: i, path, interpolation: 0, times: Float32Array.of(0), values });
-        });
-      });
-    }
-    const clips = channels.length ? [...description.clips, { name: 'pose', duration: 0, channels }] : description.clips;
-    return writeGlb({ ...description, clips }, this.source.pictures);
+  // For tests -------------------------------------------------------------------------------------
+  /** Nothing is in flight, and what is shown is drawn. */
+  async idle() {
+    const waits = () => this.panels.working || this.jobs.busy || this.stage.busy || this.frames.busy;
+    do { await new Promise(requestAnimationFrame); } while (waits() && !(this.playing && !this.panels.working));
   }
-  saveGlb() { download(new Blob([this.glb()], { type: 'model/gltf-binary' }), `${this.source.name}.glb`); }
-  async savePicture() {
-    this.compute(performance.now());
-    download(await this.viewport.picture(), `${this.source.name}.png`);
-  }
-  /** Small pictures of the example poses. */
-  thumbnails(size) {
-    const keep = [this.character.pose.slice(), this.posed, this.example, this.split, this.paint];
-    this.split = false;
-    this.paint = 'none';
-    const out = Array.from({ length: this.character.description.poseSpace.poseCount }, (_, k) => {
-      this.applyExample(k);
-      this.compute(0);
-      return this.viewport.thumbnail(size);
-    });
-    this.character.pose.set(keep[0]);
-    [, this.posed, this.example, this.split, this.paint] = keep;
-    this.changed();
-    return out;
-  }
-
-  /** For the browser's tests: milliseconds of one frame of skinning, the mean of many. */
-  benchmark(method, frames) {
-    const choice = this.engine.methods.find((each) => each.id === method), [positions, normals] = this.buffers;
-    this.character.deform({ ...choice, exact: false }, positions, normals);
-    const start = performance.now();
-    for (let i = 0; i < frames; i++) this.character.deform({ ...choice, exact: false }, positions, normals);
-    return (performance.now() - start) / frames;
-  }
+  engineMemory() { return this.stage.call('memory'); }
+  benchmark(id, frames) { return this.stage.call('benchmark', { id: this.document.id, choice: this.methodList.find((each) => each.id === id), frames }); }
 }
 
 async function main() {
-  const engine = await Engine.create(fetch('engine.wasm'));
-  const studio = new Studio(engine);
+  const module = compileEngine('engine.wasm');
+  module.catch(() => {});
+  if (!document.createElement('canvas').getContext('webgl2')) throw new Error('this browser gives no WebGL 2, which the stage is drawn with');
+  const studio = new Studio(module);
   window.studio = studio;
+  await studio.start();
   const wanted = new URLSearchParams(location.hash.slice(1)).get('open');
   if (wanted && !wanted.includes('/')) {
     const response = await fetch(`open/${encodeURIComponent(wanted)}`);
     if (response.ok) await studio.openFiles([new File([await response.blob()], wanted)]);
-    else studio.panels.fail(`${wanted} cannot be read`, `the server says ${response.status}`);
+    else studio.panels.fail(`${wanted} cannot be opened`, `the server says ${response.status}`);
+  } else {
+    await studio.openBuiltIn('biped');
   }
-  if (!studio.source) await studio.openBuiltIn('biped');
-  await new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }); // the first frame is drawn
+  await studio.idle();
   studio.readyAfter = performance.now(); // since the page was opened
   document.documentElement.dataset.ready = '';
+  if (!/^\/[0-9a-f]{32}\//.test(location.pathname)) navigator.serviceWorker?.register('service.js').catch(() => {}); // offline is a gift, not a need
 }
 
 main().catch((error) => {
   $('notice').hidden = false;
   $('notice-title').textContent = 'The studio cannot start';
   $('notice-text').textContent = `${error.message}. It needs WebGL 2 and WebAssembly with SIMD: a browser of 2023 or later.`;
+  document.documentElement.dataset.ready = 'failed';
 });

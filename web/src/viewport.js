@@ -1,52 +1,47 @@
-// The stage: one scene with two meshes (sides A and B) that share topology, a key light with a soft shadow, a skeleton or
-// handles drawn on top, and a gizmo. Draws only when something changed.
+// The stage: one scene with a mesh a side (they share topology), a key light with a soft shadow, a skeleton or handles drawn
+// on top, and a gizmo. Draws only when something changed; shadows only when the shape did, and seldom where frames are slow.
 import * as THREE from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { TransformControls } from 'three/examples/jsm/controls/TransformControls.js';
 
 const CLAY = new THREE.Color().setRGB(0.56, 0.5, 0.44);
 const LOOKS = {
-  light: { centre: '#f1f2f4', middle: '#dddfe2', edge: '#bfc2c6', shadow: 0.26, sky: 0xf2f6ff, bounce: 0xa39c94, fill: 1.55 },
-  dark: { centre: '#41464e', middle: '#2b2f35', edge: '#16181b', shadow: 0.5, sky: 0xdfe8f8, bounce: 0x7d7974, fill: 1.9 },
+  light: { centre: '#f1f2f4', middle: '#dddfe2', edge: '#bfc2c6', shadow: 0.26, contact: 0.55, sky: 0xf2f6ff, bounce: 0xa39c94, fill: 1.55 },
+  dark: { centre: '#41464e', middle: '#2b2f35', edge: '#16181b', shadow: 0.5, contact: 0.9, sky: 0xdfe8f8, bounce: 0x7d7974, fill: 1.9 },
 };
-const PICK_PIXELS = 14;
-const LINEAR_TO_SRGB = Uint8Array.from({ length: 256 }, (_, i) => Math.round(255 * (i <= 0 ? 0 : i / 255 <= 0.0031308 ? (12.92 * i) / 255 : 1.055 * (i / 255) ** (1 / 2.4) - 0.055)));
+const PICK_PIXELS = 14, SLOW_SHADOWS = 300; // milliseconds between shadows where frames are slow
+const SWAY = 0.12, JUMP = 0.6; // radii a body may leave its place, along the ground and up, before the view follows
 
-function backdrop(look) {
+/** A square picture drawn once. */
+function drawn(size, draw) {
   const canvas = document.createElement('canvas');
-  canvas.width = canvas.height = 512;
-  const context = canvas.getContext('2d'), gradient = context.createRadialGradient(256, 190, 20, 256, 256, 420);
-  gradient.addColorStop(0, look.centre);
-  gradient.addColorStop(0.5, look.middle);
-  gradient.addColorStop(1, look.edge);
-  context.fillStyle = gradient;
-  context.fillRect(0, 0, 512, 512);
+  canvas.width = canvas.height = size;
+  draw(canvas.getContext('2d'));
   const texture = new THREE.CanvasTexture(canvas);
   texture.colorSpace = THREE.SRGBColorSpace;
   return texture;
 }
-
-function dotTexture() {
-  const canvas = document.createElement('canvas');
-  canvas.width = canvas.height = 64;
-  const context = canvas.getContext('2d');
-  const disc = (radius, style) => { context.beginPath(); context.arc(32, 32, radius, 0, 7); context.fillStyle = style; context.fill(); };
-  disc(30, 'rgba(20,24,30,0.55)');
-  disc(26, '#fff');
-  const texture = new THREE.CanvasTexture(canvas);
-  texture.colorSpace = THREE.SRGBColorSpace;
-  return texture;
+function gradient(size, middle, radius, stops) {
+  return drawn(size, (context) => {
+    const fill = context.createRadialGradient(size / 2, middle, radius / 20, size / 2, size / 2, radius);
+    stops.forEach(([at, color]) => fill.addColorStop(at, color));
+    context.fillStyle = fill;
+    context.fillRect(0, 0, size, size);
+  });
 }
+const backdrop = (look) => gradient(512, 190, 420, [[0, look.centre], [0.5, look.middle], [1, look.edge]]);
+const softSpot = () => gradient(128, 64, 64, [[0, 'rgba(0,0,0,0.34)'], [0.45, 'rgba(0,0,0,0.14)'], [1, 'rgba(0,0,0,0)']]);
+const dotTexture = () => drawn(64, (context) => {
+  for (const [radius, style] of [[30, 'rgba(20,24,30,0.55)'], [26, '#fff']]) { context.beginPath(); context.arc(32, 32, radius, 0, 7); context.fillStyle = style; context.fill(); }
+});
 
-/** One side: a mesh over the shared topology with its own positions, normals and paint. */
+const dynamic = (array) => new THREE.BufferAttribute(array, 3).setUsage(THREE.DynamicDrawUsage);
+
+/** One side: a mesh over the shared topology with its own positions and normals, once there are any. */
 class Side {
   constructor(shared) {
     this.geometry = new THREE.BufferGeometry();
-    this.positions = new THREE.BufferAttribute(new Float32Array(3 * shared.count), 3).setUsage(THREE.DynamicDrawUsage);
-    this.normals = new THREE.BufferAttribute(new Float32Array(3 * shared.count), 3).setUsage(THREE.DynamicDrawUsage);
-    this.paint = new THREE.BufferAttribute(new Float32Array(3 * shared.count), 3).setUsage(THREE.DynamicDrawUsage);
-    this.geometry.setAttribute('position', this.positions);
-    this.geometry.setAttribute('normal', this.normals);
+    this.positions = this.normals = null;
     if (shared.uv) this.geometry.setAttribute('uv', shared.uv);
     this.geometry.setIndex(shared.index);
     for (const group of shared.groups) this.geometry.addGroup(group.start, group.count, group.material);
@@ -60,9 +55,21 @@ class Side {
   setPainted(painted) {
     this.painted = painted;
     this.mesh.material = painted ? this.shared.materials.map(() => this.shared.paintMaterial) : this.shared.materials;
-    if (painted) this.geometry.setAttribute('color', this.paint);
+    if (painted) this.geometry.setAttribute('color', this.shared.paint);
     else if (this.shared.colors) this.geometry.setAttribute('color', this.shared.colors);
     else this.geometry.deleteAttribute('color');
+  }
+  /** New arrays, which it keeps. @returns the buffers it had, to be filled again */
+  update({ positions, normals }) {
+    if (!this.positions) {
+      this.geometry.setAttribute('position', this.positions = dynamic(positions));
+      this.geometry.setAttribute('normal', this.normals = dynamic(normals));
+      return [];
+    }
+    const old = [this.positions.array.buffer, this.normals.array.buffer];
+    Object.assign(this.positions, { array: positions, needsUpdate: true });
+    Object.assign(this.normals, { array: normals, needsUpdate: true });
+    return old;
   }
   dispose() { this.geometry.dispose(); }
 }
@@ -72,49 +79,36 @@ export class Viewport {
     this.canvas = canvas;
     this.events = events;
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
+    this.renderer.debug.checkShaderErrors = false; // asking for a shader's log waits for its compiler
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
-    this.renderer.shadowMap.autoUpdate = true;
+    this.renderer.shadowMap.autoUpdate = false;
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(30, 1, 0.01, 100);
     this.sides = [];
     this.split = null;
-    this.dirty = true;
+    Object.assign(this, { dirty: true, shapeMoved: true, slow: false, shadowsAt: 0 });
+    this.offset = new THREE.Vector3(); // where the body has gone from its rest
     this.makeLights();
     this.makeOverlay();
     this.makeControls();
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.resize();
   }
-
   makeLights() {
     this.sky = new THREE.HemisphereLight(0xffffff, 0x888888, 1.5);
     this.key = new THREE.DirectionalLight(0xfff1de, 2.5);
     this.key.castShadow = true;
     this.key.shadow.mapSize.set(2048, 2048);
-    this.key.shadow.radius = 3.5;
-    this.key.shadow.bias = -0.0004;
+    Object.assign(this.key.shadow, { radius: 3.5, bias: -0.0004 });
     this.rim = new THREE.DirectionalLight(0xd6e4ff, 0.9);
     this.ground = new THREE.Mesh(new THREE.CircleGeometry(1, 64), new THREE.ShadowMaterial({ opacity: 0.25 }));
-    this.ground.rotation.x = -Math.PI / 2;
     this.ground.receiveShadow = true;
     // A soft dark spot under the body: the sky's own shadow.
-    this.contact = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.MeshBasicMaterial({ map: this.contactTexture(), transparent: true, depthWrite: false, opacity: 0.5 }));
-    this.contact.rotation.x = -Math.PI / 2;
+    this.contact = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.MeshBasicMaterial({ map: softSpot(), transparent: true, depthWrite: false, opacity: 0.5 }));
+    this.ground.rotation.x = this.contact.rotation.x = -Math.PI / 2;
     this.scene.add(this.sky, this.key, this.key.target, this.rim, this.rim.target, this.ground, this.contact);
   }
-  contactTexture() {
-    const canvas = document.createElement('canvas');
-    canvas.width = canvas.height = 128;
-    const context = canvas.getContext('2d'), gradient = context.createRadialGradient(64, 64, 0, 64, 64, 64);
-    gradient.addColorStop(0, 'rgba(0,0,0,0.34)');
-    gradient.addColorStop(0.45, 'rgba(0,0,0,0.14)');
-    gradient.addColorStop(1, 'rgba(0,0,0,0)');
-    context.fillStyle = gradient;
-    context.fillRect(0, 0, 128, 128);
-    return new THREE.CanvasTexture(canvas);
-  }
-
   makeOverlay() {
     const overlay = { depthTest: false, depthWrite: false, transparent: true };
     const bone = new THREE.OctahedronGeometry(1, 0); // from y = 0 to 1, widest at 0.15
@@ -129,9 +123,7 @@ export class Viewport {
     this.points.frustumCulled = false;
     this.scene.add(this.points);
     this.markers = [];
-    this.selected = -1;
   }
-
   makeControls() {
     this.orbit = new OrbitControls(this.camera, this.canvas);
     this.orbit.enableDamping = false;
@@ -151,12 +143,16 @@ export class Viewport {
       if (color !== undefined) material.color.set(color);
     });
     let down = null;
+    this.canvas.parentElement.addEventListener('pointerdown', (event) => this.takeDot(event), true); // before the camera does
     this.canvas.addEventListener('pointerdown', (event) => { down = [event.clientX, event.clientY]; });
     this.canvas.addEventListener('pointerup', (event) => {
-      if (down && Math.hypot(event.clientX - down[0], event.clientY - down[1]) < 4 && !this.gizmo.dragging) this.click(event);
+      if (down && Math.hypot(event.clientX - down[0], event.clientY - down[1]) < 4 && !this.gizmo.dragging && !this.dot?.moved) this.click(event);
       down = null;
+      this.dropDot();
     });
+    this.canvas.addEventListener('pointercancel', () => this.dropDot());
     this.canvas.addEventListener('pointermove', (event) => {
+      if (this.dot) this.moveDot(event);
       if (event.buttons) return;
       const marker = this.pick(event);
       this.canvas.style.cursor = marker >= 0 ? 'pointer' : '';
@@ -164,94 +160,127 @@ export class Viewport {
     });
     this.canvas.addEventListener('pointerleave', () => { this.hovered = -1; this.events.hover?.(-1); });
   }
+  /** Dots that can be dragged are, in the plane that faces the camera. */
+  takeDot(event) {
+    if (event.target !== this.canvas || event.button !== 0 || this.gizmo.axis || !this.events.draggable?.()) return;
+    const marker = this.pick(event);
+    if (marker < 0) return;
+    this.events.pick?.(marker);
+    const position = new THREE.Vector3().fromArray(this.markers[marker].position), plane = new THREE.Plane().setFromNormalAndCoplanarPoint(this.camera.getWorldDirection(new THREE.Vector3()), position);
+    const start = this.ray(event).ray.intersectPlane(plane, new THREE.Vector3());
+    if (!start) return;
+    this.dot = { plane, shift: position.clone().sub(start), moved: false };
+    this.orbit.enabled = this.gizmo.enabled = false;
+    this.canvas.setPointerCapture(event.pointerId);
+  }
+  moveDot(event) {
+    const to = this.ray(event).ray.intersectPlane(this.dot.plane, new THREE.Vector3());
+    if (!to) return;
+    if (!this.dot.moved) { this.dot.moved = true; this.events.grip?.('start', this.grip); }
+    this.grip.position.copy(to.add(this.dot.shift));
+    this.grip.updateMatrixWorld();
+    this.events.grip?.('move', this.grip);
+  }
+  dropDot() {
+    if (!this.dot) return;
+    const { moved } = this.dot;
+    this.dot = null;
+    this.orbit.enabled = this.gizmo.enabled = true;
+    if (moved) this.events.grip?.('end', this.grip);
+  }
+  get dragging() { return this.gizmo.dragging || !!this.dot?.moved; }
+  /** Let go of whatever is being dragged. */
+  release() { if (this.dot) this.dropDot(); else if (this.gizmo.dragging) this.gizmo.pointerUp(null); }
   click(event) {
     const marker = this.pick(event);
-    if (marker >= 0) this.events.pick?.(marker);
-    else this.events.clickSurface?.(this.surfacePoint(event));
+    if (marker >= 0) this.events.pick?.(marker); else this.events.clickSurface?.(this.surfacePoint(event));
   }
-
   setLook(dark) {
     const look = dark ? LOOKS.dark : LOOKS.light;
     this.scene.background?.dispose();
     this.scene.background = backdrop(look);
-    this.ground.material.opacity = look.shadow;
-    this.contact.material.opacity = dark ? 0.9 : 0.55;
+    [this.ground.material.opacity, this.contact.material.opacity, this.sky.intensity] = [look.shadow, look.contact, look.fill];
     this.sky.color.set(look.sky);
     this.sky.groundColor.set(look.bounce);
-    this.sky.intensity = look.fill;
     this.invalidate();
   }
 
   // Characters ------------------------------------------------------------------------------------
-
-  /** @param materials three.js materials of a loaded file, or [] */
-  setCharacter(character, materials) {
-    for (const side of this.sides) { this.scene.remove(side.mesh); side.dispose(); }
-    this.shared?.dispose();
-    this.shared = this.makeShared(character, materials);
+  /** @param info what the stage worker says of a document; @param look its materials */
+  setCharacter(info, look) {
+    this.clear();
+    this.shared = this.makeShared(info, look.materials);
     this.sides = [new Side(this.shared), new Side(this.shared)];
     this.scene.add(...this.sides.map((side) => side.mesh));
   }
-  makeShared(character, loaded) {
-    const { meshes, materials } = character.description, count = character.vertexCount, instances = character.instances;
-    const uv = new Float32Array(2 * count), colors = new Float32Array(3 * count).fill(1), groups = [], used = new Map(), list = [];
-    let hasUv = false, hasColors = false, start = 0;
+  /** Compiles what a document's look needs, without blocking the page. @returns what holds the programs until it is drawn */
+  async warm({ description, instances, transfer }, look) {
+    const three = (array, width) => (array ? new Float32Array(3 * width) : null), { texcoords, colors } = transfer;
+    const shared = this.makeShared({ description, instances, vertexCount: 3, transfer: { indices: Uint32Array.of(0, 1, 2), texcoords: three(texcoords, 2), colors: three(colors, 4) } }, look.materials);
+    const side = new Side(shared);
+    side.update({ positions: new Float32Array(9), normals: new Float32Array(9) });
+    if (this.renderer.extensions.has('KHR_parallel_shader_compile')) await this.renderer.compileAsync(side.mesh, this.camera, this.scene);
+    return { side, dispose() { side.dispose(); shared.dispose(); } };
+  }
+  /** Draws what every scene has and a body as the built-in ones are, so that shaders are compiled while the engine reads. */
+  async rehearse() {
+    const body = { description: { meshes: [{ primitives: [{ topology: 0, indexCount: 3, material: 0 }] }] }, instances: [{ mesh: 0 }], transfer: { colors: true } };
+    const { side: { mesh } } = this.rehearsal = await this.warm(body, { materials: [new THREE.MeshStandardMaterial()] });
+    this.scene.add(mesh);
+    this.render();
+    this.scene.remove(mesh);
+  }
+  clear() {
+    for (const side of this.sides) { this.scene.remove(side.mesh); side.dispose(); }
+    this.sides = [];
+    this.shared?.dispose();
+  }
+  makeShared({ description, instances, vertexCount, transfer }, loaded) {
+    const groups = [], used = new Map(), list = [];
+    let start = 0;
     for (const instance of instances) {
-      let vertex = instance.vertexFirst;
-      for (const part of meshes[instance.mesh].primitives) {
-        if (part.texcoords) { uv.set(part.texcoords, 2 * vertex); hasUv = true; }
-        if (part.colors) {
-          for (let v = 0; v < part.vertexCount; v++) for (let c = 0; c < 3; c++) colors[3 * (vertex + v) + c] = part.colors[4 * v + c];
-          hasColors = true;
-        }
-        if (part.topology === 0 && part.indices?.length) {
-          const key = `${part.material} ${!!part.colors}`;
-          if (!used.has(key)) { used.set(key, list.length); list.push(this.makeMaterial(loaded[part.material], materials[part.material], !!part.colors)); }
-          groups.push({ start, count: part.indices.length, material: used.get(key) });
-          start += part.indices.length;
-        }
-        vertex += part.vertexCount;
+      for (const part of description.meshes[instance.mesh].primitives) {
+        if (part.topology !== 0 || !part.indexCount) continue; // lines and points are not drawn
+        if (!used.has(part.material)) { used.set(part.material, list.length); list.push(this.makeMaterial(loaded[part.material], !!transfer.colors)); }
+        groups.push({ start, count: part.indexCount, material: used.get(part.material) });
+        start += part.indexCount;
       }
     }
-    if (!list.length) list.push(this.makeMaterial(null, null, false));
+    if (!list.length) list.push(this.makeMaterial(null, false));
     const paintMaterial = new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.85, metalness: 0, side: THREE.DoubleSide });
     return {
-      count, groups, materials: list, paintMaterial,
-      index: new THREE.BufferAttribute(character.indices.slice(), 1),
-      uv: hasUv ? new THREE.BufferAttribute(uv, 2) : null,
-      colors: hasColors ? new THREE.BufferAttribute(colors, 3) : null,
-      dispose() { for (const material of [...list, paintMaterial]) material.dispose(); },
+      groups, materials: list, paintMaterial, paint: null,
+      index: new THREE.BufferAttribute(transfer.indices, 1),
+      uv: transfer.texcoords ? new THREE.BufferAttribute(transfer.texcoords, 2) : null,
+      colors: transfer.colors ? new THREE.BufferAttribute(transfer.colors, transfer.colors.length / vertexCount) : null,
+      dispose() { for (const material of [...list, paintMaterial]) material.dispose(); }, // pictures belong to the look
     };
   }
-  makeMaterial(loaded, stored, colored) {
-    if (loaded) {
-      const material = loaded.clone();
-      material.vertexColors = colored;
-      material.shadowSide = THREE.DoubleSide;
-      return material;
-    }
-    const color = stored ? new THREE.Color(...stored.baseColor.slice(0, 3)) : colored ? new THREE.Color(1, 1, 1) : CLAY;
-    return new THREE.MeshStandardMaterial({
-      color, vertexColors: colored, roughness: stored ? Math.max(0.35, stored.roughness) : 0.72, metalness: stored ? Math.min(stored.metallic, 0.2) : 0,
-      side: THREE.DoubleSide, shadowSide: THREE.DoubleSide,
-    });
+  makeMaterial(loaded, colored) {
+    const material = loaded ? loaded.clone() : new THREE.MeshStandardMaterial({ color: colored ? 0xffffff : CLAY, roughness: 0.72, metalness: 0, side: THREE.DoubleSide });
+    material.vertexColors = colored;
+    material.shadowSide = THREE.DoubleSide;
+    if (material.metalness > 0.2) material.metalness = material.metalnessMap ? 0.5 : 0.2; // there is nothing around to mirror
+    if (material.roughness < 0.35) material.roughness = 0.35;
+    return material;
   }
-  update(index, positions, normals) {
-    const side = this.sides[index];
-    side.positions.array.set(positions);
-    side.normals.array.set(normals);
-    side.positions.needsUpdate = side.normals.needsUpdate = true;
+  update(index, arrays) {
+    this.shapeMoved = true;
     this.invalidate();
+    return this.sides[index].update(arrays);
   }
-  setPainted(index, painted) {
-    const side = this.sides[index];
-    if (side.painted !== painted) side.setPainted(painted);
-    if (painted) side.paint.needsUpdate = true;
+  /** @param colors of the painted vertices, or null: the skin */
+  setPaint(colors, sides) {
+    if (colors && this.shared.paint) Object.assign(this.shared.paint, { array: colors, needsUpdate: true });
+    else if (colors) this.shared.paint = dynamic(colors);
+    this.sides.forEach((side, i) => { const painted = !!colors && sides.includes(i); if (side.painted !== painted) side.setPainted(painted); });
     this.invalidate();
   }
 
   /** Light, ground and camera for a box. */
-  frame(min, max, keepCamera = false) {
+  frame({ min, max, middle }) {
+    this.offset.set(0, 0, 0);
+    this.middle = new THREE.Vector3(...middle);
     const box = new THREE.Box3(new THREE.Vector3(...min), new THREE.Vector3(...max));
     const centre = box.getCenter(new THREE.Vector3()), radius = Math.max(box.getSize(new THREE.Vector3()).length() / 2, 1e-6);
     this.radius = radius;
@@ -269,35 +298,43 @@ export class Viewport {
     this.contact.position.set(centre.x, min[1] + 2e-4 * radius, centre.z);
     this.contact.scale.set(Math.max(size.x, 0.6 * radius) * 1.5, Math.max(size.z, 0.6 * radius) * 2.2, 1);
     Object.assign(this.camera, { near: radius / 50, far: 40 * radius });
-    this.orbit.minDistance = radius / 10;
-    this.orbit.maxDistance = 12 * radius;
-    if (!keepCamera) this.home();
+    Object.assign(this.orbit, { minDistance: radius / 10, maxDistance: 12 * radius });
+    this.shapeMoved = true;
+    this.home();
     this.camera.updateProjectionMatrix();
     this.invalidate();
   }
   /** The ground is where the shape stands; while a clip plays it only sinks, so that a jump leaves it. */
-  setGround(positions, playing) {
-    let low = Infinity;
-    for (let i = 1; i < positions.length; i += 3) if (positions[i] < low) low = positions[i];
+  setGround(low, playing) {
     if (playing) low = Math.min(low, this.ground.position.y);
     this.ground.position.y = low;
     this.contact.position.y = low + 2e-4 * this.radius;
+  }
+  /** Camera, light and ground go where the body goes: it may sway in its place. @param snap to its middle, not its edge */
+  follow(middle, snap) {
+    const off = new THREE.Vector3(...middle).sub(this.middle).sub(this.offset), along = Math.hypot(off.x, off.z);
+    const beyond = (by, most) => (by > most ? 1 - (snap ? 0 : most / by) : 0), flat = beyond(along, SWAY * this.radius);
+    const step = new THREE.Vector3(off.x * flat, off.y * beyond(Math.abs(off.y), JUMP * this.radius), off.z * flat);
+    if (step.lengthSq() === 0) return;
+    this.offset.add(step);
+    for (const { position } of [this.camera, this.key, this.key.target, this.rim, this.rim.target]) position.add(step);
+    for (const { position } of [this.ground, this.contact]) { position.x += step.x; position.z += step.z; }
+    this.orbit.target.add(step);
+    this.orbit.update();
   }
   home() {
     if (!this.centre) return;
     const half = THREE.MathUtils.degToRad(this.camera.fov / 2), aspect = this.camera.aspect;
     const distance = (1.06 * this.radius) / Math.sin(Math.min(half, Math.atan(Math.tan(half) * aspect)));
-    this.orbit.target.copy(this.centre);
-    this.camera.position.copy(this.centre).add(new THREE.Vector3(0.42, 0.22, 1).normalize().multiplyScalar(distance));
+    this.orbit.target.copy(this.centre).add(this.offset);
+    this.camera.position.copy(this.orbit.target).add(new THREE.Vector3(0.42, 0.22, 1).normalize().multiplyScalar(distance));
     this.camera.zoom = 1;
     this.orbit.update();
     this.invalidate();
   }
   turn(azimuth, polar) { // radians; for keys
-    const offset = this.camera.position.clone().sub(this.orbit.target), spherical = new THREE.Spherical().setFromVector3(offset);
-    spherical.theta += azimuth;
-    spherical.phi = Math.min(3.1, Math.max(0.04, spherical.phi + polar));
-    this.camera.position.copy(this.orbit.target).add(offset.setFromSpherical(spherical));
+    const offset = this.camera.position.clone().sub(this.orbit.target), { radius, theta, phi } = new THREE.Spherical().setFromVector3(offset);
+    this.camera.position.copy(this.orbit.target).add(offset.setFromSphericalCoords(radius, Math.min(3.1, Math.max(0.04, phi + polar)), theta + azimuth));
     this.orbit.update();
   }
   zoom(factor) {
@@ -306,12 +343,10 @@ export class Viewport {
   }
 
   // Markers: joints of a skeleton or handles ------------------------------------------------------
-
   /** @param markers [{ position: [x, y, z], parent: index or -1 }] */
   setMarkers(markers, selected, { bones = true, size = 9 } = {}) {
     this.markers = markers;
-    this.selected = selected;
-    const accent = new THREE.Color(getComputedStyle(document.documentElement).getPropertyValue('--accent').trim() || '#2563c9');
+    const plain = new THREE.Color(this.shared?.groups.length ? 0xffffff : 0x7d8896), accent = new THREE.Color(getComputedStyle(document.documentElement).getPropertyValue('--accent').trim() || '#2563c9');
     const geometry = this.points.geometry;
     if (geometry.attributes.position?.count !== markers.length) {
       geometry.setAttribute('position', new THREE.BufferAttribute(new Float32Array(3 * markers.length), 3));
@@ -319,16 +354,16 @@ export class Viewport {
     }
     markers.forEach((marker, i) => {
       geometry.attributes.position.setXYZ(i, ...marker.position);
-      const color = i === selected ? accent : new THREE.Color(0xffffff);
+      const color = i === selected ? accent : plain;
       geometry.attributes.color.setXYZ(i, color.r, color.g, color.b);
     });
     geometry.attributes.position.needsUpdate = geometry.attributes.color.needsUpdate = true;
     this.points.visible = markers.length > 0;
-    this.pointMaterial.size = size * this.renderer.getPixelRatio();
-    this.setBones(bones ? markers : [], selected, accent);
+    this.pointMaterial.size = size; // in CSS pixels: three.js has the ratio
+    this.setBones(bones ? markers : [], selected, accent, plain);
     this.invalidate();
   }
-  setBones(markers, selected, accent) {
+  setBones(markers, selected, accent, plain) {
     const links = markers.flatMap((marker, i) => (marker.parent >= 0 ? [i] : []));
     if (this.bones?.count !== links.length) {
       if (this.bones) { this.scene.remove(this.bones); this.bones.dispose(); this.bones = null; }
@@ -346,7 +381,7 @@ export class Viewport {
       const length = Math.max(to.length(), 1e-9);
       turn.setFromUnitVectors(up, to.divideScalar(length));
       this.bones.setMatrixAt(k, matrix.compose(from, turn, new THREE.Vector3(length, length, length)));
-      this.bones.setColorAt(k, markers[i].parent === selected ? accent : new THREE.Color(0xffffff));
+      this.bones.setColorAt(k, markers[i].parent === selected ? accent : plain);
     });
     this.bones.instanceMatrix.needsUpdate = true;
     if (this.bones.instanceColor) this.bones.instanceColor.needsUpdate = true;
@@ -364,19 +399,20 @@ export class Viewport {
     });
     return best;
   }
+  ray(event) {
+    const rect = this.canvas.getBoundingClientRect(), ray = new THREE.Raycaster();
+    ray.setFromCamera(new THREE.Vector2(((event.clientX - rect.left) / rect.width) * 2 - 1, 1 - ((event.clientY - rect.top) / rect.height) * 2), this.camera);
+    return ray;
+  }
   surfacePoint(event) {
-    const rect = this.canvas.getBoundingClientRect();
-    const at = new THREE.Vector2(((event.clientX - rect.left) / rect.width) * 2 - 1, 1 - ((event.clientY - rect.top) / rect.height) * 2);
-    const ray = new THREE.Raycaster();
-    ray.setFromCamera(at, this.camera);
     if (!this.sides.length) return null;
-    const hit = ray.intersectObject(this.sides[0].mesh, false)[0];
+    const hit = this.ray(event).intersectObject(this.sides[0].mesh, false)[0];
     return hit ? { point: hit.point.toArray(), normal: hit.face.normal.toArray() } : null;
   }
   /** The gizmo at a marker, or gone. @param mode 'rotate' | 'translate' | null */
   setGrip(mode, position, quaternion) {
     if (!mode) { this.gizmo.detach(); this.invalidate(); return; }
-    if (this.gizmo.dragging) return;
+    if (this.dragging) return;
     this.grip.position.fromArray(position);
     this.grip.quaternion.fromArray(quaternion ?? [0, 0, 0, 1]);
     this.grip.updateMatrixWorld();
@@ -387,7 +423,6 @@ export class Viewport {
   }
 
   // Drawing ---------------------------------------------------------------------------------------
-
   invalidate() { this.dirty = true; this.events.invalidate?.(); }
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
@@ -398,62 +433,43 @@ export class Viewport {
     this.camera.updateProjectionMatrix();
     this.invalidate();
   }
-  show(side) { this.sides.forEach((each, i) => { each.mesh.visible = i === side; }); }
-  render() {
+  show(side) { this.sides.forEach((each, i) => { each.mesh.visible = i === side && !!each.positions; }); }
+  render(now = performance.now()) {
     this.dirty = false;
-    if (!this.sides.length) return;
     const { clientWidth: width, clientHeight: height } = this.canvas, renderer = this.renderer;
-    if (this.split === null) {
-      renderer.setScissorTest(false);
-      this.show(0);
-      renderer.render(this.scene, this.camera);
-      return;
-    }
-    const x = Math.round(this.split * width);
-    renderer.setScissorTest(true);
-    this.show(0);
+    const shadows = this.shapeMoved && (!this.slow || now - this.shadowsAt > SLOW_SHADOWS);
+    if (shadows) { this.shapeMoved = false; this.shadowsAt = now; }
+    renderer.shadowMap.needsUpdate = shadows;
+    const draw = (side) => { this.show(side); renderer.render(this.scene, this.camera); }, x = Math.round((this.split ?? 1) * width);
+    renderer.setScissorTest(this.split !== null);
     renderer.setScissor(0, 0, x, height);
-    renderer.render(this.scene, this.camera);
-    this.show(1);
+    draw(0);
+    if (this.split === null) return;
+    renderer.shadowMap.needsUpdate = shadows && !this.slow;
     renderer.setScissor(x, 0, width - x, height);
-    renderer.render(this.scene, this.camera);
+    draw(1);
     renderer.setScissorTest(false);
   }
-  /** Without markers and gizmo, as a PNG blob. */
-  picture() {
-    const helper = this.gizmo.getHelper(), hidden = [this.points, this.bones, helper].filter((object) => object?.visible);
+  /** Draws without markers and gizmo, and puts them back. */
+  bare(draw) {
+    const hidden = [this.points, this.bones, this.gizmo.getHelper()].filter((object) => object?.visible);
     for (const object of hidden) object.visible = false;
-    this.render();
-    return new Promise((resolve) => {
-      this.canvas.toBlob(resolve, 'image/png');
-      for (const object of hidden) object.visible = true;
-      this.invalidate();
-    });
+    try { return draw(); } finally { for (const object of hidden) object.visible = true; this.invalidate(); }
   }
-  /** A small picture of side A as a data URL. */
-  thumbnail(size) {
-    const target = new THREE.WebGLRenderTarget(2 * size, 2 * size, { samples: 4 });
-    const { aspect } = this.camera, helper = this.gizmo.getHelper(), hidden = [this.points, this.bones, helper].filter((object) => object?.visible);
-    for (const object of hidden) object.visible = false;
-    this.show(0);
-    this.camera.aspect = 1;
-    this.camera.updateProjectionMatrix();
-    this.renderer.setRenderTarget(target);
-    this.renderer.render(this.scene, this.camera);
-    const pixels = new Uint8Array(16 * size * size);
-    this.renderer.readRenderTargetPixels(target, 0, 0, 2 * size, 2 * size, pixels);
-    this.renderer.setRenderTarget(null);
-    target.dispose();
-    for (const object of hidden) object.visible = true;
-    this.camera.aspect = aspect;
-    this.camera.updateProjectionMatrix();
-    const canvas = document.createElement('canvas'), context = canvas.getContext('2d');
-    canvas.width = canvas.height = 2 * size;
-    const image = context.createImageData(2 * size, 2 * size), row = 8 * size;
-    for (let i = 0; i < pixels.length; i++) if (i % 4 !== 3) pixels[i] = LINEAR_TO_SRGB[pixels[i]]; // targets hold linear light
-    for (let y = 0; y < 2 * size; y++) image.data.set(pixels.subarray((2 * size - 1 - y) * row, (2 * size - y) * row), y * row);
-    context.putImageData(image, 0, 0);
-    this.invalidate();
-    return canvas.toDataURL('image/png');
+  /** The stage as a PNG blob. */
+  picture() {
+    return this.bare(() => { this.render(); return new Promise((resolve) => { this.canvas.toBlob(resolve, 'image/png'); }); });
+  }
+  /** A small picture of a shape of side A as a data URL: drawn on the stage, which is drawn again before anyone sees it. */
+  thumbnail(arrays, size) {
+    const side = this.sides[0], kept = side.positions && { positions: side.positions.array, normals: side.normals.array }, { split, canvas } = this, small = document.createElement('canvas');
+    const edge = Math.min(canvas.width, canvas.height);
+    small.width = small.height = 2 * size;
+    this.update(0, arrays);
+    this.split = null;
+    this.bare(() => { this.render(); small.getContext('2d').drawImage(canvas, (canvas.width - edge) / 2, (canvas.height - edge) / 2, edge, edge, 0, 0, 2 * size, 2 * size); });
+    this.split = split;
+    if (kept) this.update(0, kept);
+    return small.toDataURL('image/png');
   }
 }

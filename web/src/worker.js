@@ -1,64 +1,49 @@
-// Long work beside the page: making characters, reducing weights, weights for handles. One job at a time, in order; a job that
-// a newer one of its kind replaces is answered { stale: true } without being done.
-import { Engine } from './engine.js';
+// The engine's side of the page: one script, two workers. The stage worker holds open models and computes frames; the jobs
+// worker runs commands, each in a fresh instance. Messages are answered one after the other.
+//
+// Invariant: a trap is an error line. After one the stage's memory is not trusted: a new instance opens its models again.
+import { EngineError, runCommand } from './engine.js';
+import { Stage } from './documents.js';
 
-let engine = null, current = null;
-const newest = new Map();
+let module = null, stage = null, current = null, last = Promise.resolve();
+const progress = (name, fraction) => { if (current !== null) postMessage({ id: current, stage: name, fraction }); return true; };
+const bytesOf = async (blob) => new Uint8Array(await blob.arrayBuffer());
 
-const ready = Engine.create(fetch('engine.wasm'), (stage, fraction) => {
-  if (current !== null) postMessage({ job: current, stage, fraction });
-  return true;
-}).then((made) => { engine = made; });
-
-const JOBS = {
-  synth({ options, poseSpace }) {
-    let model = engine.synth(options);
-    if (poseSpace) {
-      const fitted = engine.armPoseSpace(model);
-      engine.destroyModel(model);
-      model = fitted;
-    }
-    return finish(model);
+const CALLS = {
+  async start(data) {
+    module = data.module;
+    if (!data.stage) return {};
+    stage = await Stage.create(module, progress);
+    return stage.about();
   },
-  reduce({ words, influences, method }) {
-    return withModel(words, (model) => finish(engine.reduce(model, influences, method)));
-  },
-  handles({ words, points, voxels }) {
-    return withModel(words, (model) => {
-      const session = engine.openHandles(model, voxels);
-      try {
-        const { model: made, domain, error } = engine.setHandles(session, points);
-        return { ...finish(made), domain, error };
-      } finally {
-        engine.closeHandles(session);
-      }
-    });
+  /** A command over files in memory. @param data { words, files: [{ name, blob }] } */
+  async command({ words, files }) {
+    const memory = new Map();
+    for (const { name, blob } of files) memory.set(name, await bytesOf(blob));
+    const given = new Set(memory.keys()), start = performance.now(), done = await runCommand(module, words, memory, progress);
+    const made = [...done.files].filter(([name]) => !given.has(name)).map(([name, bytes]) => ({ name, blob: new Blob([bytes]) }));
+    return { status: done.status, stdout: done.stdout, stderr: done.stderr, files: made, milliseconds: performance.now() - start };
   },
 };
 
-function finish(model) {
-  const words = engine.packed(model);
-  engine.destroyModel(model);
-  return { words };
+/** Every buffer of an answer goes over without a copy. */
+function buffersIn(value, found = new Set()) {
+  if (ArrayBuffer.isView(value)) found.add(value.buffer);
+  else if (value && typeof value === 'object' && !(value instanceof Blob)) for (const each of Object.values(value)) buffersIn(each, found);
+  return found;
 }
 
-function withModel(words, use) {
-  const model = engine.createModel(words);
-  try { return use(model); } finally { engine.destroyModel(model); }
-}
-
-addEventListener('message', async ({ data }) => {
-  newest.set(data.kind, data.job);
-  await ready;
-  await new Promise((done) => { setTimeout(done); }); // let newer messages in first
-  if (newest.get(data.kind) !== data.job) { postMessage({ job: data.job, stale: true }); return; }
-  current = data.job;
-  const start = performance.now();
+async function answer({ id, call, data }) {
+  current = id;
   try {
-    const result = JOBS[data.kind](data);
-    postMessage({ job: data.job, result, milliseconds: performance.now() - start }, [result.words.buffer]);
+    const result = CALLS[call] ? await CALLS[call](data) : await stage[call](data);
+    postMessage({ id, result }, [...buffersIn(result?.transfer ?? null)]);
   } catch (error) {
-    postMessage({ job: data.job, error: error.message });
+    if (stage && !(error instanceof EngineError)) await stage.restart().catch(() => {});
+    const trapped = error instanceof WebAssembly.RuntimeError;
+    postMessage({ id, error: trapped ? `the engine stopped (${error.message}); it has been started anew` : error.message || String(error) });
   }
   current = null;
-});
+}
+
+addEventListener('message', ({ data }) => { last = last.then(() => answer(data)); });

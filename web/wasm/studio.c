@@ -3,19 +3,18 @@
 ///
 /// Invariant: a function that makes something returns its address, or 0 with the reason in
 /// studio_error. Counts of caller memory are the page's duty, as they are in C.
-#include "pack.h"
+#include "studio.h"
 
-#include <cutis/cutis.h>
+#include <cutis/io.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPORT(name) __attribute__((export_name(#name), used)) name
-
 static cutis_context *context;
 static cutis_device *exact, *fast;
-static char failure[512];
+static char failure[4096];
+static char notes[8192]; // lines; the last ones are lost where there are too many
 
 /// Imported from the page: how far a long job is; 0 stops it.
 __attribute__((import_module("studio"), import_name("progress"))) extern int
@@ -27,7 +26,14 @@ static bool tell_progress(void *user, const char *stage, double fraction)
     return page_progress(stage, fraction) != 0;
 }
 
-static bool good(cutis_result result)
+static void keep_note(void *user, const char *line)
+{
+    (void)user;
+    const size_t used = strlen(notes);
+    snprintf(notes + used, sizeof notes - used, "%s\n", line);
+}
+
+bool good(cutis_result result)
 {
     if (result == CUTIS_OK) return true;
     const char *why = cutis_context_error(context);
@@ -35,9 +41,14 @@ static bool good(cutis_result result)
     return false;
 }
 
+cutis_device *exact_device(void)
+{
+    return exact;
+}
+
 int EXPORT(studio_start)(void)
 {
-    cutis_context_options options = { .progress = tell_progress };
+    cutis_context_options options = { .progress = tell_progress, .log = keep_note };
     if (cutis_context_create(&options, &context) != CUTIS_OK) return 0;
     return good(cutis_device_create(context, &(cutis_device_options){ .isa = CUTIS_ISA_WASM },
                                     &exact)) &&
@@ -80,42 +91,37 @@ void EXPORT(studio_free)(void *memory)
 
 // Models ----------------------------------------------------------------------------------------
 
-cutis_model *EXPORT(studio_model_create)(const uint32_t *words, uint32_t count)
+/// A file of any format, from the memory's files. `up` and `units` as cutis_up and cutis_units.
+cutis_model *EXPORT(studio_open)(const char *path, uint32_t up, uint32_t units)
 {
     cutis_model *model = NULL;
-    failure[0] = 0;
-    cutis_result result = pack_read(context, words, count, &model);
-    return good(result) ? model : NULL;
-}
-
-/// The address of count + 1 words: how many, then they. studio_free it.
-uint32_t *EXPORT(studio_model_pack)(const cutis_model *model)
-{
-    pack_words words;
-    if (!good(pack_write(model, &words))) return NULL;
-    uint32_t *out = malloc(((size_t)words.count + 1) * sizeof *out);
-    if (out) {
-        out[0] = words.count;
-        memcpy(out + 1, words.words, words.count * sizeof *out);
-    } else {
-        good(CUTIS_OUT_OF_MEMORY);
-    }
-    free(words.words);
-    return out;
-}
-
-/// What the gate repaired, at most `capacity` bytes of "place: sentence" lines; how many there are.
-uint32_t EXPORT(studio_issues)(const cutis_model *model, char *text, uint32_t capacity)
-{
+    const cutis_read_options options = { .struct_size = sizeof options,
+                                         .keep_source = true,
+                                         .up = (cutis_up)up,
+                                         .units = (cutis_units)units };
+    notes[0] = 0;
+    if (!good(cutis_model_read(context, path, &options, &model))) return NULL;
     const cutis_issue *issues;
     const uint32_t count = cutis_model_issues(model, &issues);
-    text[0] = 0;
-    for (uint32_t i = 0, used = 0; i < count && used + 1 < capacity; i++) {
-        int more =
-            snprintf(text + used, capacity - used, "%s: %s\n", issues[i].place, issues[i].text);
-        used += more > 0 ? (uint32_t)more : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        char line[512];
+        snprintf(line, sizeof line, "%s: %s", issues[i].place, issues[i].text);
+        keep_note(NULL, line);
     }
-    return count;
+    return model;
+}
+
+/// What reading the last file put right or guessed, a line each.
+const char *EXPORT(studio_notes)(void)
+{
+    return notes;
+}
+
+/// What the file held stays, but for what was changed since. `weights` as cutis_weight_format.
+int EXPORT(studio_save)(const cutis_model *model, const char *path, uint32_t weights)
+{
+    return good(cutis_model_write(
+        model, path, &(cutis_write_options){ .weights = (cutis_weight_format)weights }));
 }
 
 void EXPORT(studio_model_destroy)(cutis_model *model)
@@ -123,50 +129,9 @@ void EXPORT(studio_model_destroy)(cutis_model *model)
     cutis_model_destroy(model);
 }
 
-cutis_model *EXPORT(studio_synth)(uint32_t body, uint32_t vertex_count, uint32_t size,
-                                  uint32_t seed, uint32_t count, uint32_t examples)
-{
-    cutis_model *model = NULL;
-    const cutis_synth_options options = { .body = (cutis_body)body,
-                                          .vertex_count = vertex_count,
-                                          .size = (cutis_body_size)size,
-                                          .seed = seed,
-                                          .count = count,
-                                          .examples = examples != 0 };
-    return good(cutis_synth_create(context, &options, &model)) ? model : NULL;
-}
-
-uint32_t EXPORT(studio_vertex_count)(const cutis_model *model)
-{
-    return cutis_model_vertex_count(model);
-}
-
-uint32_t EXPORT(studio_target_count)(const cutis_model *model)
-{
-    return cutis_model_target_count(model);
-}
-
-uint32_t EXPORT(studio_triangle_count)(const cutis_model *model)
-{
-    return (uint32_t)cutis_model_triangle_count(model);
-}
-
 void EXPORT(studio_triangles)(const cutis_model *model, uint32_t *indices)
 {
     cutis_model_triangles(model, indices);
-}
-
-/// Instances as cutis_instance has them, 7 words each.
-uint32_t EXPORT(studio_instances)(const cutis_model *model, const cutis_instance **out)
-{
-    return cutis_model_instances(model, out);
-}
-
-/// The largest number of influences of any vertex.
-uint32_t EXPORT(studio_max_influences)(const cutis_model *model)
-{
-    cutis_weight_summary summary;
-    return good(cutis_weights_summarize(model, &summary)) ? summary.max_influences : 0;
 }
 
 // Poses -----------------------------------------------------------------------------------------
@@ -265,17 +230,6 @@ cutis_model *EXPORT(studio_limit)(const cutis_model *model, uint32_t influences)
     return good(cutis_weights_limit(model, influences, &limited)) ? limited : NULL;
 }
 
-/// The model with at most `influences` weights per vertex that deform as all did.
-cutis_model *EXPORT(studio_reduce)(const cutis_model *model, uint32_t influences, uint32_t method)
-{
-    cutis_model *reduced = NULL;
-    const cutis_reduce_options options = { .influences = influences,
-                                           .method = (cutis_reduce_method)method,
-                                           .repair = true,
-                                           .skip_evaluation = true };
-    return good(cutis_weights_reduce(model, fast, &options, &reduced, NULL)) ? reduced : NULL;
-}
-
 /// A live session on a model, which must outlive it: handles move, weights follow.
 cutis_handle_session *EXPORT(studio_handles_open)(const cutis_model *model, uint32_t voxels)
 {
@@ -312,38 +266,4 @@ cutis_model *EXPORT(studio_handles_set)(cutis_handle_session *session, const cut
     free(handles);
     free(names);
     return good(result) ? posed : NULL;
-}
-
-/// The arm's eight example shapes become a pose space.
-cutis_model *EXPORT(studio_arm_pose_space)(const cutis_model *arm)
-{
-    static const char *const NAMES[CUTIS_ARM_EXAMPLE_COUNT] = { "rest",        "elbow 45",
-                                                                "elbow 90",    "shoulder 45",
-                                                                "shoulder 90", "wrist 45",
-                                                                "wrist 90",    "collar 20" };
-    const uint32_t nodes = cutis_model_get(arm)->node_count;
-    uint32_t clip = 0;
-    cutis_model *fitted = NULL;
-    cutis_sampler *sampler = NULL;
-    cutis_transform *poses = malloc(CUTIS_ARM_EXAMPLE_COUNT * nodes * sizeof *poses);
-    float *shapes = malloc(CUTIS_ARM_EXAMPLE_COUNT * 3 * sizeof *shapes *
-                           (size_t)cutis_model_vertex_count(arm));
-    cutis_result result = poses && shapes ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = cutis_model_find_clip(arm, "examples", &clip);
-    if (result == CUTIS_OK) result = cutis_sampler_create(arm, clip, &sampler);
-    if (result == CUTIS_OK) result = cutis_synth_arm_examples(arm, shapes);
-    if (result == CUTIS_OK) {
-        for (uint32_t i = 0; i < CUTIS_ARM_EXAMPLE_COUNT; i++)
-            cutis_sampler_sample(sampler, (float)i, poses + (size_t)i * nodes, NULL);
-        result = cutis_poses_fit(arm, fast,
-                                 &(cutis_pose_examples){ .count = CUTIS_ARM_EXAMPLE_COUNT,
-                                                         .poses = poses,
-                                                         .positions = shapes,
-                                                         .names = NAMES },
-                                 NULL, &fitted, NULL);
-    }
-    cutis_sampler_destroy(sampler);
-    free(poses);
-    free(shapes);
-    return good(result) ? fitted : NULL;
 }

@@ -1,4 +1,5 @@
-/// Files on POSIX systems: whole regular files in, atomic files out.
+/// Files on POSIX systems, and on the web in the page's memory (web/src/wasi.js), as wasi-libc
+/// shows it: whole regular files in, atomic files out.
 ///
 /// Invariant of writing: the target's name refers to the old content or to the new content, whole,
 /// at any moment; a kill leaves at most a temporary file named ".NAME.cutis-XXXXXX" beside it. A
@@ -8,8 +9,6 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/memory.h"
-
-#if !defined(__wasm__) // files_web.c
 
 #include <dirent.h>
 #include <errno.h>
@@ -382,5 +381,3 @@ void cutis_os_write_abort(cutis_os_write *target)
     if (target->folder >= 0) close(target->folder);
     cutis_free(target->context, target, sizeof *target);
 }
-
-#endif

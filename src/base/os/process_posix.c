@@ -5,7 +5,22 @@
 #include "base/os/os.h"
 #include "base/error.h"
 
-#if !defined(__wasm__)
+#if defined(__wasm__) // there are no processes
+
+bool cutis_os_find_helper(const char *name, const char *variable, const void *near, char *out,
+                          size_t capacity)
+{
+    (void)name, (void)variable, (void)near, (void)out, (void)capacity;
+    return false;
+}
+
+cutis_result cutis_os_run_helper(cutis_context *context, const cutis_os_helper *helper, size_t *got)
+{
+    *got = 0;
+    return cutis_fail(context, CUTIS_UNSUPPORTED, "%s cannot be started", helper->program);
+}
+
+#else
 
 #include <dlfcn.h>
 #include <errno.h>

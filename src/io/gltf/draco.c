@@ -272,6 +272,15 @@ static cutis_result check_answer(const unpacker *all, const uint8_t *answer, siz
     return CUTIS_OK;
 }
 
+#if defined(__wasm__)
+#define ABSENT                                                                                     \
+    "Draco is not in this build, which runs in a web page; on your machine: cutis convert FILE "   \
+    "-o OUT.glb"
+#else
+#define ABSENT                                                                                     \
+    "the program cutis-draco is not there: install libdraco-dev and g++, and build Cutis again"
+#endif
+
 cutis_result cutis_gltf_run_draco(cutis_context *context, const cutis_bytes *request, void *answer,
                                   size_t answer_size, size_t *got)
 {
@@ -280,9 +289,7 @@ cutis_result cutis_gltf_run_draco(cutis_context *context, const cutis_bytes *req
     const uint64_t mebibytes = request->size >> 20;
     char path[4096];
     if (!cutis_os_find_helper("cutis-draco", "CUTIS_DRACO", NAME, path, sizeof path))
-        return cutis_fail(context, CUTIS_UNSUPPORTED_FORMAT,
-                          "the program cutis-draco is not there: install libdraco-dev and g++, and "
-                          "build Cutis again");
+        return cutis_fail(context, CUTIS_UNSUPPORTED_FORMAT, ABSENT);
     return cutis_os_run_helper(context,
                                &(cutis_os_helper){ .program = path,
                                                    .input = request->data,

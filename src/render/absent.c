@@ -1,0 +1,78 @@
+/// Pictures where there is no renderer (WebAssembly): every function that would make one refuses,
+/// and says so.
+#include <cutis/render.h>
+
+#include "base/error.h"
+
+static cutis_result refuse(cutis_context *context)
+{
+    return cutis_fail(context, CUTIS_UNSUPPORTED, "this build of Cutis makes no pictures");
+}
+
+cutis_result cutis_renderer_create(cutis_context *context, cutis_renderer **out)
+{
+    *out = NULL;
+    return refuse(context);
+}
+
+void cutis_renderer_destroy(cutis_renderer *renderer)
+{
+    (void)renderer; // there never was one
+}
+
+const char *cutis_renderer_name(const cutis_renderer *renderer)
+{
+    (void)renderer;
+    return "none";
+}
+
+// Never reached: there is no renderer to call it with.
+cutis_result cutis_renderer_draw(cutis_renderer *renderer, const cutis_scene *scene, uint32_t width,
+                                 uint32_t height, cutis_image *out)
+{
+    (void)renderer, (void)scene, (void)width, (void)height;
+    *out = (cutis_image){ 0 };
+    return CUTIS_UNSUPPORTED;
+}
+
+void cutis_image_destroy(cutis_context *context, cutis_image *image)
+{
+    (void)context;
+    *image = (cutis_image){ 0 };
+}
+
+cutis_result cutis_image_write_png(cutis_context *context, const cutis_image *image,
+                                   const char *path)
+{
+    (void)image, (void)path;
+    return refuse(context);
+}
+
+cutis_result cutis_image_encode_png(cutis_context *context, const cutis_image *image, void **data,
+                                    size_t *size)
+{
+    (void)image, (void)data, (void)size;
+    return refuse(context);
+}
+
+cutis_result cutis_sheet_create(cutis_context *context, const cutis_tile *tiles,
+                                uint32_t tile_count, uint32_t columns, const char *title,
+                                const cutis_legend *legend, bool dark, cutis_image *out)
+{
+    (void)tiles, (void)tile_count, (void)columns, (void)title, (void)legend, (void)dark;
+    *out = (cutis_image){ 0 };
+    return refuse(context);
+}
+
+cutis_result cutis_plot_write(cutis_context *context, const cutis_plot *plot, const char *path)
+{
+    (void)plot, (void)path;
+    return refuse(context);
+}
+
+cutis_result cutis_plot_svg(cutis_context *context, const cutis_plot *plot, void **data,
+                            size_t *size)
+{
+    (void)plot, (void)data, (void)size;
+    return refuse(context);
+}

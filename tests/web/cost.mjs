@@ -1,0 +1,174 @@
+// What the page costs: node cost.mjs CUTIS STUDIO FOLDER. Download, start, frames, memory over many loads, large files beside a
+// page that stays awake; and axe at three sizes. CUTIS_SOAK=1: 200 loads and the large files at their full size.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { launch, pause } from './drive.mjs';
+import { rich, sheetGlb, sheetObj } from './made_files.mjs';
+import { claims } from './say.mjs';
+import { drop, idle, openBuiltIn, tab } from './stage.mjs';
+import { view } from './view.mjs';
+
+const [command, studio, folder] = process.argv.slice(2), soak = !!process.env.CUTIS_SOAK;
+const { say, note, end } = claims();
+const DOWNLOAD_LIMIT = 2.5e6, READY_LIMIT = 2000, FRAME_LIMIT = 0.5, TASK_LIMIT = 100; // bytes; milliseconds
+const LOADS = soak ? 201 : 12, SEEN = soak ? 51 : 6, SIDES = soak ? [860, 690] : [300, 240]; // 56 MB of GLB and 28 MB of OBJ; 7 and 3
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+function testDownload() {
+  const files = readdirSync(studio, { withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => entry.name);
+  const total = files.reduce((sum, name) => sum + (name.endsWith('.woff2') ? readFileSync(join(studio, name)).length : gzipSync(readFileSync(join(studio, name)), { level: 9 }).length), 0);
+  note(`download without models: ${(total / 1e6).toFixed(2)} MB compressed`);
+  say('the page downloads at most 2.5 MB compressed, without models', total <= DOWNLOAD_LIMIT ? '' : `${total} bytes`);
+}
+
+/** From opening to usable; the best of a few, for a machine that does other things too. */
+async function testReady(browser, address) {
+  let best = Infinity;
+  for (let i = 0; i < 8 && best > READY_LIMIT; i++) {
+    const page = await browser.open(address.split('#')[0], { width: 1280, height: 800 });
+    await page.ready();
+    best = Math.min(best, await page.state('s.readyAfter'));
+    await page.close();
+  }
+  note(`page usable ${Math.round(best)} ms after opening`);
+  say('the page is usable at most 2 s after opening', best <= READY_LIMIT ? '' : `${Math.round(best)} ms`);
+}
+
+/** The least of many short runs: what others on the machine take is not ours. */
+async function testSpeed(page) {
+  await openBuiltIn(page, 'biped-high');
+  let best = Infinity;
+  for (let i = 0; i < 400 && best > FRAME_LIMIT; i++) best = Math.min(best, await page.state("s.benchmark('lbs', 4)"));
+  note(`WebAssembly LBS with normals, 46036 vertices: ${best.toFixed(3)} ms a frame`);
+  say(`LBS of 46036 vertices with normals takes at most ${FRAME_LIMIT} ms a frame in the page`, best <= FRAME_LIMIT && (await page.state('s.info.vertexCount')) === 46036 ? '' : `${best.toFixed(3)} ms`);
+}
+
+/** What a page holds: GPU objects, the engine's memory, JavaScript's heap when everything unreachable is gone. */
+async function held(page) {
+  await idle(page);
+  for (let i = 0; i < 3; i++) { await page.evaluate(() => { window.gc?.(); return true; }); await pause(60); }
+  const { usedSize } = await page.session.send('Runtime.getHeapUsage');
+  return page.evaluate(async (heap) => ({ ...window.studio.viewport.renderer.info.memory, programs: window.studio.viewport.renderer.info.programs.length, documents: window.studio.documents.size, engine: await window.studio.engineMemory(), heap }), usedSize);
+}
+/** Opens a file and goes through every mode of the page with it. */
+async function round(page, i) {
+  await page.evaluate(async (turn) => {
+    const s = window.studio;
+    s.saved = s.state; // nothing to ask about
+    await s.openFiles([window.tested[turn % window.tested.length]]);
+    for (const each of ['pose', 'weights', 'handles', 'tools', 'deform']) { s.panels.selectTab(each); await s.idle(); }
+    if (s.skinned) for (const show of ['weights', 'count', 'error', 'none']) { s.edit({ show, split: turn % 2 === 0, methods: [['lbs', 'dqs', 'sbs', 'cor'][turn % 4], 'rigid'] }); await s.idle(); }
+    s.undo();
+    await s.idle();
+    s.saved = s.state;
+    return true;
+  }, i);
+}
+async function testLoads(page, files) {
+  page.session = await page.context.newCDPSession(page.page);
+  await page.evaluate((list) => { window.tested = list.map(([name, text]) => new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name)); }, files);
+  for (let i = 0; i < SEEN; i++) await round(page, i); // everything has been seen, and memory has found its size
+  const before = await held(page);
+  for (let i = 0; i < LOADS; i++) { await round(page, i); if (i % 51 === 50) note(`${i + 1} loads: ${JSON.stringify(await held(page))}`); }
+  const after = await held(page);
+  note(`before ${JSON.stringify(before)}, after ${LOADS} loads ${JSON.stringify(after)}`);
+  const grown = ['geometries', 'textures', 'programs', 'documents'].filter((key) => after[key] > before[key]);
+  say(`${LOADS} loads and mode switches: GPU objects are as many as before`, grown.map((key) => `${key} from ${before[key]} to ${after[key]}`).join(', '));
+  say('the engine’s memory does not grow', after.engine <= before.engine + 65536 ? '' : `from ${before.engine} to ${after.engine} bytes`);
+  say('JavaScript’s heap does not grow', after.heap <= before.heap + 2e6 ? '' : `from ${before.heap} to ${after.heap} bytes`);
+}
+
+/** Opens a file. @returns the page's longest task while it did: { wall, own }, milliseconds on the clock and of the thread's own work */
+async function longestTask(page, path, name) {
+  const session = await page.context.browser().newBrowserCDPSession(), tasks = [], mains = new Set();
+  session.on('Tracing.dataCollected', ({ value }) => {
+    for (const event of value) if (event.name === 'thread_name' && event.args.name === 'CrRendererMain') mains.add(`${event.pid} ${event.tid}`);
+    tasks.push(...value.filter((event) => event.ph === 'X' && /RunTask$/.test(event.name)));
+  });
+  await page.evaluate(() => { window.studio.saved = window.studio.state; window.before = window.studio.document; });
+  await session.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories: ['toplevel', 'devtools.timeline'], excludedCategories: ['*'] } });
+  await page.pick('#file', [path]);
+  await page.until((wanted) => (window.studio.document !== window.before && window.studio.source.name === wanted && document.getElementById('busy').hidden) || !document.getElementById('notice').hidden, name);
+  await idle(page);
+  const complete = new Promise((done) => { session.once('Tracing.tracingComplete', done); });
+  await session.send('Tracing.end');
+  await complete;
+  await session.detach();
+  const ours = tasks.filter((event) => mains.has(`${event.pid} ${event.tid}`)), longest = (key) => Math.max(0, ...ours.map((event) => (event[key] ?? 0) / 1000));
+  if (!ours.length) throw new Error('the trace has no tasks of the page');
+  return { wall: longest('dur'), own: longest('tdur') };
+}
+/** On the clock where the machine is ours; where it does other work too, what the thread itself worked. */
+async function testAwake(page) {
+  const glb = join(folder, 'sheet.glb'), obj = join(folder, 'plane.obj');
+  writeFileSync(glb, sheetGlb(SIDES[0]));
+  writeFileSync(obj, sheetObj(SIDES[1]));
+  for (const [path, name] of [[glb, 'sheet'], [obj, 'plane']]) {
+    const best = { wall: Infinity, own: Infinity }, size = `${(statSync(path).size / 1e6).toFixed(0)} MB ${path.split('.').at(-1).toUpperCase()}`;
+    for (let i = 0; i < 3 && best.wall > TASK_LIMIT; i++) {
+      if (i) await openBuiltIn(page, 'cylinder');
+      const task = await longestTask(page, path, name);
+      for (const key of ['wall', 'own']) best[key] = Math.min(best[key], task[key]);
+    }
+    const busy = loadavg()[0] > 1.5 * cpus().length, counted = busy ? best.own : best.wall;
+    note(`${size}: longest task ${Math.round(best.wall)} ms, ${Math.round(best.own)} of them the page's own; load ${loadavg()[0].toFixed(1)}`);
+    say(`while a ${size} is opened the page's thread is never blocked for 100 ms`, (await page.state('s.source.name')) !== name ? await page.text('#notice') : counted <= TASK_LIMIT ? '' : `${Math.round(counted)} ms`);
+  }
+}
+
+/** axe's verdict of a state of the page: what it calls serious or critical. */
+async function serious(page, where) {
+  await page.run(`typeof axe === 'undefined' ? (() => { ${AXE} })() : 0`);
+  const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => `${id} (${nodes[0].target})`));
+  return found.map((text) => `${where}: ${text}`);
+}
+async function testAxe(page) {
+  await page.evaluate(() => { document.body.append(Object.assign(document.createElement('button'), { id: 'nameless' })); });
+  say('axe sees a button without a name', (await serious(page, 'a test')).some((text) => /button-name/.test(text)) ? '' : 'it does not');
+  await page.evaluate(() => { document.getElementById('nameless').remove(); });
+  for (const [width, height] of [[1440, 900], [1024, 768], [390, 844]]) for (const scheme of ['light', 'dark']) {
+    await page.page.emulateMedia({ colorScheme: scheme });
+    await page.resize(width, height);
+    const found = [];
+    for (const name of ['deform', 'pose', 'weights', 'handles', 'tools']) { await tab(page, name); found.push(...await serious(page, name)); }
+    await tab(page, 'deform');
+    await page.click('#save-glb');
+    await page.until(() => document.getElementById('export').open);
+    found.push(...await serious(page, 'export'));
+    await page.key('Escape');
+    await page.until(() => !document.getElementById('export').open);
+    say(`axe finds nothing serious at ${width} pixels, ${scheme}`, found.join(', '));
+  }
+}
+
+const plain = join(folder, 'plain.glb'), model = join(folder, 'rich.glb');
+execFileSync(command, ['synth', 'biped', '--vertices', '1500', '-q', '-o', plain]);
+writeFileSync(model, rich(readFileSync(plain)));
+const files = [['rich.glb', readFileSync(model)], ['sheet.obj', Buffer.from(sheetObj(24))], ['plain.glb', readFileSync(plain)]].map(([name, bytes]) => [name, bytes.toString('base64')]);
+const server = view(command, [model]), browser = await launch('chromium', folder);
+const wanted = process.argv[5] ? new RegExp(process.argv[5]) : /./;
+let page;
+try {
+  testDownload();
+  const address = await server.address;
+  if (wanted.test('Ready')) await testReady(browser, address);
+  page = await browser.open(address, { width: 900, height: 640 });
+  await page.ready();
+  for (const step of [testSpeed, testAxe, (p) => testLoads(p, files), testAwake]) {
+    if (!wanted.test(step.name || 'testLoads')) continue;
+    if (step === testAxe) await drop(page, [['rich.glb', readFileSync(model)]]);
+    await step(page);
+    note(step.name || 'testLoads');
+  }
+  say('no errors or warnings on the console while it is tried hard', page.complaints.slice(0, 3).join(' | '));
+} catch (error) {
+  say('the steps ran to their end', `${error.message.split('\n')[0]}${page?.complaints.length ? ` (console: ${page.complaints[0]})` : ''}`);
+} finally {
+  await browser.close();
+  await server.stop();
+}
+end();

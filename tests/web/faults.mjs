@@ -1,0 +1,371 @@
+// Faults that users met, one test each: node faults.mjs CUTIS STUDIO FOLDER. Every one of them failed before its repair.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { launch, pause } from './drive.mjs';
+import { differences } from './gltf_compare.mjs';
+import { rich, sheetObj, withKtx2 } from './made_files.mjs';
+import { claims } from './say.mjs';
+import { chooseJoint, drop, fingerprint, idle, invalid, onScreen, openBuiltIn, saveGlb, seek, tab, turnJoint } from './stage.mjs';
+import { view } from './view.mjs';
+
+const [command, , folder] = process.argv.slice(2);
+const { say, note, end } = claims();
+const BVH = 'HIERARCHY\nROOT hips\n{\nOFFSET 0 0 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\nJOINT leg\n{\nOFFSET 0 -1 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 -1 0\n}\n}\n}\nMOTION\nFrames: 3\nFrame Time: 0.5\n0 1 0 0 0 0 0 0 0\n0 1 0 0 0 0 0 30 0\n0 1 0 0 0 0 0 60 0\n';
+const plain = join(folder, 'plain.glb');
+execFileSync(command, ['synth', 'biped', '--vertices', '1500', '-q', '-o', plain]);
+const source = rich(readFileSync(plain)), model = join(folder, 'rich.glb');
+writeFileSync(model, source);
+const browser = await launch('chromium', folder);
+
+/** `cutis view` on a file, and a page of it. */
+async function viewed(path, step, options) {
+  const server = view(command, path ? [path] : []), page = await browser.open(await server.address, options);
+  try { await page.ready(); await step(page); } finally { await page.close(); await server.stop(); }
+}
+const degrees = (a, b) => (360 / Math.PI) * Math.acos(Math.min(1, Math.abs(a.reduce((sum, x, i) => sum + x * b[i], 0))));
+const camera = (page) => page.state('s.viewport.camera.position.toArray().concat(s.viewport.camera.quaternion.toArray()).map((x) => x.toFixed(4)).join()');
+
+// Opening ---------------------------------------------------------------------------------------
+
+async function testServedBvh() {
+  const path = join(folder, 'walk.bvh');
+  writeFileSync(path, BVH);
+  await viewed(path, async (page) => {
+    const joints = await page.state("s.info?.description.nodes.map((node) => node.name).join(' ')");
+    say('cutis view walk.bvh shows the BVH, not the built-in biped', (await page.state('s.source?.name')) === 'walk' && /hips.*leg/.test(joints) ? '' : `${await page.state('s.source?.name')}: ${joints}; ${await page.text('#notice')}`);
+    const lie = () => page.state('Array.from(s.frames.shown.world).join()'), before = await lie();
+    await page.fill('#scrub', '0.8');
+    await idle(page);
+    say('its clip moves its joints, which are drawn', (await lie()) !== before && (await page.state('s.viewport.bones?.visible ?? s.viewport.overlay?.visible ?? s.showsBones')) ? '' : 'nothing moves');
+    const shot = await page.screenshot();
+    await page.key('k');
+    await idle(page);
+    say('the picture shows a skeleton', Buffer.compare(shot, await page.screenshot()) ? '' : 'nothing is drawn');
+  });
+}
+async function testServedKtx2() {
+  const path = join(folder, 'packed.glb');
+  writeFileSync(path, withKtx2(readFileSync(plain)));
+  await viewed(path, async (page) => {
+    say('a file that needs KTX2 is open, and the page says what it cannot show', (await page.state('s.source?.name')) === 'packed' && /KTX2/.test(await page.text('#notice')) ? '' : `${await page.state('s.source?.name')}: "${await page.text('#notice')}"`);
+  });
+}
+/** The server has it, the page cannot read it: what the page says stands, and nothing else is put in its place. */
+async function testServedBroken() {
+  const server = view(command, [model]), address = await server.address, page = await browser.open(address.replace(/open=.*/, 'open=missing.glb'));
+  await page.ready();
+  say('a model that cannot be had is a message, not the built-in biped', (await page.shown('#notice')) && /missing\.glb/.test(await page.text('#notice')) && (await page.state('s.source?.name ?? null')) !== 'biped' ? '' : `${await page.state('s.source?.name')}: "${await page.text('#notice')}"`);
+  await page.close();
+  await server.stop();
+}
+async function testObj(page) {
+  const said = await drop(page, [['sheet.obj', sheetObj(20)]]);
+  say('an OBJ without normals has a vertex for every point', (await page.state('s.info.vertexCount')) === 400 ? said : `${await page.state('s.info.vertexCount')} vertices, not 400`);
+  say('an unrigged mesh is offered no methods and no error map', (await page.evaluate(() => [...document.querySelectorAll('.method, #paint input[value="error"], #paint input[value="weights"]')].some((each) => (each.closest('label') ?? each).checkVisibility()))) ? 'they are shown' : '');
+  say('what it can have is offered', (await page.shown('#rig-it')) ? '' : 'nothing');
+}
+async function testFormats(page) {
+  const ply = join(folder, 'body.ply');
+  execFileSync(command, ['convert', plain, '-q', '-o', ply]);
+  say('a PLY can be dropped', (await drop(page, [['body.ply', readFileSync(ply)]])) || ((await page.state('s.info.vertexCount')) === 1500 ? '' : `${await page.state('s.info.vertexCount')} vertices`));
+  await drop(page, [['sheet.stl', 'solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid a\n']]);
+  say('an STL can be dropped', (await page.state('s.source.name')) === 'sheet' && (await page.state('s.info.triangleCount')) === 1 ? '' : await page.text('#notice'));
+  await drop(page, [['walk.bvh', BVH]]);
+  if (await page.shown('#notice-actions')) { // over a mesh it asks what to do with the motion
+    await page.evaluate(() => { [...document.querySelectorAll('#notice-actions button')].at(-1).id = 'tested-alone'; });
+    await page.click('#tested-alone');
+    await page.until(() => window.studio.source.name === 'walk');
+  }
+  await idle(page);
+  say('a BVH can be dropped', (await page.state('s.source.name')) === 'walk' ? '' : await page.text('#notice'));
+  const fbx = await drop(page, [['hero.fbx', 'Kaydara FBX Binary  \0']]);
+  say('FBX gets one line that says it is not read yet', /FBX/.test(fbx) && /not/.test(fbx) && (await page.state('s.source.name')) === 'walk' ? '' : fbx);
+  const draco = join(folder, 'draco.glb');
+  let packed = true;
+  try { execFileSync(command, ['convert', plain, '--compress', 'draco', '-q', '-o', draco], { stdio: 'pipe' }); } catch { packed = false; }
+  if (packed) { const line = await drop(page, [['draco.glb', readFileSync(draco)]]); say('a dropped Draco file gets one line naming cutis convert', /Draco/.test(line) && /cutis convert/.test(line) ? '' : line); } else console.log('skip a dropped Draco file gets one line naming cutis convert: cutis-draco is not there');
+}
+async function testChosenAgain(page) {
+  await page.pick('#file', [model]);
+  await page.until(() => window.studio.source?.name === 'rich' && document.getElementById('busy').hidden);
+  say('the same file can be chosen again: the chooser forgets it', (await page.evaluate(() => document.getElementById('file').value)) === '' ? '' : 'it remembers, so choosing it is no change');
+  const first = await page.state('s.document.id');
+  await page.pick('#file', [model]);
+  await page.until((id) => window.studio.document.id !== id, first, 20_000).catch(() => {});
+  say('chosen again it is opened again', (await page.state('s.document.id')) !== first ? '' : 'nothing happened');
+}
+
+// Pose and time ---------------------------------------------------------------------------------
+
+async function testStaleSliders(page) {
+  await drop(page, [['rich.glb', source]]);
+  await tab(page, 'pose');
+  await chooseJoint(page, 'forearm_l');
+  await seek(page, 'bend', 1.5);
+  const before = await page.state('s.rotation(s.joint)');
+  await page.evaluate(() => document.querySelector('#turns input').focus());
+  await page.key('ArrowRight');
+  await idle(page);
+  const turned = degrees(before, await page.state('s.rotation(s.joint)'));
+  say('after scrubbing one press of an arrow key turns a joint by its one degree', turned > 0.2 && turned < 3 ? '' : `${turned.toFixed(1)} degrees`);
+}
+async function testRootMotion(page) {
+  await drop(page, [['rich.glb', source]]);
+  await tab(page, 'deform');
+  await page.choose('#clip', 'walk_forward');
+  const duration = await page.state('s.clipInfo.duration'), { width, height } = await page.box('#canvas');
+  await page.fill('#scrub', duration);
+  await idle(page);
+  const middle = '(() => { const p = s.viewport.sides[0].positions.array, m = [0, 0, 0]; for (let i = 0; i < p.length; i++) m[i % 3] += 3 * p[i] / p.length; return m; })()';
+  const far = await page.state(`Math.hypot(...((m) => [m[0], m[2]])(${middle}))`), [x, y] = await page.state(`s.viewport.project(${middle})`);
+  say('a body that walks away stays in the picture, and in both halves of it', far > 0.5 && Math.abs(x / width - 0.5) < 0.2 && Math.abs(y / height - 0.5) < 0.3 ? '' : `it walked ${far.toFixed(2)} and is at ${(x / width).toFixed(2)}, ${(y / height).toFixed(2)} of the window`);
+}
+async function testSpeedReadout(page) {
+  await page.evaluate(() => { window.studio.frames.speed.skin = Array(40).fill(1e5); });
+  await openBuiltIn(page, 'cylinder');
+  await fingerprint(page);
+  await page.until(() => /ms/.test(document.getElementById('speed-skin').textContent), null, 20_000).catch(() => {});
+  const shown = Number.parseFloat(await page.text('#speed-skin'));
+  say('the speed that is shown is of what is open', shown < 1000 ? '' : `${shown} ms, measured on another model`);
+}
+
+// Saving ----------------------------------------------------------------------------------------
+
+async function testSaveFromHandles(page) {
+  await drop(page, [['rich.glb', source]]);
+  await tab(page, 'handles');
+  await page.until(() => window.studio.handles.length > 0);
+  await idle(page);
+  const { bytes, name } = await saveGlb(page);
+  say('saved from the handles tab a body keeps its skeleton, weights, clips, looks, cameras and extras', (await invalid(bytes)) || differences(source, bytes).join(' | '));
+  say('and not under the name of its source', name !== 'rich.glb' ? '' : name);
+}
+async function testHandlesBound(page) {
+  await drop(page, [['rich.glb', source]]);
+  await tab(page, 'handles');
+  await page.until(() => window.studio.handles.length > 0);
+  await idle(page);
+  await page.click('#handle-mode label:first-child');
+  await page.fill('#handle-moves label:nth-of-type(2) input', '0.1');
+  await idle(page);
+  await page.click('#save-glb');
+  await page.until(() => document.getElementById('export').open);
+  const words = [];
+  for (const how of ['place', 'beside']) { await page.choose('#export-handles', how); await pause(50); words.push(await page.text('#export-changes')); }
+  say('handles in the skeleton’s place or beside it: the sheet says in words what that does', words[0] !== words[1] && /skeleton|clip/i.test(words[0]) && words.every((text) => text.length > 20) ? '' : words.join(' / '));
+  const saved = await page.download(() => page.click('#export-save'));
+  const found = differences(source, saved.bytes);
+  say('beside the skeleton: skin, weights and clips stay', (await invalid(saved.bytes)) || found.filter((line) => /^\/(skins|animations|materials|images|cameras|nodes\/\d+\/(rotation|translation|name))/.test(line) || /influences/.test(line)).join(' | '));
+  await page.until(() => document.getElementById('busy').hidden);
+}
+async function testSheetCaps(page) {
+  await page.click('#save-glb');
+  await page.until(() => document.getElementById('export').open);
+  const before = await page.text('#export-changes');
+  await page.choose('#export-influences', '2');
+  await pause(50);
+  say('the sheet says what a cap on influences changes', before !== (await page.text('#export-changes')) ? '' : before);
+  await page.key('Escape');
+  await page.until(() => !document.getElementById('export').open);
+}
+async function testGuard(page) {
+  await drop(page, [['rich.glb', source]]);
+  await tab(page, 'pose');
+  await turnJoint(page, 1, 25);
+  await page.choose('#character', 'cylinder');
+  await page.until(() => document.getElementById('guard').open, null, 10_000).catch(() => {});
+  const asked = await page.evaluate(() => document.getElementById('guard').open);
+  if (asked) await page.click('#guard-cancel');
+  await idle(page);
+  say('unsaved work is not lost by opening something else unasked', asked && (await page.state('s.source.name')) === 'rich' && (await page.state('s.unsaved')) ? '' : 'it is gone');
+  const guarded = await page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
+  say('nor by closing the page', guarded ? '' : 'it closes');
+  await page.click('#undo');
+  await idle(page);
+  say('undone, there is nothing to guard', (await page.state('s.unsaved')) || (await page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })))) ? 'it still asks' : '');
+}
+
+// Handles, keys, tools ----------------------------------------------------------------------------
+
+async function testHandleDot(page) {
+  await drop(page, [['rich.glb', source]]);
+  await tab(page, 'handles');
+  await page.until(() => window.studio.handles.length > 2);
+  await idle(page);
+  const moves = () => page.state('JSON.stringify(s.handles)'), other = await page.state('s.handles.findIndex((_, i) => i !== s.handle)');
+  const before = await moves(), eye = await camera(page);
+  await page.drag(await onScreen(page, `s.handlePosition(${other})`), [30, -24]);
+  await idle(page);
+  say('dragging the dot of a handle moves the handle', (await moves()) !== before ? '' : 'it stays');
+  say('and not the camera', (await camera(page)) === eye ? '' : 'the camera turned');
+  await page.click('#undo');
+  await idle(page);
+  say('one undo takes the whole drag back', (await moves()) === before ? '' : 'not where it was');
+  const at = await onScreen(page, `s.handlePosition(${other})`);
+  await page.act([{ move: at }, { down: true }, { move: [at[0] + 15, at[1]] }, { move: [at[0] + 40, at[1] + 10] }]);
+  await idle(page);
+  const held = await moves();
+  await page.act([{ press: 'Escape' }, { release: 'Escape' }, { up: true }]);
+  await idle(page);
+  say('Esc lets go of a drag as if it had not begun', held !== before && (await moves()) === before ? '' : held === before ? 'nothing was dragged' : 'it stays');
+  await page.click('#handle-add');
+  await page.key('Escape');
+  say('Esc ends adding', (await page.state('s.adding')) ? 'it goes on' : '');
+  const count = await page.state('s.handles.length');
+  await page.click('#canvas');
+  await page.key('Delete');
+  await idle(page);
+  say('Delete removes the selected handle', (await page.state('s.handles.length')) === count - 1 ? '' : `${await page.state('s.handles.length')} of ${count}`);
+  const lit = await page.evaluate(() => ['play', 'tool-split'].filter((id) => !document.getElementById(id).disabled));
+  for (const key of ['Space', 'b']) await page.key(key);
+  await idle(page);
+  say('among handles play and split do not light up without effect', lit.length || (await page.state('s.playing || s.state.split && s.canSplit')) ? `${lit} can be pressed` : '');
+}
+async function testUndoEverything(page) {
+  await drop(page, [['rich.glb', source]]);
+  await tab(page, 'deform');
+  const work = () => page.state('JSON.stringify([s.state.methods, s.state.split, s.state.show, s.state.exact, s.state.influences, s.state.clip, s.state.pose, s.state.handles])');
+  const seen = [await work()], steps = [
+    () => page.check('.method[data-method="dqs"] .chip.a input'), () => page.click('label:has(#split)'), () => page.check('#paint input[value="count"]'), () => page.click('label:has(#exact)'),
+    async () => { await tab(page, 'weights'); await page.fill('#influences', '2'); }, () => page.choose('#clip', 'twist'), async () => { await tab(page, 'pose'); await chooseJoint(page, 'forearm_l'); await turnJoint(page, 0, 30); },
+    async () => { await tab(page, 'handles'); await page.until(() => window.studio.handles.length > 0); await page.click('#handle-remove'); },
+  ];
+  for (const step of steps) { await step(); await idle(page); seen.push(await work()); }
+  const same = seen.findIndex((text, i) => i && text === seen[i - 1]), wrong = [];
+  for (let i = seen.length - 2; i >= 0; i--) { await page.click('#undo'); await idle(page); if ((await work()) !== seen[i]) wrong.push(`undo ${i + 1}`); }
+  for (let i = 1; i < seen.length; i++) { await page.evaluate(() => document.activeElement.blur()); await page.key('Control+Shift+Z'); await idle(page); if ((await work()) !== seen[i]) wrong.push(`redo ${i}`); }
+  say(`${steps.length} kinds of change: each one undone and done again, by button and by keys`, same > 0 ? `step ${same} changed nothing` : wrong.join(', '));
+}
+async function testInfluenceSlider(page) {
+  await drop(page, [['rich.glb', source]]);
+  await tab(page, 'weights');
+  const most = await page.state('s.info.maxInfluences ?? s.info.description.maxInfluences'), errors = [], shapes = new Set();
+  say('the slider of influences ends at what the model has', (await page.evaluate(() => Number(document.getElementById('influences').max))) === most ? '' : `${await page.evaluate(() => document.getElementById('influences').max)}, not ${most}`);
+  await page.choose('#clip', 'bend');
+  await page.fill('#scrub', '1.5');
+  for (let k = most; k >= 1; k--) { await page.fill('#influences', k); shapes.add(await fingerprint(page)); errors.push(Number(await page.text('#error-position-rms'))); }
+  say('no position of it is dead: each has its own shape, and the error grows', shapes.size === most && errors.every((x, i) => !i || x >= errors[i - 1]) && errors.at(-1) > 0.1 ? '' : `${shapes.size} shapes, errors ${errors.join(', ')}`);
+  await page.fill('#influences', most);
+}
+async function testWords(page) {
+  const text = await page.evaluate(() => document.body.textContent);
+  say('what only shows is not called paint', /\bPaint\b/.test(text) ? 'it is' : '');
+}
+async function testKeysOff(page) {
+  await page.evaluate(() => document.activeElement.blur());
+  await page.key('?');
+  await page.until(() => document.getElementById('keys').open);
+  await page.click('label:has(#single-keys)');
+  await page.key('Escape');
+  await page.evaluate(() => document.activeElement.blur());
+  const before = await page.state('JSON.stringify([s.state, s.playing])');
+  for (const key of ['b', 'e', 'k', '2', 'Space']) await page.key(key);
+  await idle(page);
+  say('keys without Ctrl can be turned off', (await page.state('JSON.stringify([s.state, s.playing])')) === before ? '' : 'they still act');
+  await page.reload();
+  await page.ready();
+  await page.key('b');
+  say('and stay off for the next visit', (await page.state('s.state.split')) ? 'they are on again' : '');
+}
+
+// The look --------------------------------------------------------------------------------------
+
+/** How much of the picture, in CSS pixels, showing the skeleton changes. */
+async function skeletonArea(scale) {
+  let area = 0;
+  await viewed(null, async (page) => {
+    await page.key('k');
+    await idle(page);
+    const on = await page.screenshot();
+    await page.key('k');
+    await idle(page);
+    const off = await page.screenshot();
+    area = (await page.evaluate(async ([first, second]) => {
+      const pixels = async (text) => {
+        const image = await createImageBitmap(new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))])), context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+        context.drawImage(image, 0, 0);
+        return context.getImageData(0, 0, image.width, image.height).data;
+      };
+      const [a, b] = [await pixels(first), await pixels(second)];
+      let count = 0;
+      for (let i = 0; i < a.length; i += 4) if (Math.abs(a[i] - b[i]) + Math.abs(a[i + 1] - b[i + 1]) + Math.abs(a[i + 2] - b[i + 2]) > 24) count++;
+      return count;
+    }, [on.toString('base64'), off.toString('base64')])) / scale ** 2;
+  }, { width: 800, height: 600, scale });
+  return area;
+}
+async function testMarkers() {
+  const [one, two] = [await skeletonArea(1), await skeletonArea(2)];
+  say('markers are as large on a screen with small pixels', one > 300 && two / one > 0.7 && two / one < 1.3 ? '' : `${Math.round(one)} and ${Math.round(two)} pixels`);
+}
+async function testSmallWindow() {
+  for (const [width, height] of [[720, 450], [390, 844], [1024, 768]]) {
+    await viewed(model, async (page) => {
+      const overlaps = await page.evaluate(() => {
+        const parts = ['.bar', '#stage', '.timeline', '#panel'].map((selector) => [selector, document.querySelector(selector).getBoundingClientRect()]);
+        const inside = ['#tag-a', '.tools', '#speed'].map((selector) => [selector, document.querySelector(selector)]).filter(([, element]) => element.checkVisibility()).map(([selector, element]) => [selector, element.getBoundingClientRect()]);
+        const cut = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+        const found = [];
+        for (const list of [parts, inside]) list.forEach(([name, box], i) => list.slice(i + 1).forEach(([other, its]) => { if (cut(box, its)) found.push(`${name} and ${other}`); }));
+        for (const [name, box] of parts) if (box.width < 40 || box.height < 20) found.push(`${name} is ${Math.round(box.width)} x ${Math.round(box.height)}`);
+        if (document.documentElement.scrollWidth > innerWidth) found.push('it scrolls sideways');
+        return found;
+      });
+      say(`at ${width} x ${height} nothing overlaps`, overlaps.join(', '));
+      const session = await page.context.newCDPSession(page.page), { nodes } = await session.send('Accessibility.getFullAXTree'), roles = new Set(['button', 'slider', 'combobox', 'radio', 'checkbox', 'tab', 'listbox', 'splitter', 'link', 'switch', 'spinbutton', 'textbox']);
+      say(`at ${width} x ${height} every control has a name, Open too`, nodes.filter((each) => !each.ignored && roles.has(each.role?.value) && !each.name?.value?.trim()).map((each) => each.role.value).join(', ') || (nodes.some((each) => each.role?.value === 'button' && /open/i.test(each.name?.value)) ? '' : 'no Open'));
+    }, { width, height });
+  }
+}
+async function testShadows() {
+  await viewed(model, async (page) => {
+    const session = await page.context.newCDPSession(page.page);
+    await page.evaluate(() => {
+      const { shadowMap } = window.studio.viewport.renderer, render = shadowMap.render;
+      window.drawn = { frames: 0, shadows: 0 };
+      shadowMap.render = (...words) => { window.drawn.frames++; if (shadowMap.autoUpdate || shadowMap.needsUpdate) window.drawn.shadows++; return render(...words); };
+    });
+    await page.click('#play');
+    let verdict = 'no frame took between 50 and 160 ms';
+    for (const rate of [1, 3, 8, 20]) { // slow enough to matter, fast enough for fewer shadows than frames
+      await session.send('Emulation.setCPUThrottlingRate', { rate });
+      await page.evaluate(() => { window.studio.frames.speed.frame = []; });
+      await page.until(() => window.studio.frames.speed.frame.length > 8);
+      const mean = await page.state('s.frames.means.frame');
+      if (mean > 160) break;
+      if (mean < 50) continue;
+      await page.evaluate(() => { window.drawn.frames = window.drawn.shadows = 0; });
+      await page.until(() => window.drawn.frames > 12);
+      const { frames, shadows } = await page.evaluate(() => window.drawn);
+      verdict = shadows < 0.75 * frames ? '' : `${shadows} in ${frames} frames of ${mean.toFixed(0)} ms`;
+      break;
+    }
+    if (verdict.startsWith('no frame')) console.log(`skip on a slow machine shadows are not redrawn every frame: ${verdict}`);
+    else say('on a slow machine shadows are not redrawn every frame', verdict);
+    await session.send('Emulation.setCPUThrottlingRate', { rate: 1 });
+    await page.click('#play');
+  }, { width: 1200, height: 800 });
+}
+
+let page;
+const server = view(command, [model]);
+const WITH_PAGE = [testObj, testFormats, testChosenAgain, testStaleSliders, testRootMotion, testSpeedReadout, testSaveFromHandles, testHandlesBound, testSheetCaps, testGuard, testHandleDot, testUndoEverything, testInfluenceSlider, testWords, testKeysOff];
+const ALONE = [testServedBvh, testServedKtx2, testServedBroken, testMarkers, testSmallWindow, testShadows];
+const chosen = process.argv[5] ? (step) => new RegExp(process.argv[5]).test(step.name) : () => true; // a pattern: those alone
+try {
+  page = await browser.open(await server.address, { width: 1100, height: 760 });
+  await page.ready();
+  for (const step of [...WITH_PAGE, ...ALONE].filter(chosen)) {
+    try { await step(page); } catch (error) {
+      say(`${step.name} ran to its end`, `${error.message.split('\n')[0]}${page.complaints.length ? ` (console: ${page.complaints[0]})` : ''}`);
+      if (WITH_PAGE.includes(step)) { await page.evaluate(() => { for (const each of document.querySelectorAll('dialog[open]')) each.close(); }).catch(() => {}); }
+    }
+    note(step.name);
+  }
+  say('no errors or warnings on the console', page.complaints.slice(0, 3).join(' | '));
+} finally {
+  await browser.close();
+  await server.stop();
+}
+end();

@@ -1,0 +1,134 @@
+// From the state to the stage: asks the stage worker for a frame, at most one at a time and always the newest, and shows the
+// answer. Arrays go back and forth; none is copied on the page's thread.
+import { Cancelled } from './client.js';
+import * as turn from './turn.js';
+
+const MEASURE_EVERY = 200; // milliseconds between measures while a clip plays
+const SLOW_FRAME = 45; // milliseconds from frame to frame beyond which shadows are redrawn seldom
+const MOST_SPARE = 8;
+
+/** Without the slowest quarter: the first frames compile, and a busy machine hiccups. */
+function trimmedMean(list) {
+  const kept = [...list].sort((a, b) => a - b).slice(0, Math.ceil(0.75 * list.length));
+  return kept.length ? kept.reduce((a, b) => a + b, 0) / kept.length : 0;
+}
+
+export class Frames {
+  constructor(studio) {
+    this.studio = studio;
+    this.spare = [];
+    this.shown = null; // the last answer: { pose, world, ... }
+    this.speed = { skin: [], frame: [] };
+    this.stale = this.flying = this.scheduled = false;
+    this.top = this.lastTick = this.measuredAt = 0;
+    this.jumped = true; // another document or clip: the body may be anywhere
+  }
+  get busy() { return this.stale || this.flying || this.studio.viewport.dirty; }
+  get means() { return { skin: trimmedMean(this.speed.skin), frame: trimmedMean(this.speed.frame) }; }
+  /** What was measured of another model or method counts no more. */
+  forget() { this.top = 0; this.speed.skin = []; }
+  begin() { this.lastTick = 0; this.speed.frame = []; this.changed(); }
+  changed() { this.stale = true; this.schedule(); }
+  schedule() {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    requestAnimationFrame((now) => { this.scheduled = false; this.tick(now); });
+  }
+  tick(now) {
+    const { studio } = this, { viewport } = studio;
+    if (!studio.document) { this.stale = viewport.dirty = false; return; }
+    if (studio.playing) this.advance(now);
+    if (this.stale && !this.flying) this.ask(now);
+    if (viewport.dirty) viewport.render(now);
+    if (viewport.shapeMoved && !studio.playing) { viewport.slow = false; viewport.invalidate(); } // the last shadow is of the shape that stays
+    if (studio.playing) this.schedule();
+    studio.panels.showSpeed();
+  }
+  advance(now) {
+    const { studio } = this, { duration } = studio.clipInfo;
+    if (this.lastTick) {
+      studio.time = duration > 0 ? (studio.time + (now - this.lastTick) / 1000) % duration : 0;
+      this.keep('frame', now - this.lastTick);
+      studio.viewport.slow = this.speed.frame.length > 4 && this.means.frame > SLOW_FRAME;
+    }
+    this.lastTick = now;
+    this.stale = true;
+    studio.panels.showTime();
+  }
+  keep(name, milliseconds) { if (this.speed[name].push(milliseconds) > 40) this.speed[name].shift(); }
+  /** What the worker needs to know of the present state. */
+  request(now) {
+    const { studio } = this, { state, inHandles } = studio, measure = !studio.playing || now - this.measuredAt > MEASURE_EVERY;
+    if (measure) this.measuredAt = now;
+    const choice = (side) => { const { method, weighted } = studio.method(side); return { method, weighted, exact: state.exact }; };
+    const kind = inHandles ? (studio.handleMode === 'place' || state.show === 'weights' ? 'weights' : 'none') : studio.skinned ? state.show : 'none';
+    return {
+      id: state.document.id, variant: inHandles ? null : state.optimised?.id ?? null, clip: state.clip, time: studio.time,
+      layer: Object.entries(state.pose).map(([node, values]) => [Number(node), values]),
+      sides: inHandles || !studio.skinned ? [{ method: 0, exact: state.exact }] : [choice(0), choice(1)], split: state.split && studio.canSplit,
+      influences: inHandles ? 0 : state.influences, handles: inHandles ? studio.handleArrays() : null,
+      show: { kind, node: inHandles ? studio.handle : studio.joint }, top: this.top, measure, spare: this.spare.splice(0),
+    };
+  }
+  async ask(now) {
+    const { studio } = this, asked = this.request(now), { state } = studio;
+    this.stale = false;
+    this.flying = true;
+    try {
+      const answer = await studio.stage.call('frame', asked, asked.spare);
+      if (studio.document === state.document) this.take(answer, asked);
+    } catch (error) {
+      if (!(error instanceof Cancelled) && studio.document === state.document) this.failed(error);
+    } finally {
+      this.flying = false;
+      if (this.stale) this.schedule();
+    }
+  }
+  failed(error) {
+    const { studio } = this;
+    if (studio.inHandles) { studio.panels.fail('No weights for these handles', error.message); return; }
+    studio.panels.fail(`${studio.method(0).name} cannot do this model`, error.message);
+    if (studio.methods.some((id) => id !== 'lbs')) studio.edit({ methods: ['lbs', 'lbs'] });
+  }
+  take(answer, asked) {
+    const { studio } = this, { viewport, panels } = studio, { sides, colors } = answer.transfer;
+    this.shown = answer;
+    studio.document.look.warm = studio.document.look.warm?.dispose();
+    if (sides.length) this.keep('skin', answer.skin);
+    sides.forEach((arrays, i) => this.spare.push(...viewport.update(i, arrays)));
+    this.spare.length = Math.min(this.spare.length, MOST_SPARE);
+    viewport.split = asked.split ? panels.dividerAt : null;
+    if (sides.length) viewport.setPaint(colors ?? null, asked.show.kind === 'error' ? [0] : [0, 1]);
+    this.top = answer.paint?.top ?? 0;
+    viewport.setGround(answer.lie.min[1], studio.playing);
+    viewport.follow(answer.lie.middle, this.jumped);
+    this.jumped = false;
+    this.showMarkers(answer.world);
+    if (answer.measures) panels.pages.showMeasures(answer.measures);
+    panels.showFrame(answer, asked);
+  }
+  showMarkers(world) {
+    const { studio } = this, { viewport, joints, joint } = studio, { nodes } = studio.info.description;
+    if (studio.tab === 'handles') {
+      const list = studio.inHandles ? studio.handles : [], i = studio.handle;
+      viewport.setMarkers(list.map((_, k) => ({ position: studio.handlePosition(k), parent: -1 })), i, { bones: false, size: 15 });
+      viewport.setGrip(list.length ? 'translate' : null, list.length ? studio.handlePosition(i) : null);
+      return;
+    }
+    const at = (node) => [world[12 * node + 3], world[12 * node + 7], world[12 * node + 11]], place = new Map(joints.map((node, i) => [node, i]));
+    const visible = studio.showsBones && (studio.info.description.skins.length > 0 || !studio.info.triangleCount);
+    viewport.setMarkers(visible ? joints.map((node) => ({ position: at(node), parent: place.get(nodes[node].parent) ?? -1 })) : [], joints.indexOf(joint));
+    const turning = visible && studio.tab === 'pose' && joint >= 0 && !nodes[joint].hasMatrix;
+    viewport.setGrip(turning ? 'rotate' : null, turning ? at(joint) : null, turning ? turn.fromMatrix(world, 12 * joint) : null);
+  }
+  /** Small pictures of the example poses, one after the other. */
+  async thumbnails(size, each) {
+    const { studio } = this, { document } = studio, { poseCount } = studio.info.description.poseSpace;
+    for (let k = 0; k < poseCount; k++) {
+      const asked = { ...this.request(0), clip: -1, layer: Object.entries(studio.examplePose(k)).map(([node, values]) => [Number(node), values]), split: false, handles: null, show: { kind: 'none', node: -1 }, measure: false, spare: [] };
+      const answer = await studio.stage.call('frame', asked);
+      if (studio.document !== document) return;
+      each(k, studio.viewport.thumbnail(answer.transfer.sides[0], size));
+    }
+  }
+}
