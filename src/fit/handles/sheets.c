@@ -202,16 +202,19 @@ static uint32_t group_triangles(splitter *s, const uint32_t *list, uint32_t coun
     uint32_t groups = count;
     s->round++;
     for (uint32_t i = 0; i < count; i++) {
-        s->up[i] = i;
+        const uint32_t *corners = s->sheets->shape.triangles + 3 * (size_t)list[i];
+        uint32_t own = s->up[i] = i; // its group
         for (int k = 0; k < 3; k++) {
-            const uint32_t v = s->sheets->weld[s->sheets->shape.triangles[3 * (size_t)list[i] + k]];
+            const uint32_t v = s->sheets->weld[corners[k]];
             if (s->stamp[v] != s->round) {
                 s->stamp[v] = s->round, s->seen[v] = i;
                 continue;
             }
-            const uint32_t a = group_of(s->up, i), b = group_of(s->up, s->seen[v]);
-            groups -= a != b;
-            s->up[a > b ? a : b] = a < b ? a : b;
+            const uint32_t other = group_of(s->up, s->seen[v]);
+            if (other == own) continue;
+            groups--;
+            s->up[other > own ? other : own] = other < own ? other : own;
+            own = other < own ? other : own;
         }
     }
     return groups;
