@@ -254,14 +254,15 @@ KERNEL_TAKES(handles_normalise, int sites)
 
 /// The largest weights of a vertex, by ascending joint, summing to one; and what was dropped.
 /// An item has `stretch` vertices; a vertex keeps `slots` weights. `sums` is scratch, of all sites
-/// for each item, with the strides of both.
+/// for each item, with the strides of both. With `passes`, vertices marked in `passed` are left to
+/// the host: they are near a cut.
 #define HANDLES_SAMPLE_BUFFERS(IN, OUT)                                                            \
-    IN(unsigned, index) IN(float, values) IN(float, positions) IN(unsigned, joint_site)            \
-    IN(unsigned, sharers) OUT(double, sums) OUT(unsigned, joints) OUT(float, weights)              \
-    OUT(double, dropped)
+    IN(unsigned, index) IN(float, values) IN(float, positions) IN(unsigned char, passed)           \
+    IN(unsigned, joint_site) IN(unsigned, sharers) OUT(double, sums) OUT(unsigned, joints)         \
+    OUT(float, weights) OUT(double, dropped)
 KERNEL_TAKES(handles_sample,
     handles_grid grid; int vertices; int stretch; int sites; int joint_count; int slots;
-    int item_stride; int site_stride)
+    int item_stride; int site_stride; int passes)
 
 // Virtual handles -------------------------------------------------------------------------------
 //

@@ -103,6 +103,12 @@ FN handles_columns handles_columns_of(double (*p)[3])
     return out;
 }
 
+/// Whether a triangle is inside one voxel, of.low: it touches that one, without a look.
+FN int handles_within_one(handles_columns *of)
+{
+    return of->low[0] == of->high[0] && of->low[1] == of->high[1] && of->low[2] == of->high[2];
+}
+
 /// The voxels of column (cell[i], cell[j]) that the triangle may touch: first and last.
 FN void handles_column(handles_columns *of, double (*p)[3], int *cell, int *first, int *last)
 {
@@ -159,7 +165,9 @@ ITEM_KERNEL(handles_surfaces, HANDLES_SURFACES_BUFFERS)
             p[e][c] = (positions[vertex + c] - given.grid.origin[c]) / given.grid.step;
     }
     handles_columns of = handles_columns_of(p);
-    if (of.k >= 0)
+    if (of.k >= 0 && handles_within_one(&of))
+        handles_mark(state, handles_place(given.grid, of.low[0], of.low[1], of.low[2]));
+    else if (of.k >= 0)
         handles_mark_columns(state, given.grid, p, &of, part, given.parts);
     else
         handles_mark_edges(state, given.grid, p, part, given.parts);

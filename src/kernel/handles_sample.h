@@ -101,6 +101,7 @@ ITEM_KERNEL(handles_sample, HANDLES_SAMPLE_BUFFERS)
     int v = item * given.stretch, end = v + given.stretch;
     if (end > given.vertices) end = given.vertices;
     for (; v < end; v++) {
+        if (given.passes && passed[v]) continue;
         handles_taps taps;
         const INDEX at = 3 * (INDEX)v, to = (INDEX)v * given.slots;
         handles_taps_at(index, given.grid,

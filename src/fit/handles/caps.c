@@ -60,8 +60,9 @@ static bool find_borders(capper *k, cutis_arena *arena, cutis_handles_shape *out
     uint32_t *walls = cutis_arena_alloc(arena, out->wall_count + 1, sizeof *walls);
     k->borders = cutis_arena_alloc(&k->scratch, k->border_count, sizeof *k->borders);
     if (!walls || (k->border_count && !k->borders)) return false;
+    const size_t slots = k->border_count || out->wall_count ? table.capacity : 0;
     k->border_count = out->wall_count = 0;
-    for (size_t slot = 0; slot < table.capacity; slot++) {
+    for (size_t slot = 0; slot < slots; slot++) {
         const uint32_t i = table.corner[slot];
         if (table.count[slot] > 2) walls[out->wall_count++] = i / 3;
         if (table.count[slot] == 1)

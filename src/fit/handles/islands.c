@@ -143,13 +143,15 @@ static cutis_result find_pieces(finder *f, cutis_arena *arena, const uint32_t **
     TRY(cutis_weld_positions(context, shape->vertex_count, shape->positions, weld));
     *welded = weld;
     for (uint32_t v = 0; v < vertices; v++) up[v] = v;
-    for (size_t i = 0; i < 3 * triangles; i++) {
-        const uint32_t a = group_of(up, weld[shape->triangles[i]]);
-        const uint32_t b = group_of(up, weld[shape->triangles[i - i % 3]]);
-        up[a > b ? a : b] = a < b ? a : b;
-    }
+    for (size_t t = 0; t < triangles; t++)
+        for (int k = 1; k < 3; k++) {
+            const uint32_t a = group_of(up, weld[shape->triangles[3 * t]]);
+            const uint32_t b = group_of(up, weld[shape->triangles[3 * t + k]]);
+            up[a > b ? a : b] = a < b ? a : b;
+        }
     for (uint32_t v = 0; v < vertices; v++)
         f->of[v] = group_of(up, weld[v]) == v ? f->piece_count++ : CUTIS_HANDLES_NONE;
+    if (f->piece_count < 2) return CUTIS_OK; // nobody looks at the only one
     for (uint32_t v = 0; v < vertices; v++)
         if (f->of[v] == CUTIS_HANDLES_NONE) f->of[v] = f->of[group_of(up, weld[v])];
     f->pieces = cutis_arena_zero(&f->scratch, (size_t)f->piece_count + 1, sizeof *f->pieces);

@@ -1,7 +1,6 @@
 // Points among the nodes of a grid whose voxels are split by sheets: which node a point is in, and
 // which taps it reaches. Invariant: without sheets every function is what the plain grid says.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fit/handles/sheets.h"
@@ -101,13 +100,17 @@ static size_t block_corner(const cutis_handles_grid *grid, const double *p, int 
     return ((size_t)low[2] * grid->size[1] + (size_t)low[1]) * grid->size[0] + (size_t)low[0];
 }
 
-bool cutis_handles_cut_near(const cutis_handles_grid *grid, const double *point)
+static bool near_at(const cutis_handles_grid *grid, const uint8_t *near, const double *point)
 {
     double p[3];
     int low[3];
-    if (!grid->sheets) return false;
     in_voxels(grid, point, p);
-    return grid->sheets->near[block_corner(grid, p, low)] != 0;
+    return near[block_corner(grid, p, low)] != 0;
+}
+
+bool cutis_handles_cut_near(const cutis_handles_grid *grid, const double *point)
+{
+    return grid->sheets && near_at(grid, grid->sheets->near, point);
 }
 
 bool cutis_handles_sheets_near(cutis_arena *arena, const cutis_handles_grid *grid,
@@ -125,52 +128,68 @@ bool cutis_handles_sheets_near(cutis_arena *arena, const cutis_handles_grid *gri
             for (size_t j = low[1]; j <= cell[1]; j++)
                 memset(near + (k * y + j) * x + low[0], 1, cell[0] - low[0] + 1);
     }
-    return near != NULL;
+    sheets->passed = cutis_arena_alloc(arena, sheets->shape.vertex_count, 1);
+    if (!near || !sheets->passed) return false;
+    for (uint32_t v = 0; v < sheets->shape.vertex_count; v++) {
+        const float *at = sheets->shape.positions + 3 * (size_t)v;
+        const double p[3] = { at[0], at[1], at[2] };
+        sheets->passed[v] = near_at(grid, near, p);
+    }
+    return true;
 }
 
-// One step in a direction inside a block of 4 x 4 x 4, or -1.
-static int step_in_block(int at, size_t direction)
+// The first node of a place that is reached stands for it; detours do not count, so steps lead away
+// from the block's own place only.
+static void reach_in_block(const cutis_handles_grid *grid, cutis_handles_block *block)
 {
-    const int shift = 2 * (int)(direction / 2), along = at >> shift & 3;
-    if (direction & 1) return along < 3 ? at + (1 << shift) : -1;
-    return along > 0 ? at - (1 << shift) : -1;
-}
-
-static int steps_between(int a, int b)
-{
-    return abs((a & 3) - (b & 3)) + abs((a >> 2 & 3) - (b >> 2 & 3)) + abs((a >> 4) - (b >> 4));
+    static const int STEP[6] = { -1, 1, -4, 4, -16, 16 };
+    uint32_t at[64];
+    uint8_t queue[64], ways[3][4]; // directions that lead away, as bits
+    int count = 0;
+    for (int c = 0; c < 3; c++)
+        for (int i = 0, own = block->own >> 2 * c & 3; i < 4; i++)
+            ways[c][i] =
+                (uint8_t)((i > 0 && i <= own) << 2 * c | (i < 3 && i >= own) << (2 * c + 1));
+    memset(at, 0xff, sizeof at); // NONE
+    at[block->own] = block->node;
+    queue[count++] = (uint8_t)block->own;
+    for (int done = 0; done < count; done++) {
+        const int from = queue[done];
+        const uint32_t *links = grid->neighbour + 6 * (size_t)at[from];
+        unsigned left = ways[0][from & 3] | ways[1][from >> 2 & 3] | ways[2][from >> 4];
+        for (; left; left &= left - 1) {
+            const int d = __builtin_ctz(left), to = from + STEP[d];
+            if (links[d] == CUTIS_HANDLES_NONE || at[to] != CUTIS_HANDLES_NONE) continue;
+            at[to] = links[d];
+            queue[count++] = (uint8_t)to;
+        }
+    }
+    block->count = 0;
+    for (int i = 0; i < 64; i++) {
+        if (at[i] == CUTIS_HANDLES_NONE) continue;
+        block->reached[block->count] = at[i];
+        block->place[block->count++] = (uint8_t)i;
+    }
 }
 
 void cutis_handles_taps_of(const cutis_handles_grid *grid, uint32_t node, const double *point,
-                           handles_taps *out)
+                           cutis_handles_block *block, handles_taps *out)
 {
-    uint32_t at[64];
-    int queue[64], steps[64], count = 0, low[3];
-    double p[3], w[3][4];
+    int low[3];
+    double p[3], w[3][4], xy[16];
     in_voxels(grid, point, p);
     block_corner(grid, p, low);
     for (int c = 0; c < 3; c++) handles_spline(p[c] - 0.5 - (low[c] + 1), w[c]);
-    for (int i = 0; i < 64; i++) at[i] = CUTIS_HANDLES_NONE;
+    for (int i = 0; i < 16; i++) xy[i] = w[0][i & 3] * w[1][i >> 2];
     const handles_cell cell =
         handles_cell_of(grid->place[node], (int)grid->size[0], (int)grid->size[1]);
     const int own = cell.x - low[0] + 4 * (cell.y - low[1]) + 16 * (cell.z - low[2]);
-    at[own] = node;
-    queue[count] = own, steps[count++] = 0;
-    for (int done = 0; done < count; done++)
-        for (size_t d = 0; d < 6; d++) {
-            const uint32_t m = grid->neighbour[6 * (size_t)at[queue[done]] + d];
-            const int to = step_in_block(queue[done], d);
-            // The first node of a place that is reached stands for it; detours do not count.
-            if (m == CUTIS_HANDLES_NONE || to < 0 || at[to] != CUTIS_HANDLES_NONE ||
-                steps[done] + 1 > steps_between(to, own))
-                continue;
-            at[to] = m;
-            queue[count] = to, steps[count++] = steps[done] + 1;
-        }
-    out->count = 0;
-    for (int i = 0; i < 64; i++) {
-        if (at[i] == CUTIS_HANDLES_NONE) continue;
-        out->voxel[out->count] = at[i];
-        out->weight[out->count++] = w[0][i & 3] * w[1][i >> 2 & 3] * w[2][i >> 4];
+    if (block->node != node || block->own != own) {
+        block->node = node, block->own = own;
+        reach_in_block(grid, block);
     }
+    out->count = block->count;
+    memcpy(out->voxel, block->reached, (size_t)block->count * sizeof *out->voxel);
+    for (int t = 0; t < block->count; t++)
+        out->weight[t] = xy[block->place[t] & 15] * w[2][block->place[t] >> 4];
 }

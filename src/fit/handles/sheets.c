@@ -152,8 +152,7 @@ static bool touch_all(splitter *s, touchings *all, uint32_t t)
         memcpy(p[e], s->corner[s->sheets->shape.triangles[3 * (size_t)t + e]], sizeof p[e]);
     handles_columns of = handles_columns_of(p);
     if (of.k < 0) return true;
-    if (of.low[0] == of.high[0] && of.low[1] == of.high[1] && of.low[2] == of.high[2])
-        return touch(s, all, t, of.low);
+    if (handles_within_one(&of)) return touch(s, all, t, of.low);
     for (cell[of.j] = of.low[of.j]; cell[of.j] <= of.high[of.j]; cell[of.j]++)
         for (cell[of.i] = of.low[of.i]; cell[of.i] <= of.high[of.i]; cell[of.i]++) {
             handles_column(&of, p, cell, &low, &high);
@@ -202,16 +201,19 @@ static uint32_t group_triangles(splitter *s, const uint32_t *list, uint32_t coun
     uint32_t groups = count;
     s->round++;
     for (uint32_t i = 0; i < count; i++) {
-        s->up[i] = i;
+        const uint32_t *corners = s->sheets->shape.triangles + 3 * (size_t)list[i];
+        uint32_t own = s->up[i] = i; // its group
         for (int k = 0; k < 3; k++) {
-            const uint32_t v = s->sheets->weld[s->sheets->shape.triangles[3 * (size_t)list[i] + k]];
+            const uint32_t v = s->sheets->weld[corners[k]];
             if (s->stamp[v] != s->round) {
                 s->stamp[v] = s->round, s->seen[v] = i;
                 continue;
             }
-            const uint32_t a = group_of(s->up, i), b = group_of(s->up, s->seen[v]);
-            groups -= a != b;
-            s->up[a > b ? a : b] = a < b ? a : b;
+            const uint32_t other = group_of(s->up, s->seen[v]);
+            if (other == own) continue;
+            groups--;
+            s->up[other > own ? other : own] = other < own ? other : own;
+            own = other < own ? other : own;
         }
     }
     return groups;
@@ -520,6 +522,7 @@ static bool hang_together(splitter *s, uint32_t v, uint32_t a, uint32_t w, uint3
 {
     const cutis_handles_sheets *sheets = s->sheets;
     const uint32_t own = group_around(s, v);
+    uint32_t other = CUTIS_HANDLES_NONE; // a group that has none of them
     if (own == CUTIS_HANDLES_NONE) return true;
     for (uint32_t j = sheets->first[w]; j < sheets->first[w + 1]; j++) {
         if (sheets->node[j] != b) continue;
@@ -528,9 +531,10 @@ static bool hang_together(splitter *s, uint32_t v, uint32_t a, uint32_t w, uint3
                 sheets->weld[sheets->shape.triangles[3 * (size_t)sheets->triangle[j] + k]];
             if (s->stamp[corner] != s->round) continue;
             const uint32_t group = group_of(s->up, s->seen[corner]);
-            for (uint32_t i = 0; i < own; i++)
+            for (uint32_t i = 0; i < own && group != other; i++)
                 if (sheets->node[sheets->first[v] + i] == a && group_of(s->up, i) == group)
                     return true;
+            other = group;
         }
     }
     return false;

@@ -23,6 +23,7 @@ struct cutis_handles_sheets {
     uint32_t *sight;            ///< dense: the grid's index, less voxels where something is cut
     uint8_t *near;              ///< dense: a block of 4 x 4 x 4 from there on has such a voxel
     uint32_t *vertex;           ///< per vertex: its node
+    uint8_t *passed; ///< per vertex: whether its taps look at such a voxel; kernels pass over it
     uint32_t *piece; ///< per node in a cut block of 2 x 2 x 2 places: the first one of its piece
                      ///< there; else NONE
     uint32_t cut_count;
@@ -38,7 +39,7 @@ cutis_result cutis_handles_sheets_make(cutis_arena *arena, cutis_device *device,
 bool cutis_handles_sheets_pieces(cutis_arena *arena, cutis_arena *scratch,
                                  const cutis_handles_grid *grid, cutis_handles_sheets *sheets);
 
-/// `near`, after `sight`. @return false: out of memory
+/// `near` and `passed`, after `sight`. @return false: out of memory
 bool cutis_handles_sheets_near(cutis_arena *arena, const cutis_handles_grid *grid,
                                cutis_handles_sheets *sheets);
 
@@ -63,8 +64,19 @@ uint32_t cutis_handles_node_along(const cutis_handles_grid *grid, uint32_t node,
 /// Whether the taps of a point look at a voxel where something is cut.
 bool cutis_handles_cut_near(const cutis_handles_grid *grid, const double *point);
 
+/// What a node reaches by links inside a block of 4 x 4 x 4 voxels: the taps of all points of the
+/// node that look at this block.
+typedef struct cutis_handles_block {
+    uint32_t node; ///< NONE: nothing yet
+    int own;       ///< its place in the block, x + 4 y + 16 z
+    int count;
+    uint32_t reached[64]; ///< nodes, by ascending places
+    uint8_t place[64];
+} cutis_handles_block;
+
 /// Taps of a point that lies in a node: those that it reaches by links inside the block.
+/// @param block kept from point to point; made anew where it is another one's
 void cutis_handles_taps_of(const cutis_handles_grid *grid, uint32_t node, const double *point,
-                           handles_taps *out);
+                           cutis_handles_block *block, handles_taps *out);
 
 #endif

@@ -14,6 +14,7 @@
 
 #define CHUNK   1024 ///< vertices of a sum
 #define STRETCH 256  ///< of an item on a CPU
+#define BLOCKS  64   ///< that a task keeps for vertices to come
 
 cutis_result cutis_handles_check_options(cutis_context *context,
                                          const cutis_handles_options *options,
@@ -59,6 +60,10 @@ static cutis_result give_sampling(cutis_handles_solution *solution,
     if (!work->has_values)
         TRY(cutis_handles_give(work, &b->values, solution->field.values,
                                solution->grid.voxel_count * sites, 4));
+    if (solution->grid.sheets)
+        TRY(cutis_handles_give(work, &b->passed, solution->grid.sheets->passed, vertices, 1));
+    else
+        TRY(RESERVE(work, { &b->passed, 1, 1 }));
     TRY(cutis_handles_give(work, &b->joint_site, solution->joint_site, solution->joint_count, 4));
     TRY(cutis_handles_give(work, &b->sharers, solution->sharers, sites, 4));
     TRY(cutis_handles_over(work, &b->joints, out->joints, slots, 4));
@@ -82,7 +87,8 @@ static cutis_result sample_vertices(cutis_handles_solution *solution,
                .vertices = (int)vertices, .stretch = (int)stretch, .sites = (int)sites,
                .joint_count = (int)solution->joint_count, .slots = (int)out->slots,
                .item_stride = work->sweeps ? 1 : (int)sites,
-               .site_stride = work->sweeps ? (int)items : 1));
+               .site_stride = work->sweeps ? (int)items : 1,
+               .passes = solution->grid.sheets != NULL));
     TRY(cutis_handles_fetch(b->joints, out->joints, 4 * slots));
     return cutis_handles_fetch(b->weights, out->weights, 4 * slots);
 }
@@ -106,25 +112,28 @@ static void sample_task(void *data, uint32_t index)
                                              .site_stride = 1 };
     cutis_context *context = solution->arena->context;
     double *sums = cutis_alloc_array(context, (size_t)given.sites, sizeof *sums);
-    if (!sums) {
-        atomic_store(&job->failed, true);
-        return;
-    }
-    for (uint32_t v = index * CHUNK; v < (index + 1) * CHUNK && v < job->shape->vertex_count; v++) {
+    cutis_handles_block *blocks = cutis_alloc_array(context, BLOCKS, sizeof *blocks);
+    if (!sums || !blocks) atomic_store(&job->failed, true);
+    for (int i = 0; i < BLOCKS && blocks; i++) blocks[i].node = CUTIS_HANDLES_NONE;
+    for (uint32_t v = index * CHUNK;
+         v < (index + 1) * CHUNK && v < job->shape->vertex_count && sums && blocks; v++) {
+        const uint32_t node = grid->sheets->vertex[v];
         handles_taps taps;
         double p[3];
+        if (!grid->sheets->passed[v]) continue;
         for (int c = 0; c < 3; c++) p[c] = job->shape->positions[3 * (size_t)v + c];
-        if (!cutis_handles_cut_near(grid, p)) continue;
-        cutis_handles_taps_of(grid, grid->sheets->vertex[v], p, &taps);
+        cutis_handles_taps_of(grid, node, p, &blocks[node % BLOCKS], &taps);
         job->dropped[v] = handles_weigh(
             solution->field.values, &taps, solution->joint_site, solution->sharers, given, sums,
             out->joints + (size_t)v * out->slots, out->weights + (size_t)v * out->slots);
     }
+    cutis_free_array(context, blocks, BLOCKS, sizeof *blocks);
     cutis_free_array(context, sums, (size_t)given.sites, sizeof *sums);
 }
 
 // Vertices that look at a voxel where sheets are cut: their taps are those that their own node
-// reaches. Few, so the host's threads do it, with the kernel's functions.
+// reaches. Few, so the host's threads do it, with the kernel's functions; the kernel passes over
+// them.
 static cutis_result sample_sheets(const cutis_handles_solution *solution,
                                   const cutis_handles_shape *shape, double *dropped)
 {

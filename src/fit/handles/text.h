@@ -16,9 +16,10 @@ static inline void cutis_handles_taps_in(const cutis_handles_grid *grid, uint32_
 {
     out->count = 0;
     if (node == HANDLES_NONE) return;
-    if (cutis_handles_cut_near(grid, point))
-        cutis_handles_taps_of(grid, node, point, out);
-    else
+    if (cutis_handles_cut_near(grid, point)) {
+        cutis_handles_block block = { .node = HANDLES_NONE };
+        cutis_handles_taps_of(grid, node, point, &block, out);
+    } else
         handles_taps_at(grid->index, cutis_handles_grid_given(grid), cutis_handles_point(point), 1,
                         out);
 }

@@ -27,7 +27,7 @@ typedef struct cutis_handles_buffers {
     cutis_buffer *conductance, *level_neighbour, *level_conductance, *diagonal, *inverse;
     cutis_buffer *x, *r, *z, *p, *q, *partial, *scalars; ///< r and z of all levels
     cutis_buffer *values, *density;
-    cutis_buffer *positions, *joint_site, *sharers, *sums, *joints, *weights, *dropped;
+    cutis_buffer *positions, *passed, *joint_site, *sharers, *sums, *joints, *weights, *dropped;
     // VIRTUAL: fields of sites, cover, lists of handles, faces.
     cutis_buffer *held, *site_fields, *slot, *core_first, *cores, *apart, *radius, *cover, *mask;
     cutis_buffer *list_first, *list_handle, *list_value, *share;
