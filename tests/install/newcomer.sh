@@ -4,6 +4,7 @@
 #   user    without root, in a path with a space and an accent: what is missing is named; demo; install in the home; programs
 #           in C and C++ by CMake and pkg-config, shared and static; README's program; the command's manners
 #   root    the same path as root: ./dev install from nothing, and a program starts
+#   python  ./dev python as the user, the wheel in a venv of his own, the guide's tutorial
 #   test    ./dev test as the user (an hour)
 # Bare Debians come from debootstrap and are kept, with the packages, in $CUTIS_NEWCOMER (/var/cache/cutis-newcomer; 2 GB).
 # CUTIS_DEMO_SECONDS (180) is what ./dev demo may take beyond apt and npm on a quiet machine.
@@ -154,6 +155,17 @@ stage_root() {
     as root 'apt-get install -y -qq --no-install-recommends g++ >/tmp/apt.log 2>&1 || cat /tmp/apt.log'
     programs root :
 }
+stage_python() {
+    machine python
+    verdict "python without packages and sudo refuses at once" refuses ada './dev python'
+    verdict "root fetches them" fetch_as_told
+    verdict "the wheel is made" as ada './dev python'
+    line=$(sed -n 's/.*to have it: //p' "$cache/said")
+    as root 'apt-get install -y -qq --no-install-recommends python3-venv python3-matplotlib >/tmp/apt.log 2>&1 || cat /tmp/apt.log'
+    verdict "it is installed as it says" as ada "$line"
+    verdict "the tutorial runs with it" as ada 'awk "\$0 == \"\`\`\`python\" { on = 1; next } /^\`\`\`/ { on = 0 } on" docs/guide/python.md >tutorial.py &&
+        MPLBACKEND=Agg venv/bin/python tutorial.py && [ -s methods.png ] && venv/bin/python -c "import cutis; print(cutis.__file__)" | grep venv'
+}
 stage_test() {
     machine test
     verdict "test without packages and sudo refuses at once" refuses ada './dev test'
@@ -165,6 +177,6 @@ stage_test() {
     verdict "test is never silent for more than 10 s" at_most "$silence" 10
 }
 
-for stage in ${*:-user root test}; do "stage_$stage"; done
+for stage in ${*:-user root python test}; do "stage_$stage"; done
 say "newcomer: $log"
 exit $failed
