@@ -365,10 +365,12 @@ static void a_job_system_that_helps_while_it_waits_does_not_deadlock(void **stat
         system_.binding = NULL;
         atomic_store(&system_.left, 0);
         assert_ok(context, cutis_device_create(context, &options, &device));
-        assert_ok(context,
-                  cutis_bind(device, every_model(&every, methods[m]),
-                             &(cutis_bind_options){ .method = methods[m], .normals = true },
-                             &binding));
+        assert_ok(context, cutis_bind(device, every_model(&every, methods[m]),
+                                      &(cutis_bind_options){ .method = methods[m],
+                                                             .normals = true,
+                                                             // patches of one instance are one task
+                                                             .instance_capacity = 8 },
+                                      &binding));
         cutis_poses poses = every_poses(&every, methods[m], CROWD);
         for (int i = 0; i < CHARACTERS; i++)
             f[i] = frames_open(binding, CROWD, IN_HOST), f[i].outputs.tangents.data = NULL;

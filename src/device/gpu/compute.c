@@ -79,6 +79,20 @@ cutis_result cutis_gpu_compute_run(cutis_device *device, const cutis_compute_ker
     return cutis_gpu_leave(gpu, launch_items(gpu, kernel, item_count, buffers, arguments));
 }
 
+// Whether all of them are loaded already: then nothing is allocated.
+static bool are_loaded(cutis_gpu *gpu, const cutis_compute_kernel *const *kernels, uint32_t count)
+{
+    char defines[DEFINES];
+    bool loaded = cutis_gpu_enter(gpu) == CUTIS_OK;
+    if (!loaded) return false;
+    for (uint32_t i = 0; loaded && i < count; i++)
+        loaded = write_defines(gpu, kernels[i], defines) == CUTIS_OK &&
+                 cutis_gpu_kernel_loaded(
+                     gpu, &(cutis_gpu_variant){ .defines = defines, .entry = kernels[i]->entry });
+    cutis_gpu_leave(gpu, CUTIS_OK);
+    return loaded;
+}
+
 static cutis_result load_kernels(cutis_gpu *gpu, const cutis_compute_kernel *const *kernels,
                                  uint32_t count)
 {
@@ -92,6 +106,7 @@ cutis_result cutis_gpu_compute_prepare(cutis_device *device,
 {
     cutis_gpu *gpu = (cutis_gpu *)device;
     cutis_context *context = device->context;
+    if (are_loaded(gpu, kernels, count)) return CUTIS_OK;
     const size_t size = count * (sizeof(cutis_gpu_variant) + DEFINES);
     cutis_gpu_variant *wanted = count > 1 ? cutis_alloc(context, size) : NULL;
     if (count > 1 && !wanted) return cutis_alloc_result(context);

@@ -159,6 +159,8 @@ typedef struct cutis_gpu_variant {
     const char *defines, *entry;
     uint32_t registers;
 } cutis_gpu_variant;
+/// Whether it is in memory; with the lock held.
+bool cutis_gpu_kernel_loaded(const cutis_gpu *gpu, const cutis_gpu_variant *wanted);
 /// Compile those of `wanted` that neither memory nor the disk cache has, all at once on the
 /// device's threads, into the cache; without a lock held. `wanted` is put in another order.
 void cutis_gpu_build_ahead(cutis_gpu *gpu, cutis_gpu_variant *wanted, uint32_t count);

@@ -208,6 +208,11 @@ static cutis_gpu_program *find_program(const cutis_gpu *gpu, const cutis_gpu_var
     return program;
 }
 
+bool cutis_gpu_kernel_loaded(const cutis_gpu *gpu, const cutis_gpu_variant *wanted)
+{
+    return find_program(gpu, wanted) != NULL;
+}
+
 void cutis_gpu_build_ahead(cutis_gpu *gpu, cutis_gpu_variant *wanted, uint32_t count)
 {
     uint32_t missing = 0;
