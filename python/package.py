@@ -58,14 +58,23 @@ def metadata() -> dict[str, str]:
             f"{info}/LICENSE": (HERE.parent / "LICENSE").read_text()}
 
 
+def licence(library: pathlib.Path) -> bytes:
+    """The notice of the Debian package that a library is from."""
+    owner = subprocess.run(["dpkg", "-S", f"*/{library.resolve().name}"], capture_output=True, text=True, check=True).stdout.split(":")[0]
+    return pathlib.Path("/usr/share/doc", owner, "copyright").read_bytes()
+
+
 def make_wheel(build: pathlib.Path, package: pathlib.Path) -> pathlib.Path:
     contents = {f"cutis/{file.name}": file.read_bytes() for file in package.iterdir() if file.is_file()}
     contents |= {place: file.resolve().read_bytes() for place, file in libraries(build).items()}
     contents |= {place: text.encode() for place, text in metadata().items()}
+    contents |= {f"cutis-{version()}.dist-info/licences/{file.name}": licence(file) for place, file in libraries(build).items() if "/foreign/" in place}
     digest = lambda data: base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()  # noqa: E731
     record = f"cutis-{version()}.dist-info/RECORD"
     contents[record] = ("".join(f"{place},sha256={digest(data)},{len(data)}\n" for place, data in sorted(contents.items())) + f"{record},,\n").encode()
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    for old in (build / "python").glob("cutis-*.whl"):
+        old.unlink()
     wheel = build / "python" / f"cutis-{version()}-py3-none-{platform}.whl"
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as out:
         for place, data in sorted(contents.items(), key=lambda each: (each[0] == record, each[0])):

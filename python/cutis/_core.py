@@ -118,10 +118,10 @@ def _on_progress(_user: int, stage: bytes, fraction: float) -> bool:
 def _check(number: int, _function: Any, _arguments: Any) -> None:
     raised, stopped = _thread.raised, _thread.stopped
     _thread.raised, _thread.stopped = None, False
-    if number == 0:
-        return
     if raised is not None:
         raise raised
+    if number == 0:
+        return
     text = c.cutis_context_error(context()) or c.cutis_result_text(number)
     if number == _api.cutis_result["CUTIS_CANCELLED"]:
         if not stopped:
@@ -205,6 +205,11 @@ class Handle:
 
     __slots__ = ("pointer", "_destroy", "_needs", "_users", "_gone", "__weakref__")
 
+    @property
+    def _as_parameter_(self) -> ctypes.c_void_p:
+        """A Handle is what calls are given: it lives until they are over, whoever closes it meanwhile."""
+        return self.pointer
+
     def __init__(self, pointer: ctypes.c_void_p, destroy: Callable[[ctypes.c_void_p], Any], *needs: Handle):
         self.pointer, self._destroy, self._needs, self._users, self._gone = pointer, destroy, needs, 0, False
         for each in needs:
@@ -230,16 +235,16 @@ class Owner:
     _handle: Handle | None = None
 
     @property
-    def pointer(self) -> ctypes.c_void_p:
-        if self._handle is None:
+    def handle(self) -> Handle:
+        handle = self._handle
+        if handle is None:
             raise ValueError(f"this {type(self).__name__} is closed")
-        return self._handle.pointer
+        return handle
 
     @property
-    def handle(self) -> Handle:
-        self.pointer
-        assert self._handle is not None
-        return self._handle
+    def pointer(self) -> Handle:
+        """What C functions take for it."""
+        return self.handle
 
     def close(self) -> None:
         """Let it go. Its memory is freed when the last array that lies in it is gone too."""
@@ -269,7 +274,7 @@ def view(pointer: Any, shape: tuple[int, ...], dtype: Any, owner: Any) -> Array 
 def array(value: Any, dtype: Any, shape: tuple[int | None, ...], name: str) -> Array:
     """`value` as a C array of that type, copied only if it must be; its shape is checked (None: any length) and floats are finite."""
     given = np.asarray(value)
-    if given.dtype == object or (np.issubdtype(dtype, np.integer) and not np.issubdtype(given.dtype, np.integer) and given.size):
+    if given.dtype.kind not in "biuf" or (np.issubdtype(dtype, np.integer) and given.dtype.kind not in "biu" and given.size):
         raise TypeError(f"{name}: {np.dtype(dtype)} is wanted, this is {given.dtype}")
     if np.issubdtype(dtype, np.integer) and given.size and (given.min() < np.iinfo(dtype).min or given.max() > np.iinfo(dtype).max):
         raise ValueError(f"{name}: a number is out of the range of {np.dtype(dtype)}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _api
-from ._core import Array, address
+from ._core import Array, address, array
 
 _POINTED: dict[Any, tuple[Any, int]] = {
     ctypes.c_float: (np.float32, 1), ctypes.c_double: (np.float64, 1), ctypes.c_uint8: (np.uint8, 1), ctypes.c_uint32: (np.uint32, 1),
@@ -45,16 +45,17 @@ def _count_field(struct: Any, field: str) -> str | None:
 class Options:
     """An option struct filled by keywords; `keep` holds the memory it points at until the call is over."""
 
-    def __init__(self, name: str, given: dict[str, Any], **fixed: Any):
-        self.name, self.kind = name, _api.STRUCTS[name]
+    def __init__(self, name: str, given: dict[str, Any], shapes: dict[str, tuple[int | None, ...]] | None = None, **fixed: Any):
+        """shapes: of arrays that are not plain lists with a count beside them."""
+        self.name, self.kind, self.shapes = name, _api.STRUCTS[name], shapes or {}
         self.struct = self.kind()
         self.keep: list[Any] = []
         types = dict(self.kind._fields_)
         if "struct_size" in types:
             self.struct.struct_size = ctypes.sizeof(self.kind)
         for field, value in {**given, **fixed}.items():
-            if field not in types or field in _SET_BY_US:
-                offered = ", ".join(n for n in types if n not in _SET_BY_US and not n.endswith("_count"))
+            if field not in types or field in _SET_BY_US or self.counts(field):
+                offered = ", ".join(n for n in types if n not in _SET_BY_US and not self.counts(n))
                 raise TypeError(f"there is no option {field!r}; there are {offered}")
             if value is not None:
                 self.set(field, types[field], value)
@@ -82,15 +83,18 @@ class Options:
             value = self.pointed(field, kind, value)
         setattr(self.struct, field, value)
 
+    def counts(self, field: str) -> bool:
+        """Whether a field is the length of an array, which we fill in."""
+        return any(_count_field(self.kind, other) == field for other, _ in self.kind._fields_ if other != field)
+
     def pointed(self, field: str, kind: Any, value: Any) -> Any:
-        dtype, width = _POINTED[kind._type_]
-        values = np.ascontiguousarray(value, dtype)
-        if width > 1 and (values.ndim < 1 or values.shape[-1] not in (width, 4) or (values.size % width)):
-            raise ValueError(f"{field}: arrays of {width} numbers are wanted, this has the shape {values.shape}")
-        if np.issubdtype(dtype, np.floating) and not np.isfinite(values).all():
-            raise ValueError(f"{field}: a number is not finite")
-        self.keep.append(values)
         count = _count_field(self.kind, field)
+        dtype, width = _POINTED.get(getattr(kind, "_type_", None), (None, 0))
+        shape = self.shapes.get(field, (None,) if count and width == 1 else None)
+        if dtype is None or shape is None:
+            raise TypeError(f"{field}: it cannot be given from Python")
+        values = array(value, dtype, shape, field)
+        self.keep.append(values)
         if count:
             setattr(self.struct, count, len(values))
         return ctypes.cast(address(values), kind)

@@ -24,7 +24,7 @@ def _pointer(values: Array | None, kind: Any) -> Any:
 def _rows(weights: Any, vertex_count: int, joint_count: int) -> tuple[Array, Array, Array]:
     """first, joints, weights of the entries above zero, by vertex."""
     if hasattr(weights, "tocsr"):
-        rows = weights.tocsr()
+        rows = weights.tocsr(copy=True)
         rows.sum_duplicates()
         if rows.shape != (vertex_count, joint_count):
             raise ValueError(f"weights: the shape {(vertex_count, joint_count)} is wanted, this is {rows.shape}")

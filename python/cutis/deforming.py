@@ -81,6 +81,7 @@ class Buffer(Owner):
         made = ctypes.c_void_p()
         c.cutis_buffer_create(device.pointer, 4 * math.prod(self.shape), byref(made))
         self._handle = Handle(made, c.cutis_buffer_destroy, device.handle)
+        self.shared = False  #: somebody has taken it by DLPack
 
     def numpy(self) -> Array:
         """A copy on the host."""
@@ -101,6 +102,7 @@ class Buffer(Owner):
     def __dlpack__(self, *, stream: Any = None, **_: Any) -> Any:
         kind, number = self.__dlpack_device__()
         self.device.finish()  # whatever stream the taker uses
+        self.shared = True
         return dlpack.lend(int(c.cutis_buffer_handle(self.pointer)), self.shape, kind, number, self.handle)
 
 
@@ -140,7 +142,7 @@ class _Output:
     """Where positions or normals go: a numpy array, a Buffer, or a tensor lent by DLPack."""
 
     def __init__(self, out: Any, shape: tuple[int, ...], device: Device, name: str):
-        self.stream = _api.cutis_stream()
+        self.stream, self.kept = _api.cutis_stream(), None
         self.lent: dlpack.Lent | None = None
         self.wrapped: ctypes.c_void_p | None = None
         if isinstance(out, np.ndarray):
@@ -149,7 +151,8 @@ class _Output:
         elif isinstance(out, Buffer):
             if out.shape != shape:
                 raise ValueError(f"{name}: the shape {shape} is wanted, this is {out.shape}")
-            self.stream.buffer = out.pointer
+            self.kept = out.handle
+            self.stream.buffer = out.handle.pointer
         else:
             self._lend(out, shape, device, name)
 
@@ -168,9 +171,13 @@ class _Output:
         if on_host:
             self.stream.data = self.lent.address
             return
-        self.wrapped = ctypes.c_void_p()
-        c.cutis_buffer_wrap(device.pointer, self.lent.address, 4 * math.prod(shape), byref(self.wrapped))
-        self.stream.buffer = self.wrapped
+        wrapped = ctypes.c_void_p()
+        try:
+            c.cutis_buffer_wrap(device.pointer, self.lent.address, 4 * math.prod(shape), byref(wrapped))
+        except BaseException:
+            self.close()
+            raise
+        self.wrapped = self.stream.buffer = wrapped
 
     def close(self) -> None:
         if self.wrapped:
@@ -186,10 +193,7 @@ class Binding(Owner):
 
     def __init__(self, model: Model, method: str = "lbs", device: Device | str | None = None, **options: Any):
         self.model, self.device = model, device_named(device)
-        blend = options.get("blend")
-        if blend is not None:
-            options["blend"] = array(blend, np.float32, (model.vertex_count,), "blend")
-        given = Options("cutis_bind_options", options, method=method)
+        given = Options("cutis_bind_options", options, {"blend": (model.vertex_count,)}, method=method)
         made = ctypes.c_void_p()
         c.cutis_bind(self.device.pointer, model.pointer, given.reference, byref(made))
         self._handle = Handle(made, c.cutis_binding_destroy, model.handle, self.device.handle)
@@ -248,8 +252,8 @@ class Binding(Owner):
                 held.append(_Output(normals, shape, self.device, "normals"))
                 outputs.normals = held[1].stream
             c.cutis_deform(self.pointer, byref(poses), count, byref(outputs))
-            if any(each.lent and each.wrapped for each in held):
-                self.device.finish()  # its owner may read it at once
+            if any(each.wrapped for each in held) or any(isinstance(each, Buffer) and each.shared for each in (out, normals)):
+                self.device.finish()  # others may read it at once, on streams of their own
         finally:
             for each in held:
                 each.close()

@@ -23,8 +23,14 @@ def _make(call: Callable[..., Any], kind: str | None, tell: Progress | bool | No
     """Run a call that makes a model and a report, and take both."""
     made = ctypes.c_void_p()
     told: Any = POINTER(_api.STRUCTS[kind])() if kind else None
-    with interruptible(), telling(tell) if tell is not None else nullcontext():
-        call(byref(made), *([byref(told)] if kind else []))
+    try:
+        with interruptible(), telling(tell) if tell is not None else nullcontext():
+            call(byref(made), *([byref(told)] if kind else []))
+    except BaseException:  # of a call that had ended: what it made has no owner yet
+        c.cutis_model_destroy(made)
+        if told:
+            getattr(c, f"{kind}_destroy")(told)
+        raise
     if not told:
         return Model._made(made)
     try:
@@ -49,7 +55,8 @@ def synth(body: str = "biped", **options: Any) -> Model:
 
 def reduce(model: Model, influences: int = 0, *, device: Where = None, progress: Progress | bool | None = None, **options: Any) -> Model:
     """At most `influences` weights a vertex (0: 4) that deform as all did. Options of cutis_reduce_options: method, max_error, joints, clips=["walk"], ..."""
-    given = Options("cutis_reduce_options", _clips(model, options, "clips", "held_out_clips"), influences=influences)
+    poses = (None, model.node_count, 10)
+    given = Options("cutis_reduce_options", _clips(model, options, "clips", "held_out_clips"), {"examples": poses, "held_out": poses}, influences=influences)
     where = device_named(device)
     return _make(lambda *out: c.cutis_weights_reduce(model.pointer, where.pointer, given.reference, *out), "cutis_reduce_report", progress)
 
@@ -62,9 +69,11 @@ def limit(model: Model, influences: int) -> Model:
 def cage(model: Model, around: Model | str | os.PathLike[str] | tuple[Any, Any], *, device: Where = None, progress: Progress | bool | None = None, **options: Any) -> Model:
     """Bind a model to a cage (a closed mesh: a Model, a file, or vertices and faces). Options: coordinates="harmonic", influences=8, ...; deform by method "cage"."""
     shape = Model.from_arrays(*around) if isinstance(around, tuple) else around if isinstance(around, Model) else read(around)
-    made, given, where = POINTER(_api.cutis_cage)(), Options("cutis_cage_options", options), device_named(device)
+    made, where = POINTER(_api.cutis_cage)(), device_named(device)
     c.cutis_cage_create(shape.pointer, byref(made))
     try:
+        poses = (None, int(made.contents.control_count), 3)
+        given = Options("cutis_cage_options", options, {"examples": poses, "held_out": poses})
         return _make(lambda *out: c.cutis_cage_bind(model.pointer, where.pointer, made, given.reference, *out), "cutis_cage_report", progress)
     finally:
         c.cutis_cage_destroy(made)
@@ -96,13 +105,13 @@ def _handle(name: str, place: Any) -> Any:
 def skeleton(model: Model, parts: str | Any = "auto", *, progress: Progress | bool | None = None, **options: Any) -> Model:
     """A joint where two parts meet. parts: "auto", "parts", "materials", "meshes", "shells", "joints", or a label per triangle."""
     labels = None if isinstance(parts, str) else array(parts, np.uint32, (len(model.faces),), "parts")
-    given = Options("cutis_skeleton_options", options, source=parts if labels is None else "labels", labels=labels)
+    given = Options("cutis_skeleton_options", options, {"labels": (len(model.faces),)}, source=parts if labels is None else "labels", labels=labels)
     return _make(lambda *out: c.cutis_skeleton_extract(model.pointer, given.reference, *out), "cutis_skeleton_report", progress)
 
 
 def rig(model: Model, kind: str = "auto", *, device: Where = None, progress: Progress | bool | None = None, **options: Any) -> Model:
     """Joints, parts and weights for a bare body. report.problems lists what its own check found: look at it."""
-    given, where = Options("cutis_rig_options", options, kind=kind), device_named(device)
+    given, where = Options("cutis_rig_options", options, {"labels": (len(model.faces),)}, kind=kind), device_named(device)
     return _make(lambda *out: c.cutis_rig(model.pointer, where.pointer, given.reference, *out), "cutis_rig_report", progress)
 
 
@@ -112,7 +121,7 @@ def retarget(model: Model, motion: Model | str | os.PathLike[str], clip: str | i
     pairs = None if joint_map is None else array(joint_map, np.int32, (model.node_count,), "joint_map")
     if pairs is not None and pairs.size and not -1 <= pairs.min() <= pairs.max() < source.node_count:
         raise ValueError(f"joint_map: nodes of the motion are 0 to {source.node_count - 1}, or -1")
-    given, told = Options("cutis_retarget_options", options, clip=source.find_clip(clip), map=pairs), _api.cutis_retarget_report()
+    given, told = Options("cutis_retarget_options", options, {"map": (model.node_count,)}, clip=source.find_clip(clip), map=pairs), _api.cutis_retarget_report()
     made = _make(lambda out: c.cutis_retarget(model.pointer, source.pointer, given.reference, out, byref(told)), None, progress)
     made.report = report(told)
     return made
@@ -128,8 +137,22 @@ def fit(model: Model, poses: Any, shapes: Any, names: Sequence[str] | None = Non
         if len(names) != len(given):
             raise ValueError(f"names: {len(given)} are wanted, these are {len(names)}")
         examples.names = (ctypes.c_char_p * len(names))(*(str(name).encode() for name in names))
-    chosen = Options("cutis_pose_fit_options", options)
+    chosen = Options("cutis_pose_fit_options", options, {"keep_vertices": (model.vertex_count,)})
     return _make(lambda *out: c.cutis_poses_fit(model.pointer, where.pointer, byref(examples), chosen.reference, *out), "cutis_pose_fit_report", progress)
+
+
+def _key_times(model: Model, clip: int, fps: float) -> Any:
+    """Where helpers have keys, as the command has them: the clip's frames, its end, and both sides of every jump of a stepped channel."""
+    data, near = model._data.clips[clip], 1e-3 / fps
+    step = _api.cutis_interpolation["CUTIS_INTERPOLATION_STEP"]
+    stepped = [channel for channel in (data.channels[k] for k in range(data.channel_count)) if channel.interpolation == step]
+    jumps = np.unique(np.array([t for channel in stepped for t in channel.times[:channel.key_count]], np.float32))
+    jumps = jumps[(jumps > 0) & (jumps <= data.duration)]
+    grid = frame_times(model, clip, fps)
+    kept = [t for t in grid if not len(jumps) or np.abs(jumps - t).min() > near]
+    if data.duration - grid[-1] > near and not (len(jumps) and jumps[-1] >= data.duration):
+        kept.append(data.duration)
+    return np.sort(np.concatenate([np.array(kept, np.float32), jumps, np.nextafter(jumps, np.float32(0))]))
 
 
 def bake(model: Model, method: str | None = None, *, clips: Sequence[str | int] | None = None, fps: float = 30.0, positions: Any = None, poses: Any = None,
@@ -143,7 +166,7 @@ def bake(model: Model, method: str | None = None, *, clips: Sequence[str | int] 
         numbers = [model.find_clip(clip) for clip in clips] if clips is not None else list(range(len(model.clips)))
         if not numbers:
             raise ValueError("clips: the model has none to bake")
-        times = [frame_times(model, number, fps) for number in numbers]
+        times = [_key_times(model, number, fps) for number in numbers]
         poses = np.concatenate([model.sample(number, t) for number, t in zip(numbers, times)])
         positions = model.deform(method, poses=poses, device=device)
         keep += [np.concatenate([np.full(len(t), n, np.int32) for n, t in zip(numbers, times)]), np.concatenate(times).astype(np.float32)]

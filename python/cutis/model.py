@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 from collections.abc import Sequence
 from ctypes import byref
@@ -99,6 +100,7 @@ class Model(Owner):
     def vertices(self) -> Array:
         """float32 [vertices, 3]: at rest, world space, in the order of all outputs."""
         out: Array = self.deform("lbs")[0]
+        out.flags.writeable = False  # a model never changes
         return out
 
     @cached_property
@@ -106,6 +108,7 @@ class Model(Owner):
         """uint32 [triangles, 3]: into vertices."""
         out = np.empty((int(c.cutis_model_triangle_count(self.pointer)), 3), np.uint32)
         c.cutis_model_triangles(self.pointer, out.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32)))
+        out.flags.writeable = False
         return out
 
     @cached_property
@@ -181,9 +184,12 @@ class Model(Owner):
         if sparse is not None:
             out = sparse.csr_matrix((w.astype(np.float32), (i, j)), shape)
             out.eliminate_zeros()
+            for part in (out.data, out.indices, out.indptr):
+                part.flags.writeable = False
             return out
         dense = np.zeros(shape, np.float32)
         np.add.at(dense, (i, j), w)
+        dense.flags.writeable = False
         return dense
 
     @property
@@ -204,8 +210,14 @@ class Model(Owner):
         return view(cage.contents.controls, (cage.contents.control_count, 3), np.float32, self.handle)  # type: ignore[return-value]
 
     def find_clip(self, clip: str | int) -> int:
+        """The number of a clip by its name; a number is taken as it is."""
+        if not isinstance(clip, str):
+            number = operator.index(clip)
+            if not 0 <= number < self._data.clip_count:
+                raise ValueError(f"clip: {number} is none of {self._data.clip_count}")
+            return number
         found = ctypes.c_uint32()
-        c.cutis_model_find_clip(self.pointer, str(clip).encode(), byref(found))
+        c.cutis_model_find_clip(self.pointer, clip.encode(), byref(found))
         return found.value
 
     def find_joint(self, name: str) -> int:
@@ -266,7 +278,8 @@ class Model(Owner):
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write it by the name's ending (.glb .gltf .obj .ply .stl .bvh). Options: weights="u8", compression="meshopt", ascii=True, ..."""
-        c.cutis_model_write(self.pointer, os.fsencode(path), Options("cutis_write_options", options).reference)
+        given = Options("cutis_write_options", options, {"unneeded_nodes": (self.node_count,)})
+        c.cutis_model_write(self.pointer, os.fsencode(path), given.reference)
 
 
 def _transforms(values: Array) -> Any:

@@ -21,7 +21,9 @@ class Image(np.ndarray):  # type: ignore[type-arg]
     """uint8 [height, width, 4], sRGB; a notebook shows it."""
 
     def png(self) -> bytes:
-        pixels = np.ascontiguousarray(self, np.uint8)
+        if self.ndim != 3 or self.shape[2] != 4 or self.dtype != np.uint8:
+            raise ValueError(f"a picture is uint8 [height, width, 4], this is {self.dtype} {self.shape}")
+        pixels = np.ascontiguousarray(self)
         image = _api.cutis_image(pixels.shape[1], pixels.shape[0], cast(address(pixels), POINTER(ctypes.c_uint8)))
         data, size = ctypes.c_void_p(), ctypes.c_size_t()
         c.cutis_image_encode_png(context(), byref(image), byref(data), byref(size))
@@ -34,12 +36,12 @@ class Image(np.ndarray):  # type: ignore[type-arg]
         return self.png() if self.ndim == 3 and self.shape[2] == 4 and self.dtype == np.uint8 else None
 
 
-def _renderer() -> ctypes.c_void_p:
+def _renderer() -> Handle:
     if getattr(_here, "renderer", None) is None:
         made = ctypes.c_void_p()
         c.cutis_renderer_create(context(), byref(made))
         _here.renderer = Handle(made, c.cutis_renderer_destroy)
-    return _here.renderer.pointer  # type: ignore[no-any-return]
+    return _here.renderer  # type: ignore[no-any-return]
 
 
 def render(what: Model | Any, faces: Any = None, *, values: Any = None, low: float = 0.0, high: float | None = None, colormap: str = "heat", width: int = 640,

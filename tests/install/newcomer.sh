@@ -161,7 +161,7 @@ stage_python() {
     verdict "root fetches them" fetch_as_told
     verdict "the wheel is made" as ada './dev python'
     line=$(sed -n 's/.*to have it: //p' "$cache/said")
-    as root 'apt-get install -y -qq --no-install-recommends python3-venv python3-matplotlib >/tmp/apt.log 2>&1 || cat /tmp/apt.log'
+    as root 'apt-get install -y -qq --no-install-recommends python3-matplotlib >/tmp/apt.log 2>&1 || cat /tmp/apt.log'
     verdict "it is installed as it says" as ada "$line"
     verdict "the tutorial runs with it" as ada 'awk "\$0 == \"\`\`\`python\" { on = 1; next } /^\`\`\`/ { on = 0 } on" docs/guide/python.md >tutorial.py &&
         MPLBACKEND=Agg venv/bin/python tutorial.py && [ -s methods.png ] && venv/bin/python -c "import cutis; print(cutis.__file__)" | grep venv'

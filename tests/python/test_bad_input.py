@@ -59,6 +59,24 @@ def test_poses_and_outputs(biped):
 def test_options_and_names(biped):
     with wrong("no option 'influence'; there are influences", TypeError):
         cutis.reduce(biped, influence=3)
+    with wrong("examples: the shape"):
+        cutis.reduce(biped, 2, examples=biped.rest_pose())
+    with wrong("no option 'clip_count'", TypeError):
+        cutis.reduce(biped, clips=[0], clip_count=3000000)
+    with wrong("clip: -1 is none of 5"):
+        cutis.reduce(biped, clips=[-1])
+    with wrong("clip: 9 is none of 5"):
+        biped.deform(clip=9)
+    with wrong("unneeded_nodes: the shape"):
+        biped.save("/nowhere.glb", unneeded_nodes=[1])
+    with wrong("keep_vertices: the shape"):
+        cutis.fit(biped, biped.rest_pose()[None], biped.vertices[None], keep_vertices=[1])
+    with wrong("strokes: it cannot be given", TypeError):
+        cutis.rig(biped, strokes=[1])
+    with wrong("a picture is uint8"):
+        cutis.Image((4, 4, 3), np.uint8).png()
+    with wrong("read-only"):
+        biped.vertices[:] += 1
     with wrong("method: 'best' is none of"):
         cutis.reduce(biped, method="best")
     with wrong("influences: a whole number"):

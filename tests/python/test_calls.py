@@ -81,14 +81,16 @@ def test_pictures_show_themselves(biped):
 def test_a_loop_leaves_nothing_behind(biped):
     binding, out, pose = cutis.bind(biped, "dqs"), np.empty((3000, 3), np.float32), biped.rest_pose()
     sampler = cutis.Sampler(biped, "walk")
-    for round_ in range(2):
-        before, start = used(), (tracemalloc.start(), tracemalloc.get_traced_memory()[0])[1]
+    grown, before = [], used()
+    for _ in range(4):  # Python keeps something for itself now and then, but not in every round
+        tracemalloc.start()
+        start = tracemalloc.get_traced_memory()[0]
         for i in range(300):
             sampler(i / 300, pose)
             binding.deform(pose, out)
-        grown = tracemalloc.get_traced_memory()[0] - start
+        grown.append(tracemalloc.get_traced_memory()[0] - start)
         tracemalloc.stop()
-    assert used() == before and grown < 2000, grown
+    assert used() == before and min(grown) < 2000, grown
 
 
 def test_many_instances_are_single_ones(biped):
@@ -197,4 +199,43 @@ def test_what_dies_together_dies_in_order():
         ring.append(ring)
         del device, m, binding, buffer, ring
         gc.collect()
+    assert used() == before
+
+
+def test_closing_waits_for_who_is_at_work(biped):
+    """A thread closes what another one, or a call that tells its progress, is using."""
+    for _ in range(3):
+        binding, poses = cutis.bind(biped, "sbs"), np.repeat(biped.rest_pose()[None], 300, 0)
+        threading.Timer(0.002, binding.close).start()
+        try:
+            assert binding.deform(poses).shape == (300, 3000, 3)
+        except ValueError as error:  # it was closed before the call
+            assert "closed" in str(error)
+    model = cutis.synth("biped", size="low")
+    reduced = cutis.reduce(model, 3, effort="fast", progress=lambda *_: model.close())
+    assert reduced.vertex_count == 3000
+
+
+def test_numbers_of_clips_are_numbers(biped):
+    pose = biped.sample("walk", [0, 0.5])
+    named = biped.with_clip("1", pose).with_clip("0", pose)
+    assert named.find_clip(1) == 1 and named.find_clip("1") == 5 and named.find_clip("0") == 6
+
+
+def test_helpers_have_keys_at_the_end(biped):
+    short = biped.with_clip("short", biped.sample("walk", [0, 0.2, 0.4]), times=[0, 0.1, 0.25])
+    assert np.allclose(cutis.fitting._key_times(short, 5, 10), [0, 0.1, 0.2, 0.25])
+
+
+def test_exceptions_of_progress_are_never_lost(biped):
+    calls = []
+    cutis.reduce(biped, 3, effort="fast", progress=lambda *told: calls.append(told))
+    left, before = [len(calls)], used()
+
+    def last(*_):
+        left[0] -= 1
+        if not left[0]:
+            raise ZeroDivisionError
+    with pytest.raises(ZeroDivisionError):
+        cutis.reduce(biped, 3, effort="fast", progress=last)
     assert used() == before

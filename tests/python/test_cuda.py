@@ -41,6 +41,15 @@ def test_buffers_tell_their_address():
     lent.release()
 
 
+def test_shared_buffers_are_whole_when_a_call_returns(biped):
+    torch = pytest.importorskip("torch", reason="torch is not there")
+    device, pose = cutis.Device("cuda"), biped.sample("walk", 0.4)
+    buffer, binding = device.empty((3000, 3)), cutis.bind(biped, "dqs", device)
+    tensor = torch.from_dlpack(buffer)
+    binding.deform(pose, buffer)
+    assert np.array_equal(tensor.cpu().numpy(), biped.deform("dqs", poses=pose[None])[0])
+
+
 def test_torch_shares_it(biped):
     torch = pytest.importorskip("torch", reason="torch is not there")
     out, pose = torch.zeros((3000, 3), device="cuda"), biped.sample("walk", 0.4)

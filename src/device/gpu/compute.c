@@ -111,7 +111,7 @@ cutis_result cutis_gpu_compute_prepare(cutis_device *device,
     cutis_gpu_variant *wanted = count > 1 ? cutis_alloc(context, size) : NULL;
     if (count > 1 && !wanted) return cutis_alloc_result(context);
     cutis_result result = CUTIS_OK;
-    char *defines = (char *)(wanted + count);
+    char *defines = wanted ? (char *)(wanted + count) : NULL;
     for (uint32_t i = 0; wanted && i < count && result == CUTIS_OK; i++) {
         wanted[i] = (cutis_gpu_variant){ kernels[i]->texts, defines + i * (size_t)DEFINES,
                                          kernels[i]->entry, kernels[i]->registers };

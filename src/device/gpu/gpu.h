@@ -2,8 +2,8 @@
 /// table of driver calls.
 ///
 /// A driver knows how to allocate, copy, compile and launch; everything else is written once, here.
-/// Invariant: all calls of a driver are made with the device's lock held, so a driver needs no
-/// thread safety of its own.
+/// Invariant: all calls of a driver but `compile` are made with the device's lock held, so a driver
+/// needs no thread safety of its own; `compile` works on its arguments alone.
 #ifndef CUTIS_DEVICE_GPU_H
 #define CUTIS_DEVICE_GPU_H
 
@@ -113,7 +113,7 @@ struct cutis_gpu {
     uint32_t pose_instances;  ///< and a group, at most 32
     const char *tuning;       ///< more lines of #define, to measure variants with; NULL: none
     uint64_t releases;        ///< of buffers so far, foreign ones too
-    bool lost;                ///< the device stopped answering: every later call fails at once
+    _Atomic bool lost;        ///< the device stopped answering: every later call fails at once
     struct cutis_gpu_program *programs;
     cutis_gpu_stage stages[2]; ///< made when first needed
 };

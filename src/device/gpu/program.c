@@ -73,7 +73,7 @@ static bool cache_load(cutis_gpu *gpu, const char *path, const uint64_t key[2], 
     return loaded;
 }
 
-static void cache_store(cutis_gpu *gpu, const char *path, const uint64_t key[2], const void *binary,
+static bool cache_store(cutis_gpu *gpu, const char *path, const uint64_t key[2], const void *binary,
                         size_t size)
 {
     cache_header header = { .key = { key[0], key[1] }, .size = size };
@@ -82,12 +82,14 @@ static void cache_store(cutis_gpu *gpu, const char *path, const uint64_t key[2],
     header.checksum = hash_bytes(0, binary, size);
     cutis_errors_ignore(true); // it is compiled again next time
     const bool begun = cutis_os_write_begin(gpu->base.context, path, &write) == CUTIS_OK;
-    if (begun && cutis_os_write_append(write, &header, sizeof header) == CUTIS_OK &&
-        cutis_os_write_append(write, binary, size) == CUTIS_OK)
-        cutis_os_write_commit(write);
+    bool stored = begun && cutis_os_write_append(write, &header, sizeof header) == CUTIS_OK &&
+                  cutis_os_write_append(write, binary, size) == CUTIS_OK;
+    if (stored)
+        stored = cutis_os_write_commit(write) == CUTIS_OK;
     else if (begun)
         cutis_os_write_abort(write);
     cutis_errors_ignore(false);
+    return stored;
 }
 
 /// Compile, load, and keep on disk what worked.
@@ -175,23 +177,26 @@ static cutis_result build(cutis_gpu *gpu, const cutis_gpu_variant *wanted, cutis
 typedef struct build_ahead {
     cutis_gpu *gpu;
     const cutis_gpu_variant *wanted;
+    _Atomic bool refused; ///< the cache takes nothing: what is compiled here would be lost
 } build_ahead;
 
 // One kernel from its text to the disk. What fails is compiled again, and told, when it is asked
 // for.
 static void build_task(void *data, uint32_t index)
 {
-    const build_ahead *job = data;
+    build_ahead *job = data;
     cutis_gpu *gpu = job->gpu;
     const cutis_gpu_variant *wanted = &job->wanted[index];
     whole_text source;
     void *binary = NULL;
     size_t size = 0;
+    if (job->refused) return;
     cutis_errors_ignore(true);
     if (source_open(gpu, wanted, &source) == CUTIS_OK) {
         if (source.cached && !cutis_os_file_exists(source.path) &&
             gpu->driver->compile(gpu, source.text, wanted->registers, &binary, &size) == CUTIS_OK) {
-            cache_store(gpu, source.path, source.key, binary, size);
+            if (!cache_store(gpu, source.path, source.key, binary, size)) job->refused = true;
+            cutis_errors_ignore(true); // the store has ended it
             cutis_free(gpu->base.context, binary, size);
         }
         cutis_free(gpu->base.context, source.text, source.length);
@@ -216,12 +221,15 @@ bool cutis_gpu_kernel_loaded(const cutis_gpu *gpu, const cutis_gpu_variant *want
 void cutis_gpu_build_ahead(cutis_gpu *gpu, cutis_gpu_variant *wanted, uint32_t count)
 {
     uint32_t missing = 0;
-    if (!gpu->compiles_in_parallel || cutis_gpu_enter(gpu) != CUTIS_OK) return;
+    // A caller's own threads may have little stack, and compilers want much.
+    if (!gpu->compiles_in_parallel || gpu->base.run_tasks) return;
+    if (cutis_gpu_enter(gpu) != CUTIS_OK) return;
     for (uint32_t i = 0; i < count; i++)
         if (!find_program(gpu, &wanted[i])) wanted[missing++] = wanted[i];
     cutis_gpu_leave(gpu, CUTIS_OK);
     if (missing > 1)
-        cutis_device_run(&gpu->base, build_task, &(build_ahead){ gpu, wanted }, missing);
+        cutis_device_run(&gpu->base, build_task, &(build_ahead){ .gpu = gpu, .wanted = wanted },
+                         missing);
 }
 
 cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *const *texts, const char *defines,

@@ -158,7 +158,11 @@ cutis_result cutis_bake_gpu_open(cutis_bake_work *work)
         !gpu->begin || !gpu->end || !gpu->limits)
         return cutis_alloc_result(p->context);
     work->gpu = gpu;
-    return send_level(work, gpu);
+    const cutis_result result = send_level(work, gpu);
+    // Its memory is somebody else's now, or it has no doubles: the host has the same bits.
+    if (result != CUTIS_DEVICE_OUT_OF_MEMORY && result != CUTIS_DEVICE_BUILD_FAILED) return result;
+    cutis_bake_gpu_close(work);
+    return CUTIS_OK;
 }
 
 void cutis_bake_gpu_close(cutis_bake_work *work)
