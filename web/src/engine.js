@@ -91,6 +91,15 @@ export async function runCommand(module, args, files = [], progress = () => true
 }
 
 const JSON_CHUNK = 0x4e4f534a, BINARY_CHUNK = 0x004e4942;
+/** The picture of a data URI, which is gone then; null: there is none, or the page's loader will say what is wrong with it. */
+function takeData(image) {
+  const [head, type] = /^data:([^;,]*);base64,/.exec(image.uri ?? '') ?? [];
+  try {
+    const bytes = head ? Uint8Array.from(atob(image.uri.slice(head.length)), (c) => c.charCodeAt(0)) : null;
+    if (bytes) { image.mimeType = type; delete image.uri; }
+    return bytes;
+  } catch { return null; }
+}
 /** A GLB's materials with their textures and images, and nothing else; null: it has none. */
 export function materialsOf(glb) {
   const view = new DataView(glb.buffer, glb.byteOffset, glb.byteLength), length = view.getUint32(12, true);
@@ -99,12 +108,13 @@ export function materialsOf(glb) {
   const kept = [], views = [];
   let size = 0;
   for (const image of images ?? []) {
-    if (image.bufferView === undefined) continue;
-    const { byteOffset = 0, byteLength } = bufferViews[image.bufferView], start = 28 + length + byteOffset;
+    const { byteOffset = 0, byteLength } = bufferViews?.[image.bufferView] ?? {}, start = 28 + length + byteOffset;
+    const bytes = byteLength ? glb.subarray(start, start + byteLength) : takeData(image);
+    if (!bytes) continue;
     image.bufferView = views.length;
-    views.push({ buffer: 0, byteOffset: size, byteLength });
-    kept.push(glb.subarray(start, start + byteLength));
-    size += (byteLength + 3) & ~3;
+    views.push({ buffer: 0, byteOffset: size, byteLength: bytes.length });
+    kept.push(bytes);
+    size += (bytes.length + 3) & ~3;
   }
   const json = { asset, materials, textures, images, samplers, ...(views.length ? { bufferViews: views, buffers: [{ byteLength: size }] } : {}) }, said = JSON.stringify(json);
   const used = (extensionsUsed ?? []).filter((name) => said.includes(`"${name}"`));
@@ -158,7 +168,10 @@ export class Engine extends Instance {
     }
   }
   /** The model with a clip more, or in place of one of that name: of one pose, 10 floats a node. */
-  withPose(model, { name, poses }) { return this.with(name, (title) => this.with(Float32Array.from(poses), (pose) => this.made(this.call.studio_with_pose(model, title, pose)))); }
+  withPose(model, { name, poses }) {
+    if (poses.length !== 10 * this.describe(model).nodes.length) throw new EngineError('the pose is of another skeleton');
+    return this.with(name, (title) => this.with(Float32Array.from(poses), (pose) => this.made(this.call.studio_with_pose(model, title, pose))));
+  }
   /** The model with a morph target, fully on, that gives it the shape at an address (an output frame) while it rests. */
   addShape(model, name, positions) { return this.with(name, (title) => this.made(this.call.studio_with_shape(model, title, positions))); }
   describe(model) {

@@ -29,7 +29,7 @@ export class Panels {
     wireKeys(studio, this);
     document.addEventListener('input', ({ target }) => { if (target.type === 'range') fill(target); });
     for (const slider of document.querySelectorAll('input[type="range"]')) fill(slider);
-    addEventListener('beforeunload', (event) => { if (studio.unsaved) event.preventDefault(); });
+    addEventListener('beforeunload', (event) => { if (studio.unsaved) { event.preventDefault(); event.returnValue = true; } });
   }
   begin(version) {
     $('version').textContent = version ?? '';
