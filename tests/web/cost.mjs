@@ -100,6 +100,7 @@ async function longestTask(page, path, name) {
   await session.detach();
   const ours = tasks.filter((event) => mains.has(`${event.pid} ${event.tid}`)), longest = (key) => Math.max(0, ...ours.map((event) => (event[key] ?? 0) / 1000));
   if (!ours.length) throw new Error('the trace has no tasks of the page');
+  if (!ours.some((event) => event.tdur > 0)) throw new Error('the trace does not say what the thread itself worked');
   return { wall: longest('dur'), own: longest('tdur') };
 }
 /** On the clock where the machine is ours; where it does other work too, what the thread itself worked. */
