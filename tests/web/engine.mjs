@@ -280,7 +280,7 @@ async function checkTraps() {
   say('a trap is an error and a line', status === 1 && /^cutis: rig: the engine stopped: .*\n$/.test(stderr) ? '' : `${status} ${stderr}`);
   const engine = await Engine.create(module), model = engine.files.set('c.glb', readFileSync(character('cylinder'))) && engine.open('c.glb');
   let trapped = false;
-  try { engine.call.studio_triangles(model, 0xfffffff0); } catch (error) { trapped = error instanceof WebAssembly.RuntimeError; }
+  try { engine.call.cutis_model_triangles(model, 0xfffffff0); } catch (error) { trapped = error instanceof WebAssembly.RuntimeError; }
   const after = await runCommand(module, ['version']);
   say('a trap does not take the next command along', trapped && after.status === 0 ? '' : `trapped: ${trapped}; then ${after.status}`);
   const cancelled = await runCommand(module, ['reduce', 'c.glb', '-o', 'r.glb'], [['c.glb', readFileSync(character('cylinder'))]], () => false);

@@ -135,7 +135,7 @@ export class Engine extends Instance {
     await engine.start(module instanceof WebAssembly.Module ? module : await WebAssembly.compile(module), engine.files, progress, () => {});
     if (!engine.call.studio_start()) throw new EngineError('the engine does not start: ' + engine.error());
     engine.methods = readMethods(engine.text(engine.call.studio_methods()));
-    engine.version = engine.text(engine.call.studio_version());
+    engine.version = engine.text(engine.call.cutis_version());
     engine.notes = [];
     return engine;
   }
@@ -155,7 +155,7 @@ export class Engine extends Instance {
     this.notes = this.text(this.call.studio_notes()).split('\n').filter(Boolean);
     return model;
   }
-  destroy(model) { if (model) this.call.studio_model_destroy(model); }
+  destroy(model) { if (model) this.call.cutis_model_destroy(model); }
   save(model, path, { influences = 0, weights = 'float', clip = null } = {}) {
     const made = [];
     const next = (each) => { made.push(each); return each; };
@@ -190,15 +190,15 @@ export class Engine extends Instance {
   // Handles -----------------------------------------------------------------------------------------
   /** A session for handles on a model, which must outlive it. */
   openHandles(model, voxels) { return this.made(this.call.studio_handles_open(model, voxels)); }
-  closeHandles(session) { if (session) this.call.studio_handles_close(session); }
+  closeHandles(session) { if (session) this.call.cutis_handle_session_destroy(session); }
   /** The model with weights for points (x y z ...) as handles. */
   setHandles(session, points) {
     const memory = this.allocate(16 + points.length * 4);
     try {
       this.floats(memory + 16, points.length).set(points);
       const model = this.made(this.call.studio_handles_set(session, memory + 16, points.length / 3, memory));
-      const [domain, error] = new Float64Array(this.memory.buffer, memory, 2);
-      return { model, domain, error };
+      const [domain] = new Float64Array(this.memory.buffer, memory, 1);
+      return { model, domain };
     } finally {
       this.free(memory);
     }
@@ -219,7 +219,7 @@ export class Character {
     this.world_ = engine.allocate(48 * this.nodeCount);
     this.indices_ = engine.allocate(12 * this.triangleCount);
     this.rest_ = engine.allocate(12 * this.vertexCount);
-    call.studio_triangles(model, this.indices_);
+    call.cutis_model_triangles(model, this.indices_);
     this.samplers = this.description.clips.map(() => 0);
     this.bindings = new Map();
     this.reset();
@@ -227,24 +227,23 @@ export class Character {
   }
   destroy() {
     const { call } = this.engine;
-    for (const binding of this.bindings.values()) call.studio_binding_destroy(binding);
-    for (const sampler of this.samplers) call.studio_sampler_destroy(sampler);
+    for (const binding of this.bindings.values()) call.cutis_binding_destroy(binding);
+    for (const sampler of this.samplers) call.cutis_sampler_destroy(sampler);
     for (const name of ['pose_', 'morphs_', 'world_', 'indices_', 'rest_']) this.engine.free(this[name]);
     this.engine.destroy(this.model);
   }
   get pose() { return this.engine.floats(this.pose_, 10 * this.nodeCount); }
-  get morphs() { return this.engine.floats(this.morphs_, this.targetCount); }
   get rest() { return this.engine.floats(this.rest_, 3 * this.vertexCount); }
   get indices() { return new Uint32Array(this.engine.memory.buffer, this.indices_, 3 * this.triangleCount); }
   /** World matrices of the pose, 12 floats a node, row-major. */
   get world() {
-    this.engine.call.studio_pose_world(this.model, this.pose_, this.world_);
+    this.engine.call.cutis_pose_world(this.model, this.pose_, this.world_);
     return this.engine.floats(this.world_, 12 * this.nodeCount);
   }
-  reset() { this.engine.call.studio_pose_rest(this.model, this.pose_, this.morphs_); }
+  reset() { this.engine.call.cutis_pose_rest(this.model, this.pose_, this.morphs_); }
   sample(clip, seconds) {
     if (!this.samplers[clip]) this.samplers[clip] = this.engine.made(this.engine.call.studio_sampler_create(this.model, clip));
-    this.engine.call.studio_sample(this.samplers[clip], seconds, this.pose_, this.morphs_);
+    this.engine.call.cutis_sampler_sample(this.samplers[clip], seconds, this.pose_, this.morphs_);
   }
   /** The binding of a choice, made once. A choice: { method, weighted, influences, exact }. */
   binding({ method, weighted = false, influences = 0, exact = false }) {
@@ -252,7 +251,7 @@ export class Character {
     if (!this.bindings.has(key)) {
       if (this.bindings.size >= 24) { // the slider walks through many
         const [oldest, address] = this.bindings.entries().next().value;
-        this.engine.call.studio_binding_destroy(address);
+        this.engine.call.cutis_binding_destroy(address);
         this.bindings.delete(oldest);
       }
       this.bindings.set(key, this.engine.made(this.engine.call.studio_bind(this.model, method, weighted ? 1 : 0, influences, exact ? 1 : 0)));

@@ -55,7 +55,7 @@ export class Panels {
   closeNotice() { $('notice').hidden = true; }
   announce(text) { $('announce').textContent = text; }
   /** Runs work with a sign that it runs, how far it is and a way to cancel; a failure becomes a message. */
-  async busy({ doing, failed }, work, { cancel = null } = {}) {
+  async busy({ doing, failed }, work, { cancel = () => this.studio.stop() } = {}) {
     this.working++;
     this.cancel = cancel;
     this.doing = doing;

@@ -54,7 +54,6 @@ export class Studio {
   get document() { return this.state.document; }
   get source() { return this.document && { name: this.document.name }; }
   get info() { return this.document?.info; }
-  get character() { return this.info && { ...this.info, world: this.frames.shown?.world, pose: this.frames.shown?.pose }; }
   get clip() { return this.state.clip; }
   get methods() { return this.state.methods; }
   get clipInfo() { return this.info?.description.clips[this.state.clip]; }
@@ -71,17 +70,13 @@ export class Studio {
   offers(id) { return !!this.info?.methods.includes(id); }
 
   /** The next state. @param gesture changes with the same one are one step, until the gesture is over (history.seal) */
-  edit(change, gesture = null) {
+  edit(change, gesture = null, how = 'push') {
     const before = this.state;
-    this.history.push({ ...before, ...change }, gesture);
+    this.history[how]({ ...before, ...change }, gesture);
     while (documentsOf(this.history.states).size > MOST_DOCUMENTS) this.history.forget();
     this.applied(before);
   }
-  amend(change) {
-    const before = this.state;
-    this.history.amend({ ...before, ...change });
-    this.applied(before);
-  }
+  amend(change) { this.edit(change, null, 'amend'); }
   applied(before) {
     const now = this.state;
     if (now.document !== before.document) this.adopt(before.document);
@@ -245,10 +240,8 @@ export class Studio {
   }
   /** A document as a GLB, as the library writes it. */
   async glb(document, influences) {
-    if (influences) return (await this.stage.call('save', { id: document.id, options: { influences } })).blob;
-    if (extension(document.main) === 'glb') return document.files.find((file) => file.name === document.main).blob;
-    document.glb ??= (await this.stage.call('save', { id: document.id })).blob;
-    return document.glb;
+    if (!influences && extension(document.main) === 'glb') return document.files.find((file) => file.name === document.main).blob;
+    return (await this.stage.call('save', { id: document.id, options: { influences } })).blob;
   }
   /** A document that a verb makes of another. @param words its options @param files [File] that they name */
   async derive({ from, influences = 0 }, verb, words, files = [], said = {}) {
@@ -265,7 +258,7 @@ export class Studio {
     await this.panels.busy({ doing: `cutis ${verb}`, failed: `cutis ${verb} did not work` }, async () => {
       const document = await this.derive(this.reduced, verb, words, files, said);
       this.replace(before, document, verb === 'retarget' || words.includes('--motion') ? document.info.description.clips.length - 1 : null);
-    }, { cancel: () => this.stop() });
+    });
     this.panels.verbs.ran(verb, said);
   }
   /** The work goes on with another document made of a state's one. @returns whether: not where something else is open by now */
@@ -339,7 +332,7 @@ export class Studio {
       const { blob } = await this.stage.call('save', { id: from.id, options: { clip: { name, poses: await asked } } }), document = await this.makeChild(from, blob, 'pose');
       const kept = this.replace(before, document, document.info.description.clips.findIndex((clip) => clip.name === name), { pose: NO_POSE, influences });
       if (kept) this.panels.announce(`The pose is the clip ${name}`);
-    }, { cancel: () => this.stop() });
+    });
   }
 
   // Markers and handles ---------------------------------------------------------------------------
@@ -409,7 +402,7 @@ export class Studio {
       const document = await this.bound(from, list, beside);
       const kept = this.replace(before, document, beside ? null : -1, { handles: null, ...(beside ? { influences } : { pose: this.movedPose(document, list) }) });
       if (kept) this.panels.selectTab(beside ? 'deform' : 'pose');
-    }, { cancel: () => this.stop() });
+    });
   }
   /** Weights with fewer influences that deform as all did, in place of the largest ones. */
   async optimise() {
@@ -419,7 +412,7 @@ export class Studio {
       if (this.document !== from || this.state.influences !== influences) { this.discard(optimised); return; }
       this.documents.set(optimised.id, optimised);
       this.edit({ optimised });
-    }, { cancel: () => this.stop() });
+    });
     this.panels.show();
   }
 
@@ -445,7 +438,7 @@ export class Studio {
       if (this.history.states.includes(before)) this.saved = Object.fromEntries(WORK.map((key) => [key, (kept[key] ? before : this.saved)[key]]));
       this.panels.announce(`${name} saved`);
       this.panels.show();
-    }, { cancel: () => this.stop() });
+    });
   }
   async savePicture() { await this.idle(); download(await this.viewport.picture(), `${this.source.name}.png`); }
 
