@@ -179,6 +179,52 @@ async function testHandlesInPlace(page) {
   say('the cap on influences is said and kept', /At most 2 of 6 influences/.test(changes) && meaning(made).meshes.every(({ primitives }) => primitives.every(({ attributes }) => /^[12] at most/.test(attributes.influences ?? '1 at most'))) ? '' : changes);
   say('the pose by hand is said to be left out, and stays unsaved', /pose made by hand is left out/.test(changes) && (await page.state('s.unsaved')) ? '' : changes);
 }
+/** What derived work starts from: the reduced weights, and the bytes that were opened. */
+async function testWorkGoesOn(page) {
+  const path = join(folder, 'moved.glb'), keyed = async () => { await tab(page, 'pose'); await chooseJoint(page, 'forearm_l'); await turnJoint(page, 2, 30); await page.click('#pose-key'); await page.until(() => document.getElementById('busy').hidden && !Object.keys(window.studio.state.pose).length); };
+  writeFileSync(path, source);
+  await drop(page, [['sheet.obj', sheetObj(4)]]);
+  await page.pick('#file', [path]);
+  await page.until(() => window.studio.source?.name === 'moved' && document.getElementById('busy').hidden);
+  writeFileSync(path, 'another file by now');
+  await tab(page, 'weights');
+  await page.fill('#influences', '2');
+  await keyed();
+  say('keying a pose keeps the cap on influences', (await page.state('s.state.influences')) === 2 && /pose/.test(await page.state('s.clipInfo.name')) ? '' : `${await page.state('s.state.influences')} influences`);
+  await page.evaluate(() => window.studio.runVerb('convert', []).then(() => true));
+  say('a verb takes the model as it was opened and reduced, whatever is on the disk now', (await page.state('s.info.maxInfluences')) === 2 ? '' : `${await page.state('s.info.maxInfluences')} influences; ${await page.text('#notice')}`);
+  await page.click('#undo');
+  await tab(page, 'weights');
+  await page.check('#reduction input[value="optimised"]');
+  await page.until(() => document.getElementById('busy').hidden && window.studio.state.optimised);
+  await keyed();
+  say('keying a pose keeps optimised weights', (await page.state('s.info.maxInfluences')) === 2 && (await page.state('s.document.made.join()')).includes('reduce') ? '' : `${await page.state('s.info.maxInfluences')} influences`);
+  for (let i = 0; i < 3; i++) await page.click('#undo'); // the clip, the turn, the weights
+  const chosen = () => page.evaluate(() => document.querySelector('#reduction :checked').value);
+  say('the choice of weights is what the state has', (await page.state('s.state.optimised')) === null && (await chosen()) === 'klargest' ? '' : await chosen());
+  const handles = JSON.stringify({ handles: [{ name: 'a', kind: 'point', position: [0, 0.5, 0] }, { name: 'b', kind: 'point', position: [0, 1.2, 0] }] });
+  await page.evaluate((text) => window.studio.runVerb('handles', ['--handles', 'moved.glb'], [new File([text], 'moved.glb')]).then(() => true), handles);
+  say('a chosen file may have the name of the model', (await page.state("s.document.made.at(-1)")) === 'handles' ? '' : await page.text('#notice'));
+}
+/** Neither a drag that is let go nor a method that fails costs what was undone. */
+async function testRedoStays(page) {
+  await drop(page, [['rich.glb', source]]);
+  await tab(page, 'pose');
+  await chooseJoint(page, 'forearm_l');
+  await turnJoint(page, 2, 30);
+  await page.click('#undo');
+  await page.evaluate(() => { const s = window.studio; s.setRotation(s.joint, [0, 0, 0, 1], 'a drag'); s.cancel(); });
+  say('a drag that Esc lets go leaves what can be done again', (await page.state('s.history.canRedo')) && !(await page.state('s.unsaved')) ? '' : 'it is gone');
+  await page.evaluate(() => {
+    const { stage } = window.studio, { call } = stage;
+    stage.call = (...words) => { if (words[0] !== 'frame') return call.apply(stage, words); delete stage.call; return Promise.reject(new Error('a test')); };
+    window.studio.setPlaying(true);
+  });
+  await page.until(() => !document.getElementById('notice').hidden);
+  await idle(page);
+  say('a frame that fails stops the clip and is no step', !(await page.state('s.playing')) && (await page.state('s.history.canRedo')) && (await page.state('s.methods.join()')) === 'lbs,lbs' ? '' : JSON.stringify(await page.state('[s.playing, s.history.canRedo, s.methods]')));
+  await page.click('#notice-close');
+}
 async function testSheetCaps(page) {
   await page.click('#save-glb');
   await page.until(() => document.getElementById('export').open);
@@ -363,7 +409,7 @@ async function testShadows() {
 
 let page;
 const server = view(command, [model]);
-const WITH_PAGE = [testObj, testFormats, testChosenAgain, testStaleSliders, testRootMotion, testSpeedReadout, testSaveFromHandles, testHandlesBound, testHandlesInPlace, testSheetCaps, testGuard, testHandleDot, testUndoEverything, testInfluenceSlider, testWords, testKeysOff];
+const WITH_PAGE = [testObj, testFormats, testChosenAgain, testStaleSliders, testRootMotion, testSpeedReadout, testSaveFromHandles, testHandlesBound, testHandlesInPlace, testWorkGoesOn, testRedoStays, testSheetCaps, testGuard, testHandleDot, testUndoEverything, testInfluenceSlider, testWords, testKeysOff];
 const ALONE = [testServedBvh, testServedKtx2, testServedBroken, testMarkers, testSmallWindow, testShadows];
 const chosen = process.argv[5] ? (step) => new RegExp(process.argv[5]).test(step.name) : () => true; // a pattern: those alone
 try {
