@@ -4,7 +4,7 @@ const LIMIT = 200;
 export class History {
   /** @param dropped called with the states that are left, when others can no longer be reached */
   constructor(dropped) { this.dropped = dropped; }
-  /** Whoever begins releases what the states before held. */
+  /** What the states before held stays until the new one is shown (seal). */
   begin(state) {
     this.states = [Object.freeze(state)];
     this.cut = []; // what the gesture in progress cut off

@@ -157,7 +157,6 @@ export class Studio {
     this.history.begin({ ...START, document, methods: chosen, exact: old.exact, bones: old.bones, split: old.split && methods.length > 0, show: methods.length ? old.show : 'none', clip: description.clips.length ? 0 : -1 });
     this.saved = this.state;
     this.applied(old);
-    this.release(this.history.states);
     this.panels.opened();
   }
   adopt(before) {
@@ -171,6 +170,7 @@ export class Studio {
     this.joint = named ?? this.joints[Math.floor(this.joints.length / 3)] ?? -1;
     this.startHandles = null;
     this.frames.shown = null;
+    this.history.seal(); // what no state holds is closed: the stage has another, the worker is asked for nothing of it yet
     if (this.tab === 'handles') this.beginHandles();
     this.panels.documentChanged();
   }
