@@ -181,6 +181,9 @@ function checkSaving(engine) {
   const after = jsonOf(engine.files.get('c.glb')), changed = differences(engine.files.get('b.glb'), engine.files.get('c.glb'), { but: /animations|CUTIS_cage.*\d -> \d/ }); // whose accessors move up
   const added = after.animations?.length === (before.animations?.length ?? 0) + 1 && after.animations.at(-1).channels.length === 1;
   say('a clip is added and nothing else is changed', added ? changed.join('; ') : `the file has ${JSON.stringify(after.animations)}`);
+  let refused = '';
+  try { engine.save(body.model, 'x.glb', { clip: { name: 'short', poses: pose.slice(10) } }); } catch (error) { refused = error.message; }
+  say('a pose of another skeleton is refused', /another skeleton/.test(refused) ? '' : refused || 'it is taken');
   const again = new Character(engine, engine.open('c.glb')), clip = again.description.clips.findIndex(({ name }) => name === 'mine');
   again.sample(clip, 0);
   const off = Math.max(...[...again.pose].map((x, i) => Math.abs(x - pose[i])));
