@@ -1,8 +1,8 @@
 // Bundles the page: node web/build.mjs ENGINE.wasm OUTPUT. What comes out is a folder any static server can serve.
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from './src/engine.js';
 
@@ -47,8 +47,11 @@ for (const [name, words] of old) {
   writeFileSync(place(name), files.get(`${name}.glb`));
 }
 
-// What service.js keeps: every file with its hash, so that a page is of one build.
-const parts = readdirSync(output, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && entry.name !== 'service.js').map((entry) => relative(output, join(entry.parentPath ?? entry.path, entry.name))).sort();
+// What service.js keeps: every file with its hash, so that a page is of one build. What it kept of an older build, and this one did
+// not make, goes.
+const parts = ['engine.wasm', 'icon.svg', 'index.html', 'inter.woff2', 'licences.txt', ...Object.keys(CHARACTERS).sort().map((name) => `models/${name}.glb`), 'studio.css', 'studio.js', 'worker.js'];
+const service = join(output, 'service.js'), [, kept] = (existsSync(service) && /FILES = (\{.*\});$/m.exec(readFileSync(service, 'utf8'))) || [null, '{}'];
+for (const path of Object.keys(JSON.parse(kept))) if (!parts.includes(path)) rmSync(join(output, path), { force: true });
 const files = Object.fromEntries(parts.map((path) => [path, createHash('sha256').update(readFileSync(join(output, path))).digest('hex')]));
 const hash = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16);
-writeFileSync(join(output, 'service.js'), `const BUILD = '${hash}', FILES = ${JSON.stringify(files)};\n${readFileSync(join(source, 'service.js'), 'utf8')}`);
+writeFileSync(service, `const BUILD = '${hash}', FILES = ${JSON.stringify(files)};\n${readFileSync(join(source, 'service.js'), 'utf8')}`);

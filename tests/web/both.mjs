@@ -70,10 +70,11 @@ async function testUntouched(page, source) {
 
 /** Pose by hand, undo, redo, scrub, save, reopen. */
 async function testPose(page, source) {
+  await drop(page, [['rich.glb', source]]);
+  say('nothing is unsaved, nothing can be undone', (await page.state('s.unsaved')) || (await page.state('s.history.at')) || !(await page.evaluate(() => document.getElementById('undo').disabled)) ? 'something is' : '');
   await tab(page, 'pose');
   await seek(page, 'bend', 0.5);
   const start = await fingerprint(page);
-  say('nothing is unsaved, nothing can be undone', (await page.state('s.unsaved')) || !(await page.evaluate(() => document.getElementById('undo').disabled || window.studio.history.at > 0)) ? 'it says so' : '');
   await chooseJoint(page, 'forearm_l');
   await turnJoint(page, 2, 40);
   const turned = await fingerprint(page);

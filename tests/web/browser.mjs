@@ -132,7 +132,7 @@ async function testSplit(page) {
 async function testJoint(page) {
   await tab(page, 'pose');
   await chooseJoint(page, 'forearm_l');
-  const before = await fingerprint(page), held = await dragGizmo(page, '[3, 7, 11].map((k) => s.character.world[12 * s.joint + k])', [30, 40]);
+  const before = await fingerprint(page), held = await dragGizmo(page, '[3, 7, 11].map((k) => s.frames.shown.world[12 * s.joint + k])', [30, 40]);
   const angles = await page.evaluate(() => [...document.querySelectorAll('#turns output')].map((each) => each.textContent));
   say('a ring of the gizmo turns the joint and the skin follows', held && (await fingerprint(page)) !== before && angles.some((text) => text !== '0°') ? '' : `held ${held}, ${angles}`);
   await page.click('#pose-reset');
@@ -142,7 +142,7 @@ async function testJoint(page) {
   say('sliders turn it too', (await fingerprint(page)) !== before ? '' : 'nothing turned');
   await page.click('#undo');
   await idle(page);
-  await page.clickAt(...await onScreen(page, '((n) => [3, 7, 11].map((k) => s.character.world[12 * n + k]))(s.joints.find((n) => s.info.description.nodes[n].name === "hand_r"))'));
+  await page.clickAt(...await onScreen(page, '((n) => [3, 7, 11].map((k) => s.frames.shown.world[12 * n + k]))(s.joints.find((n) => s.info.description.nodes[n].name === "hand_r"))'));
   await idle(page);
   const name = await page.state('s.info.description.nodes[s.joint].name');
   say('a click on a joint selects it', name.startsWith('hand_r') ? '' : name);

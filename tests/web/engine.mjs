@@ -181,6 +181,9 @@ function checkSaving(engine) {
   const after = jsonOf(engine.files.get('c.glb')), changed = differences(engine.files.get('b.glb'), engine.files.get('c.glb'), { but: /animations|CUTIS_cage.*\d -> \d/ }); // whose accessors move up
   const added = after.animations?.length === (before.animations?.length ?? 0) + 1 && after.animations.at(-1).channels.length === 1;
   say('a clip is added and nothing else is changed', added ? changed.join('; ') : `the file has ${JSON.stringify(after.animations)}`);
+  let refused = '';
+  try { engine.save(body.model, 'x.glb', { clip: { name: 'short', poses: pose.slice(10) } }); } catch (error) { refused = error.message; }
+  say('a pose of another skeleton is refused', /another skeleton/.test(refused) ? '' : refused || 'it is taken');
   const again = new Character(engine, engine.open('c.glb')), clip = again.description.clips.findIndex(({ name }) => name === 'mine');
   again.sample(clip, 0);
   const off = Math.max(...[...again.pose].map((x, i) => Math.abs(x - pose[i])));
@@ -280,7 +283,7 @@ async function checkTraps() {
   say('a trap is an error and a line', status === 1 && /^cutis: rig: the engine stopped: .*\n$/.test(stderr) ? '' : `${status} ${stderr}`);
   const engine = await Engine.create(module), model = engine.files.set('c.glb', readFileSync(character('cylinder'))) && engine.open('c.glb');
   let trapped = false;
-  try { engine.call.studio_triangles(model, 0xfffffff0); } catch (error) { trapped = error instanceof WebAssembly.RuntimeError; }
+  try { engine.call.cutis_model_triangles(model, 0xfffffff0); } catch (error) { trapped = error instanceof WebAssembly.RuntimeError; }
   const after = await runCommand(module, ['version']);
   say('a trap does not take the next command along', trapped && after.status === 0 ? '' : `trapped: ${trapped}; then ${after.status}`);
   const cancelled = await runCommand(module, ['reduce', 'c.glb', '-o', 'r.glb'], [['c.glb', readFileSync(character('cylinder'))]], () => false);

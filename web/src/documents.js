@@ -171,25 +171,21 @@ export class Stage {
       vertexCount: character.vertexCount, triangleCount: character.triangleCount, maxInfluences: character.maxInfluences, transfer,
     };
   }
-  async save({ id, options = {} }) {
-    const { character } = await this.opened(id), path = 'saved.glb';
-    this.engine.save(character.model, path, options);
-    const blob = new Blob([this.engine.files.get(path)], { type: 'model/gltf-binary' });
-    this.engine.files.clear();
-    return { blob };
+  async save({ id, options = {} }) { return this.written((await this.opened(id)).character.model, options); }
+  written(model, options) {
+    try {
+      this.engine.save(model, 'saved.glb', options);
+      return { blob: new Blob([this.engine.files.get('saved.glb')], { type: 'model/gltf-binary' }) };
+    } finally {
+      this.engine.files.clear();
+    }
   }
   /** The document with the shape the handles make as a morph target beside its skeleton. */
   async shape({ id, handles, name }) {
     const opened = await this.opened(id), positions = opened.address('0 positions');
     opened.handles(handles).deform({ method: 0, exact: true }, positions, 0);
-    const model = this.engine.addShape(opened.character.model, name, positions), path = 'shape.glb';
-    try {
-      this.engine.save(model, path, {});
-      return { blob: new Blob([this.engine.files.get(path)], { type: 'model/gltf-binary' }) };
-    } finally {
-      this.engine.files.clear();
-      this.engine.destroy(model);
-    }
+    const model = this.engine.addShape(opened.character.model, name, positions);
+    try { return this.written(model); } finally { this.engine.destroy(model); }
   }
   async spread({ id, count, others }) { return spread((await this.opened(id)).character.rest, count, others); }
 

@@ -17,7 +17,10 @@ export function fill(slider) {
 export const setSlider = (slider, value) => fill(Object.assign(slider, { value: String(value) }));
 /** Sliders X, Y and Z. */
 export const axes = (place, range) => place.replaceChildren(...['X', 'Y', 'Z'].map((axis) => make('label', {}, `${axis} `, make('input', { type: 'range', ...range }), make('output', { textContent: '0' }))));
-export const options = (select, entries, selected) => select.replaceChildren(...entries.map(([value, text]) => make('option', { value, textContent: text, selected: String(value) === String(selected) })));
+export function options(select, entries, selected) {
+  select.replaceChildren(); // and one by one: of many, a call has no room for all
+  for (const [value, text] of entries) select.append(make('option', { value, textContent: text, selected: String(value) === String(selected) }));
+}
 export function checkRadio(name, value) {
   const input = document.querySelector(`input[name="${name}"][value="${value}"]`);
   if (input) input.checked = true;

@@ -91,6 +91,15 @@ export async function runCommand(module, args, files = [], progress = () => true
 }
 
 const JSON_CHUNK = 0x4e4f534a, BINARY_CHUNK = 0x004e4942;
+/** The picture of a data URI, which is gone then; null: there is none, or the page's loader will say what is wrong with it. */
+function takeData(image) {
+  const [head, type] = /^data:([^;,]*);base64,/.exec(image.uri ?? '') ?? [];
+  try {
+    const bytes = head ? Uint8Array.from(atob(image.uri.slice(head.length)), (c) => c.charCodeAt(0)) : null;
+    if (bytes) { image.mimeType = type; delete image.uri; }
+    return bytes;
+  } catch { return null; }
+}
 /** A GLB's materials with their textures and images, and nothing else; null: it has none. */
 export function materialsOf(glb) {
   const view = new DataView(glb.buffer, glb.byteOffset, glb.byteLength), length = view.getUint32(12, true);
@@ -99,12 +108,13 @@ export function materialsOf(glb) {
   const kept = [], views = [];
   let size = 0;
   for (const image of images ?? []) {
-    if (image.bufferView === undefined) continue;
-    const { byteOffset = 0, byteLength } = bufferViews[image.bufferView], start = 28 + length + byteOffset;
+    const { byteOffset = 0, byteLength } = bufferViews?.[image.bufferView] ?? {}, start = 28 + length + byteOffset;
+    const bytes = byteLength ? glb.subarray(start, start + byteLength) : takeData(image);
+    if (!bytes) continue;
     image.bufferView = views.length;
-    views.push({ buffer: 0, byteOffset: size, byteLength });
-    kept.push(glb.subarray(start, start + byteLength));
-    size += (byteLength + 3) & ~3;
+    views.push({ buffer: 0, byteOffset: size, byteLength: bytes.length });
+    kept.push(bytes);
+    size += (bytes.length + 3) & ~3;
   }
   const json = { asset, materials, textures, images, samplers, ...(views.length ? { bufferViews: views, buffers: [{ byteLength: size }] } : {}) }, said = JSON.stringify(json);
   const used = (extensionsUsed ?? []).filter((name) => said.includes(`"${name}"`));
@@ -125,7 +135,7 @@ export class Engine extends Instance {
     await engine.start(module instanceof WebAssembly.Module ? module : await WebAssembly.compile(module), engine.files, progress, () => {});
     if (!engine.call.studio_start()) throw new EngineError('the engine does not start: ' + engine.error());
     engine.methods = readMethods(engine.text(engine.call.studio_methods()));
-    engine.version = engine.text(engine.call.studio_version());
+    engine.version = engine.text(engine.call.cutis_version());
     engine.notes = [];
     return engine;
   }
@@ -145,7 +155,7 @@ export class Engine extends Instance {
     this.notes = this.text(this.call.studio_notes()).split('\n').filter(Boolean);
     return model;
   }
-  destroy(model) { if (model) this.call.studio_model_destroy(model); }
+  destroy(model) { if (model) this.call.cutis_model_destroy(model); }
   save(model, path, { influences = 0, weights = 'float', clip = null } = {}) {
     const made = [];
     const next = (each) => { made.push(each); return each; };
@@ -158,7 +168,10 @@ export class Engine extends Instance {
     }
   }
   /** The model with a clip more, or in place of one of that name: of one pose, 10 floats a node. */
-  withPose(model, { name, poses }) { return this.with(name, (title) => this.with(Float32Array.from(poses), (pose) => this.made(this.call.studio_with_pose(model, title, pose)))); }
+  withPose(model, { name, poses }) {
+    if (poses.length !== 10 * this.describe(model).nodes.length) throw new EngineError('the pose is of another skeleton');
+    return this.with(name, (title) => this.with(Float32Array.from(poses), (pose) => this.made(this.call.studio_with_pose(model, title, pose))));
+  }
   /** The model with a morph target, fully on, that gives it the shape at an address (an output frame) while it rests. */
   addShape(model, name, positions) { return this.with(name, (title) => this.made(this.call.studio_with_shape(model, title, positions))); }
   describe(model) {
@@ -177,15 +190,15 @@ export class Engine extends Instance {
   // Handles -----------------------------------------------------------------------------------------
   /** A session for handles on a model, which must outlive it. */
   openHandles(model, voxels) { return this.made(this.call.studio_handles_open(model, voxels)); }
-  closeHandles(session) { if (session) this.call.studio_handles_close(session); }
+  closeHandles(session) { if (session) this.call.cutis_handle_session_destroy(session); }
   /** The model with weights for points (x y z ...) as handles. */
   setHandles(session, points) {
     const memory = this.allocate(16 + points.length * 4);
     try {
       this.floats(memory + 16, points.length).set(points);
       const model = this.made(this.call.studio_handles_set(session, memory + 16, points.length / 3, memory));
-      const [domain, error] = new Float64Array(this.memory.buffer, memory, 2);
-      return { model, domain, error };
+      const [domain] = new Float64Array(this.memory.buffer, memory, 1);
+      return { model, domain };
     } finally {
       this.free(memory);
     }
@@ -206,7 +219,7 @@ export class Character {
     this.world_ = engine.allocate(48 * this.nodeCount);
     this.indices_ = engine.allocate(12 * this.triangleCount);
     this.rest_ = engine.allocate(12 * this.vertexCount);
-    call.studio_triangles(model, this.indices_);
+    call.cutis_model_triangles(model, this.indices_);
     this.samplers = this.description.clips.map(() => 0);
     this.bindings = new Map();
     this.reset();
@@ -214,24 +227,23 @@ export class Character {
   }
   destroy() {
     const { call } = this.engine;
-    for (const binding of this.bindings.values()) call.studio_binding_destroy(binding);
-    for (const sampler of this.samplers) call.studio_sampler_destroy(sampler);
+    for (const binding of this.bindings.values()) call.cutis_binding_destroy(binding);
+    for (const sampler of this.samplers) call.cutis_sampler_destroy(sampler);
     for (const name of ['pose_', 'morphs_', 'world_', 'indices_', 'rest_']) this.engine.free(this[name]);
     this.engine.destroy(this.model);
   }
   get pose() { return this.engine.floats(this.pose_, 10 * this.nodeCount); }
-  get morphs() { return this.engine.floats(this.morphs_, this.targetCount); }
   get rest() { return this.engine.floats(this.rest_, 3 * this.vertexCount); }
   get indices() { return new Uint32Array(this.engine.memory.buffer, this.indices_, 3 * this.triangleCount); }
   /** World matrices of the pose, 12 floats a node, row-major. */
   get world() {
-    this.engine.call.studio_pose_world(this.model, this.pose_, this.world_);
+    this.engine.call.cutis_pose_world(this.model, this.pose_, this.world_);
     return this.engine.floats(this.world_, 12 * this.nodeCount);
   }
-  reset() { this.engine.call.studio_pose_rest(this.model, this.pose_, this.morphs_); }
+  reset() { this.engine.call.cutis_pose_rest(this.model, this.pose_, this.morphs_); }
   sample(clip, seconds) {
     if (!this.samplers[clip]) this.samplers[clip] = this.engine.made(this.engine.call.studio_sampler_create(this.model, clip));
-    this.engine.call.studio_sample(this.samplers[clip], seconds, this.pose_, this.morphs_);
+    this.engine.call.cutis_sampler_sample(this.samplers[clip], seconds, this.pose_, this.morphs_);
   }
   /** The binding of a choice, made once. A choice: { method, weighted, influences, exact }. */
   binding({ method, weighted = false, influences = 0, exact = false }) {
@@ -239,7 +251,7 @@ export class Character {
     if (!this.bindings.has(key)) {
       if (this.bindings.size >= 24) { // the slider walks through many
         const [oldest, address] = this.bindings.entries().next().value;
-        this.engine.call.studio_binding_destroy(address);
+        this.engine.call.cutis_binding_destroy(address);
         this.bindings.delete(oldest);
       }
       this.bindings.set(key, this.engine.made(this.engine.call.studio_bind(this.model, method, weighted ? 1 : 0, influences, exact ? 1 : 0)));

@@ -1,7 +1,7 @@
 // What can be opened: names of files, and one line for what cannot.
 
-export const READ = ['glb', 'gltf', 'obj', 'ply', 'off', 'stl', 'bvh', 'cfg'];
-const COMPANIONS = ['bin', 'png', 'jpg', 'jpeg', 'webp', 'mtl', 'csf', 'cmf', 'caf', 'crf', 'xsf', 'xmf', 'xaf', 'xrf'];
+export const READ = ['glb', 'gltf', 'vrm', 'obj', 'ply', 'off', 'stl', 'bvh', 'cfg'];
+const COMPANIONS = ['bin', 'png', 'jpg', 'jpeg', 'webp', 'avif', 'ktx2', 'mtl', 'csf', 'cmf', 'caf', 'crf', 'xsf', 'xmf', 'xaf', 'xrf'];
 export const ACCEPT = [...READ, ...COMPANIONS].map((each) => `.${each}`).join(',');
 
 export const extension = (name) => /\.([^.]+)$/.exec(name)?.[1].toLowerCase() ?? '';
@@ -13,7 +13,7 @@ export function mainFile(files) {
   if (main) return main;
   const [{ name }] = files;
   if (extension(name) === 'fbx') throw new Error('FBX is not read yet; save it as glTF, OBJ or BVH where it comes from');
-  throw new Error(`${name} is no file the studio reads: glTF, GLB, OBJ, PLY, OFF, STL, BVH or Cal3D (.cfg)`);
+  throw new Error(`${name} is no file the studio reads: glTF, GLB, VRM, OBJ, PLY, OFF, STL, BVH or Cal3D (.cfg)`);
 }
 
 /** Files of a drop, with those of dropped folders. */

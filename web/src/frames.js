@@ -6,6 +6,7 @@ import * as turn from './turn.js';
 const MEASURE_EVERY = 200; // milliseconds between measures while a clip plays
 const SLOW_FRAME = 45; // milliseconds from frame to frame beyond which shadows are redrawn seldom
 const MOST_SPARE = 8;
+const BARE = { split: false, handles: null, show: { kind: 'none', node: -1 }, measure: false, spare: [] }; // a frame that is not for the stage
 
 /** Without the slowest quarter: the first frames compile, and a busy machine hiccups. */
 function trimmedMean(list) {
@@ -87,8 +88,9 @@ export class Frames {
   failed(error) {
     const { studio } = this;
     if (studio.inHandles) { studio.panels.fail('No weights for these handles', error.message); return; }
+    studio.setPlaying(false);
     studio.panels.fail(`${studio.method(0).name} cannot do this model`, error.message);
-    if (studio.methods.some((id) => id !== 'lbs')) studio.edit({ methods: ['lbs', 'lbs'] });
+    if (studio.methods.some((id) => id !== 'lbs')) studio.amend({ methods: ['lbs', 'lbs'] });
   }
   take(answer, asked) {
     const { studio } = this, { viewport, panels } = studio, { sides, colors } = answer.transfer;
@@ -121,11 +123,13 @@ export class Frames {
     const turning = visible && studio.tab === 'pose' && joint >= 0 && !nodes[joint].hasMatrix;
     viewport.setGrip(turning ? 'rotate' : null, turning ? at(joint) : null, turning ? turn.fromMatrix(world, 12 * joint) : null);
   }
+  /** The pose of the present state, though another one may still be shown. */
+  async pose() { return (await this.studio.stage.call('frame', { ...this.request(0), ...BARE, variant: null, influences: 0, sides: [{ method: 0 }] })).pose; }
   /** Small pictures of the example poses, one after the other. */
   async thumbnails(size, each) {
     const { studio } = this, { document } = studio, { poseCount } = studio.info.description.poseSpace;
     for (let k = 0; k < poseCount; k++) {
-      const asked = { ...this.request(0), clip: -1, layer: Object.entries(studio.examplePose(k)).map(([node, values]) => [Number(node), values]), split: false, handles: null, show: { kind: 'none', node: -1 }, measure: false, spare: [] };
+      const asked = { ...this.request(0), clip: -1, layer: Object.entries(studio.examplePose(k)).map(([node, values]) => [Number(node), values]), ...BARE };
       const answer = await studio.stage.call('frame', asked);
       if (studio.document !== document) return;
       each(k, studio.viewport.thumbnail(answer.transfer.sides[0], size));

@@ -177,7 +177,7 @@ export class Pages {
     $('influences-scale').replaceChildren(...ticks.map((tick) => { const span = make('span', { textContent: tick }); span.style.left = `calc(8px + (100% - 16px) * ${(tick - 1) / (Number(slider.max) - 1)})`; return span; }));
     $('influences-value').textContent = influences ? String(influences) : most ? 'all' : '–';
     slider.setAttribute('aria-valuetext', influences ? `${influences} influences` : 'all influences');
-    if (optimised) this.wantsOptimised = true;
+    if (optimised || (influences && !studio.panels.working && studio.history.gesture === null)) this.wantsOptimised = !!optimised; // else it is on its way, or wanted
     checkRadio('reduction', this.wantsOptimised ? 'optimised' : 'klargest');
     for (const input of $('reduction').querySelectorAll('input')) input.disabled = most <= 1;
     $('paint-error').disabled = !studio.skinned;

@@ -29,7 +29,7 @@ export class Panels {
     wireKeys(studio, this);
     document.addEventListener('input', ({ target }) => { if (target.type === 'range') fill(target); });
     for (const slider of document.querySelectorAll('input[type="range"]')) fill(slider);
-    addEventListener('beforeunload', (event) => { if (studio.unsaved) event.preventDefault(); });
+    addEventListener('beforeunload', (event) => { if (studio.unsaved) { event.preventDefault(); event.returnValue = true; } });
   }
   begin(version) {
     $('version').textContent = version ?? '';
@@ -55,7 +55,7 @@ export class Panels {
   closeNotice() { $('notice').hidden = true; }
   announce(text) { $('announce').textContent = text; }
   /** Runs work with a sign that it runs, how far it is and a way to cancel; a failure becomes a message. */
-  async busy({ doing, failed }, work, { cancel = null } = {}) {
+  async busy({ doing, failed }, work, { cancel = () => this.studio.stop() } = {}) {
     this.working++;
     this.cancel = cancel;
     this.doing = doing;

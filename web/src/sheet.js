@@ -29,8 +29,7 @@ export class Sheet {
     $('export-handles').value = '';
     $('export-handles-row').hidden = !studio.state.handles;
     for (const option of $('export-handles').options) option.hidden = option.value === 'beside' && !studio.skinned;
-    $('export-pose').checked = Object.keys(studio.state.pose).length > 0;
-    $('export-pose-row').hidden = !$('export-pose').checked;
+    $('export-pose').checked = this.posed;
     this.named = false;
     $('export-name').value = this.proposal();
     this.showChanges();
@@ -38,6 +37,7 @@ export class Sheet {
     $('export-name').focus();
     $('export-name').setSelectionRange(0, $('export-name').value.length - 4);
   }
+  get posed() { return Object.keys(this.studio.state.pose).length > 0; }
   get choice() {
     return {
       influences: Number($('export-influences').value), weights: $('export-weights').value, pose: $('export-pose').checked && !$('export-pose-row').hidden,
@@ -51,15 +51,19 @@ export class Sheet {
     return `${document.name}${last ? `-${last}` : ''}.glb`;
   }
   showChanges() {
-    const { studio } = this, { influences, weights, pose, handles } = this.choice, { optimised, document } = studio.state, { maxInfluences, description } = document.info, lines = [];
+    $('export-pose-row').hidden = !this.posed || this.choice.handles === 'place';
+    const { studio } = this, { influences, weights, pose, handles } = this.choice, { document } = studio.state, { description } = document.info, lines = [];
+    const place = handles === 'place', most = studio.mostInfluences(handles), others = description.clips.length ? `; the other ${description.clips.length} stay` : '';
     if (window.document.activeElement?.id === 'export-name') this.named = true;
     if (document.made.length) lines.push(`The model is what ${document.made.map((verb) => (verb === 'pose' ? 'keying a pose' : `cutis ${verb}`)).join(', then ')} made of it.`);
-    if (handles === 'place') lines.push(`${studio.handles.length} handles move the body in the skeleton’s place; the clips move nothing.`);
+    if (place) lines.push(`${studio.handles.length} handles move the body in the skeleton’s place; the clips move nothing.`);
+    if (place && studio.handles.some(({ move }) => move.some(Boolean))) lines.push(`A clip “${studio.clipName()}” is added with the handles as they were moved${others}.`);
     if (handles === 'beside') lines.push('The shape that the handles made becomes the morph target “handles”; skeleton, weights and clips stay.');
     if (!handles && studio.state.handles) lines.push('The handles are left out: they are not bound.');
-    if (influences && influences < maxInfluences && !handles) lines.push(optimised && influences >= studio.state.influences ? `At most ${influences} influences per vertex, chosen to deform as all ${maxInfluences} did.` : `At most ${influences} of ${maxInfluences} influences per vertex: the largest, renormalised.`);
+    if (influences && influences < most) lines.push(studio.savesOptimised(influences, handles) ? `At most ${influences} influences per vertex, chosen to deform as all ${most} did.` : `At most ${influences} of ${most} influences per vertex: the largest, renormalised.`);
     if (weights !== 'float') lines.push(`Weights rounded to ${weights === 'u16' ? 16 : 8} bits; they still sum to one.`);
-    if (pose) lines.push(`A clip “${studio.clipName()}” is added with the pose that is shown${description.clips.length ? `; the other ${description.clips.length} stay` : ''}.`);
+    if (pose) lines.push(`A clip “${studio.clipName()}” is added with the pose that is shown${others}.`);
+    if (this.posed && !pose) lines.push('The pose made by hand is left out.');
     if (document.file && !/\.(glb|gltf)$/i.test(document.file)) lines.push(`${document.file} becomes a GLB.`);
     lines.push('Everything else comes out as it was: materials, pictures, cameras, extras, extensions.');
     $('export-changes').replaceChildren(...lines.map((textContent) => make('li', { textContent })));

@@ -12,10 +12,11 @@ import { $, download } from './dom.js';
 import * as turn from './turn.js';
 
 const FIRST_JOINTS = ['forearm_l', 'lower_arm_l', 'elbow', 'bone2', 'spine'];
-const START_HANDLES = 6, MOST_DOCUMENTS = 8, MOST_RECENT = 5;
+const START_HANDLES = 6, HANDLE_INFLUENCES = 8, MOST_DOCUMENTS = 8, MOST_RECENT = 5;
 const NO_POSE = Object.freeze({});
 const WORK = ['document', 'pose', 'influences', 'optimised', 'handles']; // what a save would keep
 const START = { document: null, clip: -1, pose: NO_POSE, methods: ['lbs', 'sbs-weighted'], split: false, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null };
+const documentsOf = (states) => new Set(states.flatMap(({ document, optimised }) => [document, optimised]).filter(Boolean));
 
 export class Studio {
   constructor(module) {
@@ -25,7 +26,7 @@ export class Studio {
     this.started = this.stage.start(); // while the stage is being made
     this.documents = new Map();
     this.stage.prepare = () => [...this.documents.values()].map(({ id, files, main, options }) => ['register', { id, files, main, options }]);
-    this.history = new History((gone, left) => this.release(left));
+    this.history = new History((left) => this.release(left));
     this.history.begin({ ...START });
     this.saved = this.state;
     this.recent = [];
@@ -53,12 +54,13 @@ export class Studio {
   get document() { return this.state.document; }
   get source() { return this.document && { name: this.document.name }; }
   get info() { return this.document?.info; }
-  get character() { return this.info && { ...this.info, world: this.frames.shown?.world, pose: this.frames.shown?.pose }; }
   get clip() { return this.state.clip; }
   get methods() { return this.state.methods; }
   get clipInfo() { return this.info?.description.clips[this.state.clip]; }
   get skinned() { return !!this.info?.methods.length; }
   get unsaved() { return WORK.some((key) => this.state[key] !== this.saved[key]); }
+  /** What derived work starts from: optimised weights, or a cap on all. */
+  get reduced() { const { document, optimised, influences } = this.state; return optimised ? { from: optimised, influences: 0 } : { from: document, influences }; }
   get inHandles() { return this.tab === 'handles' && !!this.info?.vertexCount && this.handles.length > 0; }
   get handles() { return this.state.handles ?? this.startHandles ?? []; }
   get showsBones() { return this.state.bones ?? (this.tab === 'pose' || !this.info?.triangleCount || (this.state.show === 'weights' && this.tab !== 'handles')); }
@@ -68,12 +70,13 @@ export class Studio {
   offers(id) { return !!this.info?.methods.includes(id); }
 
   /** The next state. @param gesture changes with the same one are one step, until the gesture is over (history.seal) */
-  edit(change, gesture = null) {
+  edit(change, gesture = null, how = 'push') {
     const before = this.state;
-    this.history.push({ ...before, ...change }, gesture);
-    while (new Set(this.history.states.map((state) => state.document)).size > MOST_DOCUMENTS) this.history.forget();
+    this.history[how]({ ...before, ...change }, gesture);
+    while (documentsOf(this.history.states).size > MOST_DOCUMENTS) this.history.forget();
     this.applied(before);
   }
+  amend(change) { this.edit(change, null, 'amend'); }
   applied(before) {
     const now = this.state;
     if (now.document !== before.document) this.adopt(before.document);
@@ -104,7 +107,7 @@ export class Studio {
   }
   /** Documents that no state holds any more are closed. */
   release(left) {
-    const used = new Set(left.flatMap((state) => [state.document, state.optimised]).filter(Boolean)), ids = [];
+    const used = documentsOf(left), ids = [];
     for (const document of this.documents.values()) {
       if (used.has(document)) continue;
       ids.push(document.id);
@@ -160,13 +163,14 @@ export class Studio {
     const { info, look } = this.document, { nodes, skins } = info.description, name = before?.info.description.nodes[this.joint]?.name;
     this.viewport.setCharacter(info, look);
     const near = before && [...info.bounds.min, ...info.bounds.max].every((x, i) => Math.abs(x - [...before.info.bounds.min, ...before.info.bounds.max][i]) < 0.02 * info.diagonal);
-    if (!near || !this.documents.has(before.id)) this.viewport.frame(info.bounds);
+    if (!near || this.history.states.length === 1) this.viewport.frame(info.bounds);
     const set = new Set(info.instances.flatMap(({ skin }) => (skin >= 0 ? skins[skin].joints : []))); // skins that move something
     this.joints = nodes.map((_, i) => i).filter((i) => (set.size ? set.has(i) : !nodes[i].outside));
     const named = [name, ...FIRST_JOINTS].map((wanted) => this.joints.find((node) => wanted && nodes[node].name === wanted)).find((node) => node !== undefined);
     this.joint = named ?? this.joints[Math.floor(this.joints.length / 3)] ?? -1;
     this.startHandles = null;
     this.frames.shown = null;
+    this.history.seal(); // what no state holds is closed: the stage has another, the worker is asked for nothing of it yet
     if (this.tab === 'handles') this.beginHandles();
     this.panels.documentChanged();
   }
@@ -180,7 +184,12 @@ export class Studio {
       this.panels.closeNotice();
       this.begin(document);
       if (document.info.notes.length) this.panels.say(`${document.file ?? document.name} is open`, document.info.notes.join('; '));
-    }, { cancel: () => { this.opening++; this.stage.cancel(); this.jobs.cancel(); this.frames.changed(); } });
+    }, { cancel: () => { this.opening++; this.stop(); } });
+  }
+  /** Ends what the workers do; the next ones open again what is asked for. */
+  stop() {
+    for (const remote of [this.stage, this.jobs]) if (remote.busy) remote.cancel();
+    this.frames.changed();
   }
   async openBuiltIn(id) {
     const entry = BUILT_IN.find((each) => each.id === id) ?? BUILT_IN[0];
@@ -199,9 +208,13 @@ export class Studio {
   }
   /** Files dropped or chosen. A bad one is a message; what is open stays. */
   async openFiles(given) {
-    const files = [...given], title = (files.find((file) => extension(file.name) === 'gltf') ?? files[0])?.name ?? 'file';
-    let main;
-    try { main = mainFile(files); } catch (error) { this.panels.fail(`${title} cannot be opened`, error.message); return; }
+    const title = (given.find((file) => extension(file.name) === 'gltf') ?? given[0])?.name ?? 'file';
+    let main, files;
+    try {
+      main = mainFile(given);
+      files = await Promise.all(given.map(async (file) => new File([await file.arrayBuffer()], file.name))); // now: on the disk it may change
+      main = files[given.indexOf(main)];
+    } catch (error) { this.panels.fail(`${title} cannot be opened`, error.message); return; }
     const open = () => this.opened({ doing: `Reading ${main.name}`, failed: `${main.name} cannot be opened` }, async () => {
       if (!main.size) throw new Error(`${main.name} is empty`);
       const document = await this.makeDocument(files, main, { file: main.name });
@@ -225,38 +238,41 @@ export class Studio {
     if (made && result.status === 0) return made.blob;
     throw new Error(result.stderr.trim().split('\n').at(-1).replace(/^cutis: /, '') || `cutis ${words[0]} ended with ${result.status}`);
   }
-  /** The open model as a GLB, as the library writes it. */
-  async glb(document = this.document) {
-    if (extension(document.main) === 'glb') return document.files.find((file) => file.name === document.main).blob;
-    document.glb ??= (await this.stage.call('save', { id: document.id })).blob;
-    return document.glb;
+  /** A document as a GLB, as the library writes it. */
+  async glb(document, influences) {
+    if (!influences && extension(document.main) === 'glb') return document.files.find((file) => file.name === document.main).blob;
+    return (await this.stage.call('save', { id: document.id, options: { influences } })).blob;
   }
-  /** A document that a verb makes of the open one. @param words its options @param files [File] that they name */
-  async derive(verb, words, files = [], said = {}) {
-    const from = this.document, safe = from.name.replace(/[^\w.-]/g, '_').replace(/^-/, '_'), output = `${safe}-${verb}.glb`;
-    const input = { name: `${safe}.glb`, blob: await this.glb(from) }, blob = await this.command([verb, input.name, ...words, '-o', output], [input, ...files.map((file) => ({ name: file.name, blob: file }))], output, said);
+  /** A document that a verb makes of another. @param words its options @param files [File] that they name */
+  async derive({ from, influences = 0 }, verb, words, files = [], said = {}) {
+    let safe = from.name.replace(/[^\w.-]/g, '_').replace(/^-/, '_');
+    while (files.some(({ name }) => [`${safe}.glb`, `${safe}-${verb}.glb`].includes(name))) safe = `_${safe}`;
+    const output = `${safe}-${verb}.glb`, input = { name: `${safe}.glb`, blob: await this.glb(from, influences) };
+    const blob = await this.command([verb, input.name, ...words, '-o', output], [input, ...files.map((file) => ({ name: file.name, blob: file }))], output, said);
     return this.makeChild(from, blob, verb);
   }
   /** A verb on the open model; its result is the new document. */
   async runVerb(verb, words, files = []) {
-    const said = {}, from = this.document;
+    const said = {}, before = this.state;
     this.panels.closeNotice();
     await this.panels.busy({ doing: `cutis ${verb}`, failed: `cutis ${verb} did not work` }, async () => {
-      const document = await this.derive(verb, words, files, said);
-      if (this.document !== from) this.discard(document);
-      else this.replace(document, verb === 'retarget' || words.includes('--motion') ? document.info.description.clips.length - 1 : null);
-    }, { cancel: () => this.jobs.cancel() });
+      const document = await this.derive(this.reduced, verb, words, files, said);
+      this.replace(before, document, verb === 'retarget' || words.includes('--motion') ? document.info.description.clips.length - 1 : null);
+    });
     this.panels.verbs.ran(verb, said);
   }
-  /** The work goes on with another document made of the open one. */
-  replace(document, clip = null, more = {}) {
+  /** The work goes on with another document made of a state's one. @returns whether: not where something else is open by now */
+  replace(before, document, clip = null, more = {}) {
+    if (this.document !== before.document || this.state.optimised !== before.optimised) { this.discard(document); return false; }
     const names = ({ info }) => info.description.nodes.map((node) => node.name).join('\n'), same = names(document) === names(this.document), { clips } = document.info.description;
     const index = clip ?? clips.findIndex((each) => each.name === this.clipInfo?.name), { methods } = document.info;
     this.documents.set(document.id, document);
     this.edit({
-      document, pose: same ? this.state.pose : NO_POSE, clip: index >= 0 || !clips.length ? index : this.clip < 0 ? -1 : 0, influences: 0, optimised: null, handles: null,
+      document, pose: same ? this.state.pose : NO_POSE, clip: index >= 0 || !clips.length ? index : this.clip < 0 ? -1 : 0, influences: 0, optimised: null,
+      handles: document.info.vertexCount === this.info.vertexCount ? this.state.handles : null,
       methods: this.state.methods.map((id) => (methods.includes(id) || !methods.length ? id : 'lbs')), show: methods.length ? this.state.show : 'none', ...more,
     });
+    return true;
   }
 
   // Time and pose ---------------------------------------------------------------------------------
@@ -311,11 +327,11 @@ export class Studio {
   }
   /** The pose that is shown becomes a clip of the model. */
   async keyPose() {
-    const { pose } = this.frames.shown, from = this.document, name = this.clipName();
+    const before = this.state, { from, influences } = this.reduced, name = this.clipName(), asked = this.frames.pose();
     await this.panels.busy({ doing: 'Keying the pose', failed: 'The pose was not kept' }, async () => {
-      const { blob } = await this.stage.call('save', { id: from.id, options: { clip: { name, poses: pose } } }), document = await this.makeChild(from, blob, 'pose');
-      this.replace(document, document.info.description.clips.findIndex((clip) => clip.name === name), { pose: NO_POSE });
-      this.panels.announce(`The pose is the clip ${name}`);
+      const { blob } = await this.stage.call('save', { id: from.id, options: { clip: { name, poses: await asked } } }), document = await this.makeChild(from, blob, 'pose');
+      const kept = this.replace(before, document, document.info.description.clips.findIndex((clip) => clip.name === name), { pose: NO_POSE, influences });
+      if (kept) this.panels.announce(`The pose is the clip ${name}`);
     });
   }
 
@@ -364,57 +380,65 @@ export class Studio {
   async addFarthest() { this.addHandle((await this.stage.call('spread', { id: this.document.id, count: 1, others: this.handles.map((each) => each.rest) }))[0]); }
   removeHandle(i = this.handle) { if (this.handles.length > 1) this.edit({ handles: this.handles.filter((_, k) => k !== i) }); }
   resetHandles() { this.edit({ handles: this.handles.map(({ rest }) => ({ rest, move: [0, 0, 0] })) }); }
-  handleArrays() { return { points: this.handles.flatMap((each) => each.rest), moves: this.handles.flatMap((each) => each.move) }; }
+  handleArrays(list = this.handles) { return { points: list.flatMap((each) => each.rest), moves: list.flatMap((each) => each.move) }; }
   /** A document with the handles in the skeleton's place (its joints), or beside it (their shape as a morph target). */
-  async bound(beside) {
-    const from = this.document, list = this.handles;
-    if (beside) return this.makeChild(from, (await this.stage.call('shape', { id: from.id, handles: this.handleArrays(), name: 'handles' })).blob, 'handles');
+  async bound(from, list, beside) {
+    if (beside) return this.makeChild(from, (await this.stage.call('shape', { id: from.id, handles: this.handleArrays(list), name: 'handles' })).blob, 'handles');
     const handles = list.map(({ rest }, i) => ({ name: `handle ${i + 1}`, kind: 'point', position: rest }));
-    return this.derive('handles', ['--handles', 'handles.json', '--influences', '8', '--largest'], [new File([JSON.stringify({ handles })], 'handles.json')]);
+    return this.derive({ from }, 'handles', ['--handles', 'handles.json', '--influences', String(HANDLE_INFLUENCES), '--largest'], [new File([JSON.stringify({ handles })], 'handles.json')]);
   }
   /** Moves of the handles as a pose over the joints that they became. */
-  movedPose({ info }) {
+  movedPose({ info }, list) {
     const { nodes } = info.description, root = nodes.findLastIndex((node) => node.name === 'handles'), pose = {};
     nodes.flatMap((node, i) => (node.parent === root ? [i] : [])).forEach((node, i) => {
-      const { move } = this.handles[i] ?? { move: [0, 0, 0] };
+      const { move } = list[i] ?? { move: [0, 0, 0] };
       if (move.some(Boolean)) pose[node] = nodes[node].rest.map((x, c) => (c < 3 ? x + move[c] : x));
     });
     return Object.keys(pose).length ? Object.freeze(pose) : NO_POSE;
   }
   async bindHandles(beside) {
+    const before = this.state, { from, influences } = this.reduced, { handles: list } = this;
     await this.panels.busy({ doing: 'Binding the handles', failed: 'No weights for these handles' }, async () => {
-      const document = await this.bound(beside);
-      this.replace(document, beside ? null : -1, beside ? {} : { pose: this.movedPose(document) });
-      this.panels.selectTab(beside ? 'deform' : 'pose');
-    }, { cancel: () => this.jobs.cancel() });
+      const document = await this.bound(from, list, beside);
+      const kept = this.replace(before, document, beside ? null : -1, { handles: null, ...(beside ? { influences } : { pose: this.movedPose(document, list) }) });
+      if (kept) this.panels.selectTab(beside ? 'deform' : 'pose');
+    });
   }
   /** Weights with fewer influences that deform as all did, in place of the largest ones. */
   async optimise() {
     const { influences } = this.state, from = this.document;
     await this.panels.busy({ doing: 'Optimising the weights', failed: 'The weights could not be reduced' }, async () => {
-      const optimised = await this.derive('reduce', ['--influences', String(influences), '--effort', 'fast']);
+      const optimised = await this.derive({ from }, 'reduce', ['--influences', String(influences), '--effort', 'fast']);
       if (this.document !== from || this.state.influences !== influences) { this.discard(optimised); return; }
       this.documents.set(optimised.id, optimised);
       this.edit({ optimised });
-    }, { cancel: () => this.jobs.cancel() });
+    });
     this.panels.show();
   }
 
   // Saving ----------------------------------------------------------------------------------------
-  /** @param choice { name, influences, weights, pose (as a clip), handles: '' | 'place' | 'beside' } of the export sheet */
+  /** Whether a file is of the optimised weights: where the influences are those that they were made for. */
+  savesOptimised(influences, handles) { return !!this.state.optimised && influences === this.state.influences && handles !== 'place'; }
+  mostInfluences(handles) { return handles === 'place' ? Math.min(HANDLE_INFLUENCES, this.handles.length) : this.info.maxInfluences; }
+  /** What a file leaves out stays unsaved. @param choice { name, influences, weights, pose (as a clip), handles: '' | 'place' | 'beside' } of the export sheet */
   async save({ name, influences, weights, pose, handles }) {
-    const before = this.state;
+    const before = this.state, { document, optimised } = before, { handles: list } = this, place = handles === 'place', title = this.clipName();
+    const from = this.savesOptimised(influences, handles) ? optimised : document, asked = pose && !place ? this.frames.pose() : null;
+    const kept = { document: true, pose: before.pose === NO_POSE || !!asked, influences: !before.influences || influences === before.influences, optimised: !optimised || from === optimised, handles: !before.handles || !!handles };
     await this.panels.busy({ doing: `Writing ${name}`, failed: `${name} was not written` }, async () => {
-      const bound = handles ? await this.bound(handles === 'beside') : null, document = bound ?? this.state.optimised ?? this.document;
-      const options = { influences, weights };
-      if (pose && this.frames.shown && handles !== 'place') options.clip = { name: this.clipName(), poses: this.frames.shown.pose };
-      const { blob } = await this.stage.call('save', { id: document.id, options });
-      if (bound) this.discard(bound);
-      download(blob, name);
-      if (this.state === before) this.saved = before;
+      let poses = await asked;
+      const bound = handles ? await this.bound(from, list, !place) : null;
+      try {
+        if (place) { const moved = this.movedPose(bound, list); poses = moved === NO_POSE ? null : bound.info.description.nodes.flatMap(({ rest }, i) => moved[i] ?? rest); }
+        const { blob } = await this.stage.call('save', { id: (bound ?? from).id, options: { influences, weights, clip: poses && { name: title, poses } } });
+        download(blob, name);
+      } finally {
+        if (bound) this.discard(bound);
+      }
+      if (this.history.states.includes(before)) this.saved = Object.fromEntries(WORK.map((key) => [key, (kept[key] ? before : this.saved)[key]]));
       this.panels.announce(`${name} saved`);
       this.panels.show();
-    }, { cancel: () => this.jobs.cancel() });
+    });
   }
   async savePicture() { await this.idle(); download(await this.viewport.picture(), `${this.source.name}.png`); }
 

@@ -58,7 +58,14 @@ export class Verbs {
     if (!['path', 'paths', 'each'].includes(kind) && !NAMES_FILE.test(value)) return make('label', { title: help }, name, input);
     const choose = make('input', { type: 'file', hidden: true, multiple: kind === 'paths' || kind === 'each', ariaLabel: `${name}: choose files` }), button = make('button', { type: 'button', className: 'button', textContent: '…', ariaLabel: `${name}: choose files` });
     button.addEventListener('click', () => choose.click());
-    choose.addEventListener('change', () => { for (const file of choose.files) this.files.set(file.name, file); input.value = [...choose.files].map((file) => file.name).join('; '); this.showLine(); });
+    choose.addEventListener('change', () => {
+      input.value = '';
+      const taken = this.words(), twice = [...choose.files].find(({ name: other, size, lastModified }) => taken.includes(other) && (this.files.get(other)?.size !== size || this.files.get(other).lastModified !== lastModified));
+      if (twice) { this.studio.panels.fail(`${twice.name} is chosen already`, 'two files of one name cannot be told apart: give one another name'); return; }
+      for (const file of choose.files) this.files.set(file.name, file);
+      input.value = [...choose.files].map((file) => file.name).join('; ');
+      this.showLine();
+    });
     return make('label', { title: help }, name, make('span', { className: 'file' }, input, button, choose));
   }
   /** The options as the command takes them. */
@@ -71,8 +78,8 @@ export class Verbs {
     });
   }
   showLine() {
-    const { document } = this.studio, quoted = this.words().map((word) => (/[^\w./:,|=-]/.test(word) ? `'${word}'` : word));
-    $('verb-line').textContent = document && this.verb ? ['cutis', this.verb.name, document.file ?? `${document.name}.glb`, ...quoted, '-o', `${document.name}-${this.verb.name}.glb`].join(' ') : '';
+    const { document } = this.studio, quoted = (word) => (/^[\w./:,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+    $('verb-line').textContent = document && this.verb ? ['cutis', this.verb.name, document.file ?? `${document.name}.glb`, ...this.words(), '-o', `${document.name}-${this.verb.name}.glb`].map(quoted).join(' ') : '';
     $('verb-run').disabled = !document || !this.verb;
   }
   run() {

@@ -1,5 +1,6 @@
 /// The flat interface the page calls: numbers and addresses only. Everything goes through
-/// include/cutis; the page owns what it creates and destroys it.
+/// include/cutis; the page owns what it creates and destroys it. What is flat in the library
+/// already is called there (CMakeLists.txt).
 ///
 /// Invariant: a function that makes something returns its address, or 0 with the reason in
 /// studio_error. Counts of caller memory are the page's duty, as they are in C.
@@ -61,11 +62,6 @@ const char *EXPORT(studio_error)(void)
     return failure;
 }
 
-const char *EXPORT(studio_version)(void)
-{
-    return cutis_version();
-}
-
 /// The methods: a line each of number, name, what it needs (CUTIS_NEEDS_...), title and help, with
 /// tabs between.
 const char *EXPORT(studio_methods)(void)
@@ -124,44 +120,12 @@ int EXPORT(studio_save)(const cutis_model *model, const char *path, uint32_t wei
         model, path, &(cutis_write_options){ .weights = (cutis_weight_format)weights }));
 }
 
-void EXPORT(studio_model_destroy)(cutis_model *model)
-{
-    cutis_model_destroy(model);
-}
-
-void EXPORT(studio_triangles)(const cutis_model *model, uint32_t *indices)
-{
-    cutis_model_triangles(model, indices);
-}
-
-// Poses -----------------------------------------------------------------------------------------
-
-void EXPORT(studio_pose_rest)(const cutis_model *model, cutis_transform *pose, float *morphs)
-{
-    cutis_pose_rest(model, pose, morphs);
-}
-
-void EXPORT(studio_pose_world)(const cutis_model *model, const cutis_transform *pose,
-                               cutis_mat34 *world)
-{
-    cutis_pose_world(model, pose, world);
-}
+// Clips -----------------------------------------------------------------------------------------
 
 cutis_sampler *EXPORT(studio_sampler_create)(const cutis_model *model, uint32_t clip)
 {
     cutis_sampler *sampler = NULL;
     return good(cutis_sampler_create(model, clip, &sampler)) ? sampler : NULL;
-}
-
-void EXPORT(studio_sampler_destroy)(cutis_sampler *sampler)
-{
-    cutis_sampler_destroy(sampler);
-}
-
-void EXPORT(studio_sample)(const cutis_sampler *sampler, float seconds, cutis_transform *pose,
-                           float *morphs)
-{
-    cutis_sampler_sample(sampler, seconds, pose, morphs);
 }
 
 // Deforming -------------------------------------------------------------------------------------
@@ -175,11 +139,6 @@ cutis_binding *EXPORT(studio_bind)(const cutis_model *model, uint32_t method, ui
                                          .weighted_centres = weighted != 0,
                                          .max_influences = max_influences };
     return good(cutis_bind(bits ? exact : fast, model, &options, &binding)) ? binding : NULL;
-}
-
-void EXPORT(studio_binding_destroy)(cutis_binding *binding)
-{
-    cutis_binding_destroy(binding);
 }
 
 /// World-space positions and normals (NULL: not wanted) of one pose.
@@ -238,15 +197,10 @@ cutis_handle_session *EXPORT(studio_handles_open)(const cutis_model *model, uint
     return good(cutis_handle_session_create(model, fast, &options, &session)) ? session : NULL;
 }
 
-void EXPORT(studio_handles_close)(cutis_handle_session *session)
-{
-    cutis_handle_session_destroy(session);
-}
-
 /// The model with weights for `count` point handles at `points` (3 floats each, world space of the
-/// rest pose). out: voxels of the domain, the largest error at a handle.
+/// rest pose). domain: its voxels.
 cutis_model *EXPORT(studio_handles_set)(cutis_handle_session *session, const cutis_float3 *points,
-                                        uint32_t count, double *out)
+                                        uint32_t count, double *domain)
 {
     cutis_model *posed = NULL;
     cutis_handle *handles = calloc(count ? count : 1, sizeof *handles);
@@ -260,8 +214,7 @@ cutis_model *EXPORT(studio_handles_set)(cutis_handle_session *session, const cut
     if (result == CUTIS_OK) result = cutis_handles_finish(session, NULL, 0, &posed);
     if (result == CUTIS_OK) {
         const cutis_handles_report *report = cutis_handles_look(session).report;
-        out[0] = report ? (double)report->domain_voxels : 0;
-        out[1] = report ? report->interpolation_error_max : 0;
+        *domain = report ? (double)report->domain_voxels : 0;
     }
     free(handles);
     free(names);
