@@ -95,6 +95,13 @@ class CUTIS_OT_forget(bpy.types.Operator):
         return {"FINISHED"}
 
 
+def same_pose(names, poses) -> str:
+    """Which two remembered poses are one."""
+    apart = np.abs(poses[:, None] - poses[None]).max((2, 3)) + np.eye(len(poses))
+    i, j = np.unravel_index(apart.argmin(), apart.shape)
+    return f"the poses of '{names[i]}' and '{names[j]}' are the same" if len(names) > 1 else f"the pose of '{names[0]}' is the rest pose"
+
+
 def radial(rotations: np.ndarray, sigma: float) -> np.ndarray:
     """Inverse of the matrix of exp(-distance / sigma) between poses [poses, joints, 4]."""
     dots = np.abs(np.einsum("kjc,ljc->klj", rotations, rotations)).clip(0, 1)
@@ -125,10 +132,8 @@ class CUTIS_OT_correct(Task, bpy.types.Operator):
         def work():
             shapes = np.array([self._posed(skin, "lbs", d, pose) for d, pose in zip(deltas, poses)])
             made = cutis.fit(skin.model, poses, shapes, [p.name for p in held])
-            for i, first in enumerate(made.report.same_as):
-                if first != i:
-                    other = "the rest pose" if first == 2 ** 32 - 1 else f"'{held[first].name}'"
-                    raise Refusal(f"Cutis: the pose of '{held[i].name}' is that of {other}; one shape a pose")
+            if made.report.merged_count:
+                raise Refusal(f"Cutis: {same_pose([p.name for p in held], poses)}; one shape a pose")
             if made._data.pose_space.contents.translations:
                 raise Refusal("Cutis: a bone slides in a remembered pose; drivers tell poses apart by rotations alone")
             return made

@@ -9,6 +9,7 @@ import traceback
 
 import bpy
 import numpy as np
+from mathutils import Matrix, Quaternion, Vector
 
 np.bool = bool  # Debian's glTF importer of 3.4.1 names it; numpy 1.24 has dropped it
 
@@ -59,6 +60,7 @@ def clear():
 def load(path):
     """A file as Blender's importer has it: (mesh, armature), actions by clip."""
     clear()
+    bpy.context.scene.render.fps = 30  # the importer puts keys by it
     bpy.ops.import_scene.gltf(filepath=os.path.join(T, path))
     mesh = next(o for o in bpy.data.objects if o.type == "MESH" and any(m.type == "ARMATURE" for m in o.modifiers))
     armature = mesh.modifiers[0].object
@@ -69,6 +71,8 @@ def load(path):
 
 
 def play(armature, action, fps=30):
+    for bone in armature.pose.bones:  # what another action left
+        bone.matrix_basis = Matrix()
     armature.animation_data_create().action = action
     scene = bpy.context.scene
     scene.render.fps, scene.render.fps_base = fps, 1
@@ -152,3 +156,102 @@ def refused(operator, *words, **options):
     else:
         raise AssertionError(f"{operator} was not refused")
     assert snapshot() == before, f"a refused {operator} changed the scene"
+
+
+def reset(armature):
+    for bone in armature.pose.bones:
+        bone.matrix_basis = Matrix()
+
+
+def turn(armature, turns):
+    """The rest pose with some bones turned: {bone: (axis, radians)}."""
+    reset(armature)
+    for bone, (axis, angle) in turns.items():
+        armature.pose.bones[bone].rotation_quaternion = Quaternion(axis, angle)
+    bpy.context.view_layer.update()
+
+
+def made_clip(armature, bones, seed=1, frames=(1, 10, 20)):
+    """An action made here: bones turned at random."""
+    rng, action = np.random.default_rng(seed), bpy.data.actions.new("made here")
+    reset(armature)
+    armature.animation_data_create().action = action
+    for name in bones:
+        for frame in frames:
+            armature.pose.bones[name].rotation_quaternion = Quaternion(Vector(rng.normal(size=3)).normalized(), rng.uniform(0.1, 0.9))
+            armature.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = frames[0], frames[-1]
+    bpy.context.scene.frame_set(frames[0])
+    return action
+
+
+def hard_scene():
+    """The biped as scenes have it: modifiers above and below the armature, shape keys, materials, uneven scale, locked groups, a mask, a loose piece."""
+    mesh, armature = load("biped.glb")
+    armature.animation_data.action = None
+    reset(armature)
+    scene = bpy.context.scene
+    scene.unit_settings.scale_length = 0.5
+    body = mesh.data
+    box = [(0.02 * x, 0.16 + 0.02 * y, 1.3 + 0.02 * z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+    button = bpy.data.meshes.new("button")
+    button.from_pydata(box, [], [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
+    loose = bpy.data.objects.new("button", button)
+    scene.collection.objects.link(loose)
+    loose.vertex_groups.new(name="chest").add(range(4), 1.0, "REPLACE")
+    loose.vertex_groups.new(name="spine").add(range(4, 8), 1.0, "REPLACE")
+    with bpy.context.temp_override(active_object=mesh, selected_editable_objects=[mesh, loose]):
+        bpy.ops.object.join()
+    for i in range(3):
+        body.materials.append(bpy.data.materials.new(f"cloth {i}"))
+    for polygon in body.polygons:
+        polygon.material_index = polygon.index % 3
+    squeeze = Matrix.Diagonal((1.25, 0.8, 1.1, 1))
+    body.transform(squeeze.inverted())
+    mesh.matrix_basis = squeeze
+    armature.matrix_world = Matrix.Translation((1, 2, 0.5)) @ Matrix.Rotation(0.4, 4, "Z") @ Matrix.Diagonal((0.7, 0.7, 0.7, 1))
+    mesh.shape_key_add(name="Basis")
+    wide = mesh.shape_key_add(name="wide")
+    for point in wide.data:
+        point.co.y *= 1.08
+    wide.value = 0.5
+    above = mesh.modifiers.new("bend", "SIMPLE_DEFORM")
+    above.deform_method, above.factor, above.deform_axis = "TAPER", 0.05, "Z"
+    with bpy.context.temp_override(object=mesh):
+        bpy.ops.object.modifier_move_to_index(modifier="bend", index=0)
+    mesh.modifiers.new("fine", "SUBSURF").levels = 1
+    mesh.vertex_groups.new(name="mask").add(range(0, 500), 0.7, "REPLACE")
+    for name in ("head", "hand_l"):
+        mesh.vertex_groups[name].lock_weight = True
+    bpy.context.view_layer.objects.active = mesh
+    made_clip(armature, ("upperarm_l", "forearm_l", "spine", "thigh_r"))
+    bpy.context.view_layer.update()
+    return mesh, armature
+
+
+def baked_equals(mesh, armature, path):
+    """A clip made here on the baked armature: what Blender shows is what `cutis deform` makes of the baked file with that clip, driven."""
+    scene = sys.modules["cutis_blender.scene"]
+    body, rig = bpy.data.objects[f"{mesh.name} baked"], bpy.data.objects[f"{armature.name} baked"]
+    assert all(d.driver.is_valid and d.driver.is_simple_expression for d in rig.animation_data.drivers) and len(rig.animation_data.drivers) > 10
+    bones = scene.Bones(rig)
+    plain = [name for name in bones.names if not name.startswith("helper")]
+    made_clip(rig, [name for name in plain if rig.data.bones[name].parent][:8])
+    model, frames, poses = scene.cutis.read(path), [], []
+    for frame in range(1, 21, 3):
+        bpy.context.scene.frame_set(frame)
+        place = np.linalg.inv(np.array(rig.matrix_world))
+        frames.append(vertices(body) @ place[:3, :3].T + place[:3, 3])
+        local, pose = bones.local(bones.posed()), model.rest_pose()
+        for i, name in enumerate(bones.names):
+            if name in plain:
+                pose[model.find_joint(name)] = local[i]
+        poses.append(pose)
+    model.with_clip("made here", np.array(poses), fps=30).save(f"{T}/made.glb")
+    command("deform", "made.glb", "--clip", "made here", "--method", "lbs", "-o", "made.npy")
+    command("deform", "made.glb", "--clip", "made here", "--method", "lbs", "--drivers", "off", "-o", "resting.npy")
+    theirs, resting, size = np.load(f"{T}/made.npy"), np.load(f"{T}/resting.npy"), diagonal(model.vertices)
+    off = np.abs(np.array(frames) - theirs).max() / size
+    assert np.abs(theirs - resting).max() / size > 1e-3, "the clip does not need the helpers"
+    assert off < 1e-4, off
+    return f"{off:.1e} of the diagonal, {len(rig.animation_data.drivers)} drivers"
