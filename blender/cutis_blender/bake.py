@@ -68,7 +68,7 @@ class CUTIS_OT_bake(Task, bpy.types.Operator):
             positions = np.array([p for _, p in read])
             if options["drivers"] and np.abs(poses - poses[0]).max() < 1e-6:
                 options["drivers"] = False  # nothing that helpers could follow
-            return lambda: cutis.bake(model, positions=positions, poses=poses, clip_name="baked", **options)
+            return lambda: cutis.bake(model, positions=positions, poses=poses, fps=fps, clip_name="baked", **options)
         clip = model.with_clip("baked", poses, fps=fps)
         return lambda: cutis.bake(clip, self.method, clips=["baked"], fps=fps, **options)
 
@@ -101,21 +101,22 @@ class CUTIS_OT_bake(Task, bpy.types.Operator):
         positions = np.array([(each.vertices @ to[:3, :3].T + to[:3, 3]).astype(np.float32) for each in read])
         model, self._frames, self._obj = cutis.Model.from_arrays(shape.vertices, shape.faces, name=obj.name), (first, fps), obj
         times = np.arange(len(read)) / fps
-        return lambda: (cutis.bake(model, positions=positions, helpers=self.helpers, influences=self.influences, clip_name="baked"), times)
+        return lambda: (cutis.bake(model, positions=positions, helpers=self.helpers, influences=self.influences, fps=fps, clip_name="baked"), times)
 
     def finish(self, context, made):
         if self._skin is None:
             return self._finish_bare(context, *made)
-        if self.file:
-            made.save(bpy.path.abspath(self.file))
         skin, report = self._skin, made.report
         drivers = made._data.drivers.contents if made._data.drivers else None
         check_inputs(skin, drivers)
+        if self.file:  # what fails here has changed nothing yet
+            made.save(bpy.path.abspath(self.file))
         body, armature = copy_body(context, skin)
         names = add_helpers(context, made, skin, armature)
-        columns = [name for name in [*skin.groups, *names]]
+        columns = [*skin.groups, *names]
         values, index = dense(made.weights), {joint.index: i for i, joint in enumerate(made.joints)}
-        nodes = [1 + skin.bones.names.index(name) for name in skin.groups] + [int(n) for n in report.helpers if True] if len(names) else [1 + skin.bones.names.index(name) for name in skin.groups]
+        helpers = dict(zip((int(n) for n in report.helpers), names)) if names else {}
+        nodes = [*(1 + skin.bones.names.index(name) for name in skin.groups), *helpers]
         weights = Carried(body, skin.shape)(np.stack([values[:, index[n]] if n in index else np.zeros(len(values), np.float32) for n in nodes], 1))
         old, locked = own_weights(body, columns), locked_columns(body, columns)
         if locked.any():  # a vertex with locked weight keeps all of its own
@@ -125,9 +126,9 @@ class CUTIS_OT_bake(Task, bpy.types.Operator):
         armature_modifier(body).use_deform_preserve_volume = False
         if names:
             if drivers is not None:
-                drive_helpers(skin, made, drivers, armature, dict(zip([int(n) for n in report.helpers], names)))
+                drive_helpers(skin, made, drivers, armature, helpers)
             else:
-                self._keys(context, made, skin, armature, dict(zip([int(n) for n in report.helpers], names)))
+                self._keys(context, made, skin, armature, helpers)
         ratio = f"{report.rms / report.plain_rms:.3f} of plain blending's error" if report.plain_rms else f"{1e3 * report.rms * skin.scale:.3g} mm RMS"
         unseen = f", {report.unseen_driven_rms / report.unseen_plain_rms:.3f} in poses nobody showed" if report.unseen_count and report.unseen_plain_rms else ""
         self.say(context, f"Cutis: {report.helper_count} helpers, {ratio}{unseen}; {body.name} plays it")

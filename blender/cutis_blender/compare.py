@@ -7,7 +7,7 @@ from bpy.props import EnumProperty, FloatProperty
 
 from . import cutis, preview
 from .change import remove_shown, shown_copy
-from .scene import make_skin, need_mesh, need_skin, played_method
+from .scene import need_mesh, need_skin, played_method
 from .task import Task
 
 METHODS = [("sbs", "Spherical", "One rotation centre per bone set; keeps volume"), ("dqs", "Dual Quaternion", "Keeps volume, bulges a little"),
@@ -49,13 +49,15 @@ class CUTIS_OT_compare(Task, bpy.types.Operator):
     }
 
     def prepare(self, context):
-        skin = self._skin = make_skin(context)
+        posable = preview.Posable(context, need_skin(context)[0])
+        skin, morphs = posable.skin, posable.morphs()
+        self._skin = skin
         world = skin.world_matrices(skin.bones.posed())
 
         def work():
             rest = skin.model.vertices
-            shown = cutis.bind(skin.model, played_method(skin.obj)).deform(world, kind="world")
-            other = cutis.bind(skin.model, self.method).deform(world, kind="world")
+            shown = cutis.bind(skin.model, played_method(skin.obj)).deform(world, kind="world", morphs=morphs)
+            other = cutis.bind(skin.model, self.method).deform(world, kind="world", morphs=morphs)
             return shown, other, [cutis.measure(each, skin.shape.faces).volume for each in (rest, shown, other)]
         return work
 

@@ -10,7 +10,7 @@ from bpy.app.handlers import persistent
 
 from . import cutis
 from .change import remove_shown, shown_copy
-from .scene import Refusal, armature_modifier, array_of, make_skin, played_method
+from .scene import Refusal, armature_modifier, array_of, at_rest, make_skin, played_method
 
 _live: dict[str, "Live"] = {}
 
@@ -33,15 +33,32 @@ def key_displacements(obj: bpy.types.Object) -> dict[str, np.ndarray]:
     return out
 
 
-class Live:
-    def __init__(self, context, obj: bpy.types.Object, shown: bpy.types.Object):
-        self.obj, self.shown = obj, shown
+class Posable:
+    """A skin whose shape keys count: the rest shape is as it was read, and keys that have changed since are added to it."""
+
+    def __init__(self, context, obj: bpy.types.Object):
         targets = key_displacements(obj)
-        skin = make_skin(context, obj, basis=bool(targets))
-        if targets and len(skin.shape.vertices) != len(obj.data.vertices):
-            targets, skin = {}, make_skin(context, obj)
+        self.obj, self.skin = obj, make_skin(context, obj)
+        if len(self.skin.shape.vertices) != len(obj.data.vertices):
+            targets = {}  # modifiers above the armature make vertices that keys do not know
         self.targets = list(targets)
-        self.skin = make_skin(context, obj, targets=targets, basis=True) if targets else skin
+        if targets:
+            with at_rest(obj):
+                self.started = self.values()
+            self.skin = make_skin(context, obj, targets=targets)
+
+    def values(self) -> np.ndarray:
+        blocks = self.obj.data.shape_keys.key_blocks
+        return np.array([0.0 if blocks[name].mute else blocks[name].value for name in self.targets], np.float32)
+
+    def morphs(self) -> np.ndarray | None:
+        return self.values() - self.started if self.targets else None
+
+
+class Live(Posable):
+    def __init__(self, context, obj: bpy.types.Object, shown: bpy.types.Object):
+        super().__init__(context, obj)
+        self.shown = shown
         self.bindings: dict[tuple, cutis.Binding] = {}
         self.out = np.empty((self.skin.model.vertex_count, 3), np.float32)
         self.matrices = self.skin.world_matrices(self.skin.bones.rest_world)
@@ -56,12 +73,6 @@ class Live:
                 self.bindings.clear()
             self.bindings[key] = cutis.bind(self.skin.model, method, **options)
         return self.bindings[key]
-
-    def morphs(self) -> np.ndarray | None:
-        if not self.targets:
-            return None
-        blocks = self.obj.data.shape_keys.key_blocks
-        return np.array([0.0 if blocks[name].mute else blocks[name].value for name in self.targets], np.float32)
 
     def update(self, depsgraph) -> None:
         settings, skin = self.obj.cutis, self.skin

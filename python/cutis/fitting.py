@@ -168,7 +168,7 @@ def _random_poses(model: Model, poses: Any) -> Any:
 def bake(model: Model, method: str | None = None, *, clips: Sequence[str | int] | None = None, fps: float = 30.0, positions: Any = None, poses: Any = None,
          device: Where = None, progress: Progress | bool | None = None, **options: Any) -> Model:
     """Any deformer as joints, weights and tracks that every engine plays: `method` on the model's clips, or `positions` [frames, vertices, 3] of
-    anything that moves (with the `poses` [frames, nodes, 10] they belong to, if there are any). Options: helpers=16, morphs, influences, drivers, ...
+    anything that moves, `fps` of them a second (with the `poses` [frames, nodes, 10] they belong to, if there are any). Options: helpers=16, morphs, influences, drivers, ...
     With a method and drivers random poses within the clips' ranges are learned from too."""
     if (method is None) == (positions is None):
         raise TypeError("method and positions: one of them")
@@ -190,6 +190,9 @@ def bake(model: Model, method: str | None = None, *, clips: Sequence[str | int] 
         frames.held_out = cast(address(keep[2]), POINTER(ctypes.c_uint8)) if extra else None
     given = array(positions, np.float32, (None, model.vertex_count, 3), "positions")
     frames.count, frames.positions = len(given), cast(address(given), POINTER(ctypes.c_float))
+    if method is None and fps != 30:  # that is what it is by itself
+        keep.append((np.arange(len(given)) / fps).astype(np.float32))
+        frames.times = cast(address(keep[-1]), POINTER(ctypes.c_float))
     if poses is not None:
         keep.append(array(poses, np.float32, (len(given), model.node_count, 10), "poses"))
         frames.poses = cast(address(keep[-1]), POINTER(_api.cutis_transform))

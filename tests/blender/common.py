@@ -1,6 +1,7 @@
 """What tests of the add-on share: a scene from a file, the command's results, and the house's lines."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,8 @@ def check(name):
     """A test: its line is printed as it ends."""
     def wrap(function):
         global failed
+        if not re.search(os.environ.get("CUTIS_ONLY", ""), name):  # for one test by hand
+            return function
         begun = time.time()
         try:
             told = function()

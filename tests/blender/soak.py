@@ -161,27 +161,30 @@ def export_equal(body, rig, shown, frames, method, kind):
         each.select_set(True)
     bpy.context.view_layer.objects.active = rig
     path, start = f"{T}/export.{kind}", bpy.context.scene.frame_start
+    for action in [a for a in bpy.data.actions if a != rig.animation_data.action]:  # exporters take every action there is
+        bpy.data.actions.remove(action)
     if kind == "fbx":
         bpy.ops.export_scene.fbx(filepath=path, use_selection=True, bake_anim=True, bake_anim_use_nla_strips=False, bake_anim_use_all_actions=False, bake_anim_simplify_factor=0,
                                  add_leaf_bones=False, use_armature_deform_only=False, mesh_smooth_type="FACE", use_mesh_modifiers=False)
         rests = rest_of(body, rig)
         clear()
         bpy.context.scene.render.fps = 30
-        bpy.ops.import_scene.fbx(filepath=path)
+        bpy.ops.import_scene.fbx(filepath=path, anim_offset=0)
         mesh = next(o for o in bpy.data.objects if o.type == "MESH")
-        order = None
         out = []
         for frame in frames:
             bpy.context.scene.frame_set(frame)
             out.append(vertices(mesh))
         return max(float(np.abs(a - b).max()) for a, b in zip(out, shown)) / diagonal(rests)
-    bpy.ops.export_scene.gltf(filepath=path, export_format="GLB", use_selection=True, export_animations=True, export_force_sampling=True, export_nla_strips=False,
+    bpy.ops.export_scene.gltf(filepath=path, export_format="GLB", use_selection=True, export_animations=True, export_force_sampling=True, export_nla_strips=True,
                               export_frame_range=True, export_all_influences=True, export_morph=False, export_def_bones=False)
     model = sys.modules["cutis_blender.scene"].cutis.read(path)
     rests = y_up(rest_of(body, rig))
     same = nearest(rests, model.vertices)
     assert np.abs(model.vertices[same] - rests).max() < 1e-4 * diagonal(rests)
-    frame_of = model.deform(method, poses=model.sample(0, [(frame - start) / 30 for frame in frames]))
+    assert len(model.clips) == 1
+    first = 0 if model.clips[0].duration * 30 > frames[-1] - start + 0.5 else start  # 3.4 writes a clip's frame f at f / fps
+    frame_of = model.deform(method, poses=model.sample(0, [(frame - first) / 30 for frame in frames]))
     return max(float(np.abs(frame_of[i][same] - y_up(shown[i])).max()) for i in range(len(frames))) / diagonal(rests)
 
 
@@ -199,6 +202,7 @@ def _():
     mesh, armature = load("biped.glb")
     for track in list(armature.animation_data.nla_tracks):
         armature.animation_data.nla_tracks.remove(track)
+    bpy.ops.object.vertex_group_clean(group_select_mode="ALL", limit=1e-4)  # Blender's exporter drops these, and spherical blending goes by sets of bones
     made_clip(armature, ("upperarm_l", "forearm_l", "spine", "thigh_r"))
     worst, frames = {}, (1, 7, 14, 20)
     for method in ("sbs", "dqs", "cor"):
@@ -267,7 +271,7 @@ def _():
     sheet = bpy.context.object
     sheet.scale = (1, 2, 1)
     wave = sheet.modifiers.new("wave", "SIMPLE_DEFORM")
-    wave.deform_method, wave.deform_axis = "BEND", "X"
+    wave.deform_method, wave.deform_axis = "TWIST", "X"
     for frame, angle in ((1, 0.0), (20, 1.2)):
         wave.angle = angle
         wave.keyframe_insert("angle", frame=frame)
@@ -301,24 +305,30 @@ def _():
         assert np.abs(live.out - wanted).max() < 1e-6, frame
 
 
-@check("a preview of 12,000 vertices while posing, without drawing")
+def posing(armature, count=40):
+    """Processor and wall milliseconds of a pose."""
+    bone, cpu, wall = armature.pose.bones["upperarm_l"], time.process_time(), time.time()
+    for i in range(count):
+        bone.rotation_quaternion = Quaternion((0, 0, 1), 0.02 * i)
+        bpy.context.view_layer.update()
+    return 1e3 * (time.process_time() - cpu) / count, 1e3 * (time.time() - wall) / count
+
+
+@check("a preview of 12,000 vertices while posing costs a few times what the modifier alone does, without drawing")
 def _():
     command("synth", "biped", "--vertices", "12000", "-o", "large.glb")
     mesh, armature = load("large.glb")
     armature.animation_data.action = None
-    told = []
+    plain = posing(armature)
+    told = [f"modifier alone {plain[1]:.1f} ms"]
     for method in ("sbs", "dqs", "cor"):
         mesh.cutis.method = method
         bpy.ops.cutis.preview(action="start")
-        bone, begun = armature.pose.bones["upperarm_l"], time.process_time()
-        for i in range(40):
-            bone.rotation_quaternion = Quaternion((0, 0, 1), 0.02 * i)
-            bpy.context.view_layer.update()
-        spent = (time.process_time() - begun) / 40
+        spent = posing(armature)
         bpy.ops.cutis.preview(action="stop")
-        told.append(f"{method} {1e3 * spent:.1f} ms")
-        assert spent < 1 / 30, told
-    return f"{len(mesh.data.vertices)} vertices, processor time a pose: " + ", ".join(told)
+        told.append(f"{method} {spent[1]:.1f} ms")
+        assert spent[0] < 4 * plain[0], (plain, spent)  # a ratio: it holds on a busy machine too
+    return f"{len(mesh.data.vertices)} vertices, wall time a pose: " + ", ".join(told)
 
 
 end()
