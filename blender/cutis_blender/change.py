@@ -140,7 +140,6 @@ def make_bones(context, armature: bpy.types.Object, joints: list[dict]) -> list[
         edit = armature.data.edit_bones
         for joint in joints:
             bone = edit.new(joint["name"])
-            bone.parent = edit.get(joint["parent"]) if joint["parent"] else None
             if "matrix" in joint:
                 bone.head, bone.tail = (0, 0, 0), (0, joint["length"], 0)
                 bone.matrix = Matrix(joint["matrix"])
@@ -149,6 +148,10 @@ def make_bones(context, armature: bpy.types.Object, joints: list[dict]) -> list[
                 bone.head, bone.tail = Vector(joint["head"]), Vector(joint["tail"])
             bone.use_deform = joint.get("deform", True)
             made.append(bone.name)
+        real = dict(zip((joint["name"] for joint in joints), made))  # parents may come after their children
+        for name, joint in zip(made, joints):
+            if joint["parent"]:
+                edit[name].parent = edit.get(real.get(joint["parent"], joint["parent"]))
     return made
 
 

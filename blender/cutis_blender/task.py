@@ -12,6 +12,7 @@ import bpy
 from . import cutis
 from .scene import Refusal
 
+THREAD = "cutis work"
 BAR = 20  # characters of the bar in the status line
 
 
@@ -20,7 +21,7 @@ class Work:
 
     def __init__(self, call):
         self.stage, self.fraction, self.stop, self.result, self.error = "", 0.0, False, None, None
-        self.thread = threading.Thread(target=self._run, args=(call,), daemon=True)
+        self.thread = threading.Thread(target=self._run, args=(call,), daemon=True, name=THREAD)
 
     def tell(self, stage: str, fraction: float):
         self.stage, self.fraction = stage, fraction

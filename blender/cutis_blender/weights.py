@@ -63,7 +63,7 @@ class CUTIS_OT_reduce(Task, bpy.types.Operator):
     options = {
         "influences": IntProperty(name="Influences", default=4, min=1, max=16, description="At most so many a vertex"),
         "effort": EnumProperty(name="Effort", items=[("normal", "Normal", ""), ("fast", "Fast", ""), ("best", "Best", "")]),
-        "max_error": FloatProperty(name="Largest Error", default=0, min=0, unit="LENGTH", subtype="DISTANCE",
+        "max_error": FloatProperty(name="Max Error", default=0, min=0, unit="LENGTH", subtype="DISTANCE",
                                    description="As few influences as keep every vertex within this distance, at most the number above; 0: no bound"),
     }
 

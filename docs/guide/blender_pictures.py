@@ -1,4 +1,4 @@
-"""Makes the guide's pictures: xvfb-run -s '-screen 0 1400x900x24' blender --factory-startup -noaudio --python docs/guide/blender_pictures.py -- FOLDER BIPED.glb ZIP
+"""Makes the guide's pictures: xvfb-run -s '-screen 0 1400x900x24' blender --factory-startup -noaudio --enable-event-simulate --python docs/guide/blender_pictures.py -- FOLDER BIPED.glb ZIP
 Needs a screen (Xvfb) and OpenGL (Mesa's software one will do); sh docs/guide/blender_pictures.sh does it all."""
 import os
 import sys
@@ -12,6 +12,7 @@ np.bool = bool
 bpy.context.preferences.view.show_splash = False
 OUT, BIPED, ZIP = sys.argv[sys.argv.index("--") + 1:][:3]
 STEPS = []
+ARM = 0.2, 0.68, 0.35, 0.9  # part of the view that the close pictures keep
 
 
 def step(function):
@@ -32,7 +33,7 @@ def look(distance=2.2, at=(0, 0, 0.95), turn=(1.35, 0, 0.35)):
     region.view_rotation = Euler(turn).to_quaternion()
 
 
-def shot(name):
+def shot(name, left=0.0, right=1.0, bottom=0.0, top=1.0):
     """The whole window as it was drawn last; then what the 3D view has of it is kept."""
     window, area, _, _ = view()
     path = os.path.join(OUT, name)
@@ -41,6 +42,7 @@ def shot(name):
     image = bpy.data.images.load(path)
     width, height = image.size
     pixels = np.array(image.pixels[:], np.float32).reshape(height, width, 4)[area.y:area.y + area.height, area.x:area.x + area.width]
+    pixels = pixels[int(bottom * len(pixels)):int(top * len(pixels)), int(left * pixels.shape[1]):int(right * pixels.shape[1])]
     cut = bpy.data.images.new("cut", pixels.shape[1], pixels.shape[0])
     cut.pixels.foreach_set(np.ascontiguousarray(pixels).ravel())
     cut.filepath_raw, cut.file_format = path, "PNG"
@@ -84,15 +86,31 @@ def sidebar():
     look()
 
 
+def click(value):
+    """Blender 3.4 has no call that opens a tab of the sidebar; a click on the fourth does."""
+    window, area, _, _ = view()
+    window.event_simulate("MOUSEMOVE" if value == "NOTHING" else "LEFTMOUSE", value, x=area.x + area.width - 14, y=area.y + area.height - 215)
+
+
 @step
-def tab():
-    """Blender 3.4 has no way to choose a tab of the sidebar: the others are taken away."""
-    for panel in list(bpy.types.Panel.__subclasses__()):
-        if getattr(panel, "bl_space_type", "") == "VIEW_3D" and getattr(panel, "bl_region_type", "") == "UI" and not panel.__name__.startswith("CUTIS"):
-            try:
-                bpy.utils.unregister_class(panel)
-            except RuntimeError:
-                pass
+def over():
+    click("NOTHING")
+
+
+@step
+def press():
+    click("PRESS")
+
+
+@step
+def release():
+    click("RELEASE")
+
+
+@step
+def away():
+    window, area, _, _ = view()
+    window.event_simulate("MOUSEMOVE", "NOTHING", x=area.x + 200, y=area.y + 100)
 
 
 @step
@@ -112,7 +130,7 @@ def twist():
 
 @step
 def linear():
-    shot("blender_linear.png")
+    shot("blender_linear.png", *ARM)
 
 
 @step
@@ -124,7 +142,7 @@ def preview():
 
 @step
 def previewed():
-    shot("blender_preview.png")
+    shot("blender_preview.png", *ARM)
 
 
 @step
@@ -139,7 +157,7 @@ def compare():
 
 @step
 def compared():
-    shot("blender_compare.png")
+    shot("blender_compare.png", *ARM)
     mesh, _ = objects()
     mesh.hide_set(False)
     bpy.ops.cutis.compare_end()

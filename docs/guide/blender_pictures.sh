@@ -9,4 +9,4 @@ export BLENDER_USER_SCRIPTS="$T/scripts" BLENDER_USER_CONFIG="$T/config" LIBGL_A
 mkdir -p "$T/scripts/addons"
 "$BUILD/cutis" synth biped --vertices 12000 -q -o "$T/biped.glb"
 ZIP=$(/usr/bin/python3 "$HERE/../../blender/package.py" "$BUILD")
-xvfb-run -a -s '-screen 0 1400x900x24' blender --factory-startup -noaudio --window-geometry 0 0 1400 900 --python "$HERE/blender_pictures.py" -- "$OUT" "$T/biped.glb" "$ZIP"
+xvfb-run -a -s '-screen 0 1400x900x24' blender --factory-startup -noaudio --enable-event-simulate --window-geometry 0 0 1400 900 --python "$HERE/blender_pictures.py" -- "$OUT" "$T/biped.glb" "$ZIP"

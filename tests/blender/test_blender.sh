@@ -12,15 +12,22 @@ mkdir -p "$T/scripts/addons"
 CUTIS_ADDON=$(/usr/bin/python3 "$HERE/../../blender/package.py" "$BUILD") || { echo "not ok the add-on is made"; exit 1; }
 export CUTIS_ADDON
 status=0
-run() { # SCRIPT
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin blender -b --factory-startup -noaudio --python-exit-code 1 --python "$HERE/$1" >"$T/log" 2>&1
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LIBGL_ALWAYS_SOFTWARE=1
+run() { # SCRIPT COMMAND...
+    script=$1
+    shift
+    "$@" --factory-startup -noaudio --python-exit-code 1 --python "$HERE/$script" >"$T/log" 2>&1
     ended=$?
     grep -E '^(ok|not ok|skip) ' "$T/log"
     [ $ended = 0 ] && return
     status=1
     grep -vE '^(ok|skip) |^Info|^Data are' "$T/log" | tail -n 60
-    grep -q '^not ok ' "$T/log" || echo "not ok $1 runs: Blender ended with $ended"
+    grep -q '^not ok ' "$T/log" || echo "not ok $script runs: Blender ended with $ended"
 }
-run smoke.py
-[ -z "${CUTIS_SOAK:-}" ] || { run soak.py; run tutorial.py; }
+run smoke.py blender -b
+if [ -n "${CUTIS_SOAK:-}" ]; then
+    run soak.py blender -b
+    run tutorial.py blender -b
+    run gui.py xvfb-run -a -s '-screen 0 1000x700x24' blender --enable-event-simulate --window-geometry 0 0 1000 700
+fi
 exit $status
