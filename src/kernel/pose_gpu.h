@@ -129,11 +129,11 @@ FN skin_vertex pose_finished(const int bones, const skin_arguments a, const skin
 FN void pose_instances(const int bones, const skin_arguments a, const skin_group s, skin_block k)
 {
     GLOBAL const float *weights = s.layout + a.weights + (WORD2)k.list_first * 32u + s.lane;
-    GLOBAL const UINT *list = s.index + a.list_near + k.list_first;
+    GLOBAL const UINT *list = s.index + k.list_at;
     UNROLL for (int i = 0; i < bones; i++)
     {
         k.weight[i] = weights[32 * i];
-        k.record[i] = (int)list[i] * (SKIN_PALETTE * PALETTE_UNIT);
+        k.record[i] = (int)list[i * k.list_step] * (SKIN_PALETTE * PALETTE_UNIT);
         OPAQUE(k.record[i]);
     }
     REAL scale = s.layout[a.pose_scales + 32u * k.block + s.lane];

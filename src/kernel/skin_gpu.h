@@ -46,6 +46,7 @@
 #define SIGNS_APART  0x80000000u // the signs of a block differ from lane to lane
 #define SIGNS_LOOSE  0x40000000u // a sum of quaternions may have no direction
 #define LIST_LED     0x20000000u // all lanes have weight on the first bone: it is their pivot
+#define LIST_OWN     0x10000000u // each lane has a list of its own bones
 #define LIST_COUNT   0x0fffffffu
 #define SIGNS_MAX    16       // bones; longer lists take their signs lane by lane
 #define LIST_MAX     8        // bones whose weights are kept in registers
@@ -77,6 +78,7 @@ STRUCT(skin_group)
 STRUCT(skin_block)
 {
     UINT block, list_first, vertex, run; // run: first of 32 consecutive vertices, or NO_VERTEX
+    UINT list_at, list_step;             // of its bones: the first, and words to the next
     int list_count;
     REAL weight[LIST_MAX];
     int record[LIST_MAX];
@@ -159,7 +161,7 @@ STRUCT(skin_block)
 // constant where the function is inlined: that many bones from registers (beyond its end a list has
 // weight 0 on its last bone, which adds exactly nothing), or, 0, the whole list from memory.
 #define LIST_ENTRY(i)                                                                              \
-    ((int)s.index[a.list_near + k.list_first + (UINT)(i)] * (SKIN_PALETTE * PALETTE_UNIT))
+    ((int)s.index[k.list_at + (UINT)(i)*k.list_step] * (SKIN_PALETTE * PALETTE_UNIT))
 #define EACH_BONE(BODY)                                                                            \
     NO_UNROLL for (int i = 0; i < k.list_count; i++)                                               \
     {                                                                                              \
@@ -192,12 +194,29 @@ STRUCT(skin_block)
 
 // What a block has before the first instance ----------------------------------------------------
 
-FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
+// Lanes whose bones are few among many have lists of their own: fewer bones each, at the price of
+// palette reads that are no broadcasts.
+FN skin_block block_lists(const skin_arguments a, const skin_group s, UINT block)
 {
     skin_block k;
+    UINT count = s.index[a.blocks + 4u * block + 1u];
     k.block = block;
     k.list_first = s.index[a.blocks + 4u * block];
-    k.list_count = (int)(s.index[a.blocks + 4u * block + 1u] & LIST_COUNT);
+    k.list_count = (int)(count & LIST_COUNT);
+    k.list_at = a.list_near + k.list_first;
+    k.list_step = 1u;
+    k.shared_set = s.index[a.blocks + 4u * block + 3u];
+    if (count & LIST_OWN) {
+        k.list_at = a.list_own + k.shared_set + s.lane;
+        k.list_step = 32u;
+        k.shared_set = NO_SET;
+    }
+    return k;
+}
+
+FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
+{
+    skin_block k = block_lists(a, s, block);
     k.run = s.index[a.blocks + 4u * block + 2u];
     k.vertex = s.index[a.vertices + 32u * block + s.lane];
     PLANES3(k.rest.p, a.positions, block);
@@ -219,11 +238,9 @@ FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
     PLANES3(k.centre, a.centres, block);
 #endif
     k.set = NO_SET;
-    k.shared_set = NO_SET;
 #if SKIN_FORMULA == FORMULA_SBS
     k.set = s.index[a.sets + 32u * block + s.lane];
-    if (SKIN_LISTS && WARP_SYNCS && k.list_count <= LIST_MAX)
-        k.shared_set = s.index[a.blocks + 4u * block + 3u];
+    if (!SKIN_LISTS || !WARP_SYNCS || k.list_count > LIST_MAX) k.shared_set = NO_SET;
 #endif
     k.factor = K(1.0);
 #if SKIN_BLEND
@@ -275,12 +292,10 @@ FN UINT signs_length(quat q)
 
 FN UINT block_signs(const skin_arguments a, const skin_group s, UINT block, UINT g)
 {
-    skin_block k;
+    skin_block k = block_lists(a, s, block);
     PALETTE_TYPE palette = PALETTE_OF(g);
-    k.list_first = s.index[a.blocks + 4u * block];
     UINT count = s.index[a.blocks + 4u * block + 1u], signs = count & SIGNS_LOOSE;
-    k.list_count = (int)(count & LIST_COUNT);
-    if (k.list_count > SIGNS_MAX) return SIGNS_APART;
+    if (k.list_count > SIGNS_MAX || count & LIST_OWN) return SIGNS_APART;
     if (k.list_count > 0 && k.list_count <= LIST_FEW) {
         quat q[LIST_FEW]; // the last one repeated agrees with itself
         UNROLL for (int j = 0; j < LIST_FEW; j++)
@@ -574,7 +589,7 @@ FN UINT block_instances(const int bones, const int images, const int apart, cons
                         const skin_group s, skin_block k, UINT wanted)
 {
     GLOBAL const float *weights = s.layout + a.weights + (WORD2)k.list_first * 32u + s.lane;
-    GLOBAL const UINT *list = s.index + a.list_near + k.list_first;
+    GLOBAL const UINT *list = s.index + k.list_at;
     UNROLL for (int i = 0; i < bones; i++)
     {
         k.weight[i] = K(0.0);
@@ -582,7 +597,7 @@ FN UINT block_instances(const int bones, const int images, const int apart, cons
         // Lists are padded to an even length; with `apart` they may be shorter than 3.
         if (i < (apart ? 2 : 4) || (i & ~1) < k.list_count) {
             k.weight[i] = weights[32 * i];
-            k.record[i] = (int)list[i] * (SKIN_PALETTE * PALETTE_UNIT);
+            k.record[i] = (int)list[i * k.list_step] * (SKIN_PALETTE * PALETTE_UNIT);
         }
         OPAQUE(k.record[i]);
     }
@@ -633,11 +648,13 @@ FN UINT block_instances(const int bones, const int images, const int apart, cons
     return left;
 }
 
-// A block of a short list.
+// A block of a short list. Lanes with lists of their own have signs of their own, too.
 FN void block_listed(const int images, const skin_arguments a, const skin_group s, skin_block k)
 {
     UINT left;
-    if (k.list_count <= 2)
+    if (SKIN_TURNED && k.list_step > 1u)
+        left = ~0u;
+    else if (k.list_count <= 2)
         left = block_instances(2, images, 0, a, s, k, 0u);
     else if (k.list_count <= 4)
         left = block_instances(4, images, 0, a, s, k, 0u);

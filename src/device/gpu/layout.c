@@ -12,6 +12,11 @@
 #define BLOCK      32u
 #define LIST_LOOSE 0x40000000u ///< beside a list's count; SIGNS_LOOSE of the kernel text
 #define LIST_LED   0x20000000u
+#define LIST_OWN   0x10000000u
+
+/// Bones of a list that all lanes share, at most, while lists of their own would be shorter: as many
+/// as a work item keeps in registers. Up to there broadcasts are cheaper than fewer bones.
+#define SHARED_LIST_MAX 8u
 
 /// Output order pays while its lists are not very much longer than the sorted ones: arithmetic is
 /// half hidden behind writing, and scattered writes cost twice unbroken ones (H200: biped 0.47
@@ -313,8 +318,9 @@ static uint32_t weight_flags(const float *weights, uint32_t length)
 typedef struct padded_lists {
     uint32_t *blocks; ///< four words of each block, as skin_arguments.blocks says
     uint32_t *near;   ///< count
+    uint32_t *own;    ///< BLOCK * own_count
     float *weights;   ///< BLOCK * count
-    size_t count;
+    size_t count, own_count;
 } padded_lists;
 
 static uint32_t padded_length(uint32_t length)
@@ -322,30 +328,89 @@ static uint32_t padded_length(uint32_t length)
     return length == 0 ? 0 : (length + 1) / 2 * 2;
 }
 
+/// Bones of a block's list, or, where that is too long to share, of the longest list of a lane.
+/// @param own set where lanes have lists of their own
+static uint32_t kept_length(const cutis_skin_layout *layout, uint32_t block, bool *own)
+{
+    uint32_t first = layout->list_first[block], length = layout->list_first[block + 1] - first;
+    uint32_t counts[BLOCK] = { 0 }, longest = 1;
+    *own = false;
+    if (length <= SHARED_LIST_MAX) return length;
+    const float *weights = layout->weights + (size_t)first * BLOCK;
+    for (uint32_t i = 0; i < length; i++)
+        for (uint32_t l = 0; l < BLOCK; l++) counts[l] += weights[i * BLOCK + l] != 0;
+    for (uint32_t l = 0; l < BLOCK; l++)
+        if (counts[l] > longest) longest = counts[l];
+    *own = longest < length;
+    return longest;
+}
+
+static void pad_shared(const cutis_skin_layout *layout, const chunk_table *chunks, uint32_t block,
+                       size_t at, padded_lists *out)
+{
+    uint32_t first = layout->list_first[block], length = layout->list_first[block + 1] - first;
+    memcpy(out->weights + at * BLOCK, layout->weights + (size_t)first * BLOCK,
+           (size_t)length * BLOCK * sizeof *out->weights);
+    for (uint32_t i = 0; i < padded_length(length); i++) {
+        out->near[at + i] = chunks->list_near[first + (i < length ? i : length - 1)];
+        if (i >= length) memset(out->weights + (at + i) * BLOCK, 0, BLOCK * sizeof(float));
+    }
+}
+
+/// Every lane's bones with weight, ascending as the block's; then its last one (or the block's
+/// first) with weight 0.
+static void pad_own(const cutis_skin_layout *layout, const chunk_table *chunks, uint32_t block,
+                    size_t at, uint32_t entries, padded_lists *out)
+{
+    uint32_t first = layout->list_first[block], length = layout->list_first[block + 1] - first;
+    uint32_t *own = out->own + out->own_count * BLOCK;
+    memset(out->near + at, 0, entries * sizeof *out->near);
+    for (uint32_t l = 0; l < BLOCK; l++) {
+        uint32_t count = 0, last = chunks->list_near[first];
+        for (uint32_t i = 0; i < length; i++) {
+            float weight = layout->weights[((size_t)first + i) * BLOCK + l];
+            if (weight == 0) continue;
+            own[count * BLOCK + l] = last = chunks->list_near[first + i];
+            out->weights[(at + count++) * BLOCK + l] = weight;
+        }
+        for (; count < entries; count++) {
+            own[count * BLOCK + l] = last;
+            out->weights[(at + count) * BLOCK + l] = 0;
+        }
+    }
+}
+
 static cutis_result pad_lists(cutis_arena *arena, const cutis_skin_layout *layout,
                               const chunk_table *chunks, padded_lists *out)
 {
-    size_t at = 0;
-    for (uint32_t k = 0; k < layout->block_count; k++)
-        out->count += padded_length(layout->list_first[k + 1] - layout->list_first[k]);
+    size_t at = 0, own_entries = 0;
+    bool own = false;
+    for (uint32_t k = 0; k < layout->block_count; k++) {
+        uint32_t entries = padded_length(kept_length(layout, k, &own));
+        out->count += entries;
+        own_entries += own ? entries : 0;
+    }
     out->blocks = cutis_arena_alloc(arena, (size_t)layout->block_count + 1, 4 * sizeof(uint32_t));
     out->near = cutis_arena_alloc(arena, out->count + 1, sizeof *out->near);
+    out->own = cutis_arena_alloc(arena, own_entries + 1, BLOCK * sizeof *out->own);
     out->weights = cutis_arena_alloc(arena, out->count + 1, BLOCK * sizeof *out->weights);
-    if (!out->blocks || !out->near || !out->weights) return cutis_alloc_result(arena->context);
+    if (!out->blocks || !out->near || !out->own || !out->weights)
+        return cutis_alloc_result(arena->context);
     for (uint32_t k = 0; k < layout->block_count; k++) {
-        uint32_t first = layout->list_first[k], length = layout->list_first[k + 1] - first;
+        uint32_t length = kept_length(layout, k, &own), entries = padded_length(length);
+        const float *weights = layout->weights + (size_t)layout->list_first[k] * BLOCK;
         uint32_t *block = out->blocks + 4 * (size_t)k;
         block[0] = (uint32_t)at;
-        block[1] = length | weight_flags(layout->weights + (size_t)first * BLOCK, length);
+        block[1] = length | (own ? LIST_OWN : weight_flags(weights, length));
         block[2] = run_of_block(layout->vertices + (size_t)k * BLOCK);
-        block[3] = set_of_block(layout, k);
-        memcpy(out->weights + at * BLOCK, layout->weights + (size_t)first * BLOCK,
-               (size_t)length * BLOCK * sizeof *out->weights);
-        for (uint32_t i = 0; i < padded_length(length); i++) {
-            out->near[at + i] = chunks->list_near[first + (i < length ? i : length - 1)];
-            if (i >= length) memset(out->weights + (at + i) * BLOCK, 0, BLOCK * sizeof(float));
+        block[3] = own ? (uint32_t)(out->own_count * BLOCK) : set_of_block(layout, k);
+        if (own) {
+            pad_own(layout, chunks, k, at, entries, out);
+            out->own_count += entries;
+        } else {
+            pad_shared(layout, chunks, k, at, out);
         }
-        at += padded_length(length);
+        at += entries;
     }
     return CUTIS_OK;
 }
@@ -371,6 +436,7 @@ static void append_all(const cutis_skin_layout *layout, const chunk_table *chunk
     a->near_bone = append(out, chunks->near_bone, chunks->near_count);
     a->blocks = append(out, lists->blocks, (size_t)layout->block_count * 4);
     a->list_near = append(out, lists->near, lists->count);
+    a->list_own = append(out, lists->own, lists->own_count * BLOCK);
     a->weights = append(out, lists->weights, lists->count * BLOCK);
     a->positions = append(out, layout->positions, slots * 3);
     a->normals = append(out, layout->normals, slots * 3);
