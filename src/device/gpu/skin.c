@@ -68,7 +68,7 @@ static cutis_result finish_bounds(gpu_skin *skin, uint32_t count, cutis_bounds *
 uint32_t cutis_gpu_skin_batch(const cutis_device_skin *base)
 {
     const gpu_skin *skin = (const gpu_skin *)base;
-    const uint64_t groups = (uint64_t)skin->arguments.chunk_count * CUTIS_GPU_CHUNK_BLOCKS;
+    const uint64_t groups = (uint64_t)skin->arguments.chunk_count * (CUTIS_GPU_CHUNK_SLOTS / 32u);
     uint64_t most = FRAME_WORDS_MAX / cutis_gpu_frame_words(skin);
     if (most > 0x7fffffffull / (groups + 1)) most = 0x7fffffffull / (groups + 1);
     return most < 1 ? 1 : (uint32_t)most;
@@ -144,7 +144,7 @@ static cutis_gpu_order wanted_order(void)
 static cutis_result pack_layout(gpu_skin *skin, cutis_arena *arena, const cutis_skin_layout *layout,
                                 cutis_gpu_layout *packed)
 {
-    TRY(cutis_gpu_layout_make(arena, layout, wanted_order(), true, packed));
+    TRY(cutis_gpu_layout_make(arena, layout, wanted_order(), true, skin->block_size, packed));
     gpu_palette uniform = cutis_gpu_palette(skin, false),
                 nonuniform = cutis_gpu_palette(skin, true);
     int size = uniform.size > nonuniform.size ? uniform.size : nonuniform.size;
@@ -152,7 +152,7 @@ static cutis_result pack_layout(gpu_skin *skin, cutis_arena *arena, const cutis_
     uint64_t each = 16u + packed->near_max * 16ull * (uint32_t)size;
     skin->near = each + bounds <= cutis_gpu_near_bytes(skin);
     if (skin->near) return CUTIS_OK;
-    return cutis_gpu_layout_make(arena, layout, wanted_order(), false, packed);
+    return cutis_gpu_layout_make(arena, layout, wanted_order(), false, skin->block_size, packed);
 }
 
 static cutis_result upload_layout(gpu_skin *skin, const cutis_skin_layout *layout)
@@ -208,6 +208,7 @@ cutis_result cutis_gpu_skin_create(cutis_device *device, const cutis_skin_layout
     skin->morph = layout->morph_first ? 1 + (layout->normals != NULL) + layout->tangents : 0;
     skin->pose_count = layout->pose_count;
     skin->gaussian = layout->pose_gaussian;
+    skin->block_size = cutis_gpu_pairs(skin) ? 64 : 32;
     if (layout->origins) {
         skin->origin_count = 3 * (size_t)layout->bone_count;
         skin->origins =
