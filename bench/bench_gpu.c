@@ -376,7 +376,7 @@ static void tune(bench *b, int only)
     const cutis_gpu before = *b->gpu;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         b->gpu->warps = shapes[i].warps;
-        b->gpu->registers = b->gpu->registers_few = shapes[i].registers;
+        b->gpu->registers = b->gpu->registers_pairs = shapes[i].registers;
         b->gpu->group_instances = shapes[i].instances;
         b->gpu->near_bytes = shapes[i].near_bytes;
         b->gpu->tuning = shapes[i].defines;
@@ -392,7 +392,7 @@ static void tune(bench *b, int only)
     }
     b->gpu->warps = before.warps;
     b->gpu->registers = before.registers;
-    b->gpu->registers_few = before.registers_few;
+    b->gpu->registers_pairs = before.registers_pairs;
     b->gpu->group_instances = before.group_instances;
     b->gpu->near_bytes = before.near_bytes;
     b->gpu->tuning = before.tuning;
@@ -527,7 +527,7 @@ int main(int argc, char **argv)
         }
         found++;
         b.gpu = (cutis_gpu *)b.device;
-        if (registers >= 0) b.gpu->registers = b.gpu->registers_few = (uint32_t)registers;
+        if (registers >= 0) b.gpu->registers = b.gpu->registers_pairs = (uint32_t)registers;
         if (warps > 0) b.gpu->warps = (uint32_t)warps;
         if (plain) b.gpu->staged = false;
         b.gpu->tuning = text;

@@ -34,8 +34,9 @@ FN void group_load(const skin_arguments a, const skin_group s, GLOBAL const UINT
             float scale = s.frames[a.scales + instance];
             WORD2 to = (a.position_first + place * a.position_step) * 4u; // bytes
             s.instances[g] = place;
-            s.near[g * s.near_step] = QUAD(scale, PART_OF(mirror_sign(SPLAT(scale)), 0), ELEM_FROM_BITS((int)(UINT)to),
-                                           ELEM_FROM_BITS((int)(UINT)(to >> 32)));
+            s.near[g * s.near_step] =
+                QUAD(scale, PART_OF(mirror_sign(SPLAT(scale)), 0), ELEM_FROM_BITS((int)(UINT)to),
+                     ELEM_FROM_BITS((int)(UINT)(to >> 32)));
         }
 #if SKIN_NEAR
         for (UINT i = s.lane; i + 1 < s.near_step; i += 32u) {

@@ -164,8 +164,7 @@ FN void pose_instances(const int bones, const skin_arguments a, const skin_group
                                    (GLOBAL float *)((GLOBAL char *)s.positions + to));
                 half_at = RECORD * 32u - half_at;
 #else
-                if (k.vertex[0] != NO_VERTEX)
-                    vertex_write(a, s, k.vertex[0], s.instances[g], v, 0);
+                if (k.vertex[0] != NO_VERTEX) vertex_write(a, s, k.vertex[0], s.instances[g], v, 0);
 #endif
             }
         }

@@ -2,13 +2,13 @@
 /// with a block. Concatenated after kernel.h, algebra.h, blend.h, arguments_gpu.h and near_gpu.h;
 /// group_gpu.h has the kernel itself.
 ///
-/// A warp of 32 work items serves a block of 32 or, with KERNEL_PAIRS, 64 vertices that share a bone
-/// list: weights and rest data stay in registers while it walks the instances of its group, whose
-/// palettes lie in shared memory, so every palette read is a broadcast. Reading is what bounds it (a
-/// row of a palette costs as many cycles as four of arithmetic, for whomever it is), so a lane does
-/// two vertices with what it reads. Packed records go through shared memory and leave as 16 bytes a
-/// lane. Invariant: bones are added in ascending order by the functions of blend.h,
-/// so the bits are the reference's.
+/// A warp of 32 work items serves a block of 32 or, with KERNEL_PAIRS, 64 vertices that share a
+/// bone list: weights and rest data stay in registers while it walks the instances of its group,
+/// whose palettes lie in shared memory, so every palette read is a broadcast. Reading is what
+/// bounds it (a row of a palette costs as many cycles as four of arithmetic, for whomever it is),
+/// so a lane does two vertices with what it reads. Packed records go through shared memory and
+/// leave as 16 bytes a lane. Invariant: bones are added in ascending order by the functions of
+/// blend.h, so the bits are the reference's.
 ///
 /// Defined by the host: FORMULA_LBS and so on (CUTIS_FORMULAS), SKIN_FORMULA, SKIN_NORMALS and
 /// SKIN_TANGENTS (wanted), SKIN_UNIT (their length), SKIN_NONUNIFORM, SKIN_BLEND, SKIN_MORPH (0, or
@@ -44,13 +44,13 @@
 #define IMAGES_ASK   2
 #define NO_VERTEX    0xffffffffu
 #define NO_SET       0xffffffffu
-#define PARTS        KERNEL_LANES // vertices of a lane
+#define PARTS        KERNEL_LANES  // vertices of a lane
 #define SLOTS        (32u * PARTS) // of a block
 #define CHUNK_BLOCKS (32u / PARTS) // as CUTIS_GPU_CHUNK_SLOTS says
-#define SIGNS_APART  0x80000000u // the signs of a block differ from lane to lane
-#define SIGNS_LOOSE  0x40000000u // a sum of quaternions may have no direction
-#define LIST_LED     0x20000000u // all lanes have weight on the first bone: it is their pivot
-#define LIST_OWN     0x10000000u // each lane has a list of its own bones
+#define SIGNS_APART  0x80000000u   // the signs of a block differ from lane to lane
+#define SIGNS_LOOSE  0x40000000u   // a sum of quaternions may have no direction
+#define LIST_LED     0x20000000u   // all lanes have weight on the first bone: it is their pivot
+#define LIST_OWN     0x10000000u   // each lane has a list of its own bones
 #define LIST_COUNT   0x0fffffffu
 #define SIGNS_MAX    16       // bones; longer lists take their signs lane by lane
 #define LIST_MAX     8        // bones whose weights are kept in registers
@@ -188,7 +188,7 @@ STRUCT(real4)
 // One bone's dual quaternion for the vertex at v; SBS and COR leave the dual part 0 and the
 // compiler drops it.
 #if SKIN_FORMULA == FORMULA_DQS && SKIN_NONUNIFORM
-#define DUAL_AT(d, v)                                                                           \
+#define DUAL_AT(d, v)                                                                              \
     {                                                                                              \
         mat34 bone_matrix;                                                                         \
         quat bone_turn;                                                                            \
@@ -197,13 +197,13 @@ STRUCT(real4)
         d = dual_of_image(bone_matrix, bone_turn, v);                                              \
     }
 #elif SKIN_FORMULA == FORMULA_DQS
-#define DUAL_AT(d, v)                                                                           \
+#define DUAL_AT(d, v)                                                                              \
     {                                                                                              \
         ROTATION_AT(d.q, SKIN_ROTATION)                                                            \
         ROTATION_AT(d.e, SKIN_DUAL)                                                                \
     }
 #else
-#define DUAL_AT(d, v)                                                                           \
+#define DUAL_AT(d, v)                                                                              \
     {                                                                                              \
         ROTATION_AT(d.q, SKIN_ROTATION)                                                            \
         d.e = quat_zero();                                                                         \
@@ -290,8 +290,8 @@ FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
 #endif
 #if SKIN_TANGENTS
     GLOBAL const float *tangent = s.layout + a.tangents + (WORD2)block * (4u * SLOTS) + s.lane;
-    k.rest.t = real3_make(PARTS_AT(tangent), PARTS_AT(tangent + SLOTS),
-                          PARTS_AT(tangent + 2u * SLOTS));
+    k.rest.t =
+        real3_make(PARTS_AT(tangent), PARTS_AT(tangent + SLOTS), PARTS_AT(tangent + 2u * SLOTS));
     k.rest.w = PARTS_AT(tangent + 3u * SLOTS);
 #endif
     k.centre = real3_zero();
@@ -327,7 +327,9 @@ FN void block_images(const skin_arguments a, const skin_group s, const skin_bloc
         MATRIX_AT(m)
         real3 image = mat34_point(m, real3_make(SPLAT(c.x), SPLAT(c.y), SPLAT(c.z)));
         rows[entry] = QUAD(PART_OF(image.x, 0), PART_OF(image.y, 0), PART_OF(image.z, 0),
-                           entry == 0u ? c.x : entry == 1u ? c.y : c.z);
+                           entry == 0u   ? c.x
+                           : entry == 1u ? c.y
+                                         : c.z);
     }
 }
 #endif
@@ -447,8 +449,7 @@ FN dual_quat vertex_turn(const int bones, const int apart, const skin_arguments 
         FOR_BONES(DUAL_AT(d, v) turned = dual_turn_add(turned, w, d);)
         sum = turned.sum;
     } else {
-        FOR_BONES(DUAL_AT(d, v) sum =
-                      dual_quat_blend(sum, signed_weight(bones, w, i, signs), d);)
+        FOR_BONES(DUAL_AT(d, v) sum = dual_quat_blend(sum, signed_weight(bones, w, i, signs), d);)
     }
     // The warp stays together, and lanes whose sum has a direction keep it.
     if ((apart || bones == 0) && WARP_ANY(ANY_BELOW(quat_dot(sum.q, sum.q), TURN_DEGENERATE))) {
@@ -469,8 +470,7 @@ FN real3 vertex_centre(const int bones, const skin_arguments a, const skin_group
     centre_sum sums = centre_zero();
     mat34 m;
     real4 o;
-    FOR_BONES(ROW_AT(o, SKIN_ORIGIN)
-              origin = real3_blend(origin, w, real3_make(o.x, o.y, o.z));
+    FOR_BONES(ROW_AT(o, SKIN_ORIGIN) origin = real3_blend(origin, w, real3_make(o.x, o.y, o.z));
               most = SELECT_LESS(most, w, w, most);)
     FOR_BONES(MATRIX_AT(m) sums = centre_add(sums, w, m, blended, origin);)
     return centre_solve(sums, blended, origin, most, v);

@@ -390,7 +390,7 @@ static cutis_result open_device(cuda *self, int index)
     gpu->warp_teams = true;
     gpu->compiles_in_parallel = true;
     gpu->registers = 64; // 32 warps on a multiprocessor: measured, bench/README.md
-    gpu->registers_few = 48;
+    gpu->registers_pairs = 80; // 24 warps
     gpu->registers_posed = 96; // 20 warps
     snprintf(gpu->identity, sizeof gpu->identity, "%s|%s", gpu->info.name, gpu->info.detail);
     return CUTIS_OK;

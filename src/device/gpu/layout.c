@@ -14,9 +14,13 @@
 #define LIST_LED   0x20000000u
 #define LIST_OWN   0x10000000u
 
-/// Bones of a list that all lanes share, at most, while lists of their own would be shorter: as many
-/// as a work item keeps in registers. Up to there broadcasts are cheaper than fewer bones.
+/// Bones of a list that all lanes share, at most, while lists of their own would be shorter: as
+/// many as a work item keeps in registers. Up to there broadcasts are cheaper than fewer bones.
 #define SHARED_LIST_MAX 8u
+
+/// Two vertices a work item lose more on long lists than they gain on short ones when more than one
+/// block in so many has one (H200: the biped's 16 % cost spherical blending a tenth).
+#define LONG_LISTS_SHARE 32u
 
 /// Output order pays while its lists are not very much longer than the sorted ones: arithmetic is
 /// half hidden behind writing, and scattered writes cost twice unbroken ones (H200: biped 0.47
@@ -30,8 +34,8 @@ typedef struct repacker {
     cutis_arena *arena;
     uint32_t size;         ///< of a block
     const uint32_t *order; ///< per slot its vertex; NULL: output order
-    uint32_t *stamp; ///< per bone or target: the last block that had it, plus one
-    uint32_t *place; ///< per bone or target: where in the block's list
+    uint32_t *stamp;       ///< per bone or target: the last block that had it, plus one
+    uint32_t *place;       ///< per bone or target: where in the block's list
 } repacker;
 
 static void sort_words(uint32_t *words, uint32_t count)
@@ -85,7 +89,8 @@ static cutis_result repack_lists(repacker *pack, uint64_t total, cutis_skin_layo
     const cutis_skin_layout *from = pack->from;
     uint32_t *first = cutis_arena_alloc(pack->arena, (size_t)to->block_count + 1, sizeof *first);
     uint32_t *bones = cutis_arena_alloc(pack->arena, (size_t)total + 1, sizeof *bones);
-    float *weights = cutis_arena_zero(pack->arena, (size_t)(total + 1) * pack->size, sizeof *weights);
+    float *weights =
+        cutis_arena_zero(pack->arena, (size_t)(total + 1) * pack->size, sizeof *weights);
     if (!first || !bones || !weights) return cutis_alloc_result(pack->arena->context);
     memset(pack->stamp, 0, (size_t)from->bone_count * sizeof *pack->stamp);
     uint32_t at = 0;
@@ -135,8 +140,8 @@ static const void *repack_planes(repacker *pack, const void *planes, uint32_t wi
     return to;
 }
 
-/// Targets of the blocks that the vertices of one of ours come from, ascending; `out` may be NULL to
-/// count only.
+/// Targets of the blocks that the vertices of one of ours come from, ascending; `out` may be NULL
+/// to count only.
 static uint32_t block_targets(repacker *pack, uint32_t block, uint32_t *out)
 {
     const cutis_skin_layout *from = pack->from;
@@ -159,7 +164,8 @@ static uint32_t block_targets(repacker *pack, uint32_t block, uint32_t *out)
 static void repack_deltas(repacker *pack, uint32_t i, uint32_t width, float *deltas)
 {
     const cutis_skin_layout *from = pack->from;
-    uint32_t slot = from->vertex_slot[vertex_at(pack, i)], size = from->block_size, source = slot / size;
+    uint32_t slot = from->vertex_slot[vertex_at(pack, i)], size = from->block_size,
+             source = slot / size;
     for (uint32_t e = from->morph_first[source]; e < from->morph_first[source + 1]; e++) {
         size_t entry = pack->place[from->morph_target[e]];
         for (uint32_t c = 0; c < width; c++)
@@ -260,7 +266,8 @@ static cutis_result make_chunks(cutis_arena *arena, const cutis_skin_layout *lay
             fresh += stamp[layout->list_bone[i]] != chunks->count + 1;
         uint32_t bones = chunks->near_count - chunks->near_first[chunks->count];
         uint32_t size = k - chunks->block[chunks->count];
-        if (size > 0 && (size == CUTIS_GPU_CHUNK_SLOTS / layout->block_size || bones + fresh > CUTIS_GPU_CHUNK_BONES)) {
+        if (size > 0 && (size == CUTIS_GPU_CHUNK_SLOTS / layout->block_size ||
+                         bones + fresh > CUTIS_GPU_CHUNK_BONES)) {
             chunks->count++;
             chunks->block[chunks->count] = k;
             chunks->near_first[chunks->count] = chunks->near_count;
@@ -503,19 +510,37 @@ static cutis_result bound_order(repacker *pack)
     return CUTIS_OK;
 }
 
+/// One mark and one place per bone or target.
+static cutis_result open_repacker(repacker *pack)
+{
+    const cutis_skin_layout *from = pack->from;
+    size_t marks = from->bone_count > from->target_count ? from->bone_count : from->target_count;
+    pack->stamp = cutis_arena_zero(pack->arena, marks + 1, sizeof *pack->stamp);
+    pack->place = cutis_arena_alloc(pack->arena, marks + 1, sizeof *pack->place);
+    return pack->stamp && pack->place ? CUTIS_OK : cutis_alloc_result(pack->arena->context);
+}
+
+cutis_result cutis_gpu_lists_short(cutis_arena *arena, const cutis_skin_layout *layout,
+                                   uint32_t block_size, bool *out)
+{
+    repacker pack = { .from = layout, .arena = arena, .size = block_size };
+    uint32_t blocks = (layout->vertex_count + block_size - 1) / block_size, long_lists = 0;
+    TRY(open_repacker(&pack));
+    for (uint32_t k = 0; k < blocks; k++)
+        long_lists += block_bones(&pack, k, NULL) > SHARED_LIST_MAX;
+    *out = long_lists <= blocks / LONG_LISTS_SHARE;
+    return CUTIS_OK;
+}
+
 cutis_result cutis_gpu_layout_make(cutis_arena *arena, const cutis_skin_layout *layout,
                                    cutis_gpu_order order, bool near, uint32_t block_size,
                                    cutis_gpu_layout *out)
 {
     repacker pack = { .from = layout, .arena = arena, .size = block_size };
-    uint32_t marks =
-        layout->bone_count > layout->target_count ? layout->bone_count : layout->target_count;
     uint64_t list_length = 0;
     cutis_skin_layout packed = *layout;
     memset(out, 0, sizeof *out);
-    pack.stamp = cutis_arena_alloc(arena, (size_t)marks + 1, sizeof *pack.stamp);
-    pack.place = cutis_arena_alloc(arena, (size_t)marks + 1, sizeof *pack.place);
-    if (!pack.stamp || !pack.place) return cutis_alloc_result(arena->context);
+    TRY(open_repacker(&pack));
     uint32_t blocks = (layout->vertex_count + block_size - 1) / block_size;
     TRY(count_lists(&pack, blocks, &list_length));
     double bound =

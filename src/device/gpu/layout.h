@@ -29,6 +29,10 @@ typedef struct cutis_gpu_layout {
     uint64_t list_length;     ///< of all blocks
 } cutis_gpu_layout;
 
+/// Are nearly all bone lists of blocks in output order short enough to stay in registers?
+cutis_result cutis_gpu_lists_short(cutis_arena *arena, const cutis_skin_layout *layout,
+                                   uint32_t block_size, bool *out);
+
 /// Pack a layout. `out->words` lies in the arena. The layout is only read.
 /// @param near lists hold places among the chunk's bones (palettes in shared memory), else bones
 /// @param block_size vertices of a block: 32, or 64 where a work item does two

@@ -139,11 +139,25 @@ static cutis_gpu_order wanted_order(void)
     return CUTIS_GPU_ORDER_CHOOSE;
 }
 
+/// A work item does one vertex or two with each row of a palette that it reads. Two pay where lists
+/// are short, and for matrices alone anyway. Pose space has a schedule of its own, and centres by
+/// weights want more registers than there are.
+static cutis_result choose_block(gpu_skin *skin, cutis_arena *arena,
+                                 const cutis_skin_layout *layout)
+{
+    bool pairs = !skin->pose_count && skin->formula != CUTIS_FORMULA_SBS_WEIGHTED;
+    if (pairs && skin->formula != CUTIS_FORMULA_LBS)
+        TRY(cutis_gpu_lists_short(arena, layout, 64, &pairs));
+    skin->block_size = pairs ? 64 : 32;
+    return CUTIS_OK;
+}
+
 /// Pack for shared memory if one instance's records of the largest chunk fit, else for palettes in
 /// global memory.
 static cutis_result pack_layout(gpu_skin *skin, cutis_arena *arena, const cutis_skin_layout *layout,
                                 cutis_gpu_layout *packed)
 {
+    TRY(choose_block(skin, arena, layout));
     TRY(cutis_gpu_layout_make(arena, layout, wanted_order(), true, skin->block_size, packed));
     gpu_palette uniform = cutis_gpu_palette(skin, false),
                 nonuniform = cutis_gpu_palette(skin, true);
@@ -208,7 +222,6 @@ cutis_result cutis_gpu_skin_create(cutis_device *device, const cutis_skin_layout
     skin->morph = layout->morph_first ? 1 + (layout->normals != NULL) + layout->tangents : 0;
     skin->pose_count = layout->pose_count;
     skin->gaussian = layout->pose_gaussian;
-    skin->block_size = cutis_gpu_pairs(skin) ? 64 : 32;
     if (layout->origins) {
         skin->origin_count = 3 * (size_t)layout->bone_count;
         skin->origins =

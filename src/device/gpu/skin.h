@@ -83,7 +83,6 @@ void cutis_gpu_release_slot(cutis_gpu *gpu, gpu_slot *slot);
 
 // skin_launch.c, with the lock held
 uint32_t cutis_gpu_near_bytes(const gpu_skin *skin); ///< shared memory for palettes of one group
-bool cutis_gpu_pairs(const gpu_skin *skin);          ///< a work item does two vertices
 cutis_result cutis_gpu_launch_path(gpu_skin *skin, gpu_batch *batch, gpu_path *path);
 cutis_result cutis_gpu_prepare_path(gpu_skin *skin, const gpu_batch *batch, const gpu_path *path);
 

@@ -51,17 +51,9 @@ static bool is_packed(const cutis_skin_targets *to)
 static uint32_t registers_of(const gpu_skin *skin)
 {
     const cutis_gpu *gpu = skin->gpu;
-    bool few =
-        skin->formula == CUTIS_FORMULA_DQS || (skin->formula == CUTIS_FORMULA_LBS && skin->unit);
+    bool many = skin->block_size > 32u || skin->formula == CUTIS_FORMULA_SBS_WEIGHTED;
     if (skin->pose_count) return gpu->registers_posed;
-    return few ? gpu->registers_few : gpu->registers;
-}
-
-/// Does a work item do two vertices with each row of a palette that it reads? Pose space has a
-/// schedule of its own, and centres by weights want more registers than there are.
-bool cutis_gpu_pairs(const gpu_skin *skin)
-{
-    return !skin->pose_count && skin->formula != CUTIS_FORMULA_SBS_WEIGHTED;
+    return many ? gpu->registers_pairs : gpu->registers;
 }
 
 /// Groups on a multiprocessor that they allow, for compilers that want it said so.
@@ -104,11 +96,11 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
              "#define SKIN_MATRIX %d\n#define SKIN_ROTATION %d\n#define SKIN_DUAL %d\n"
              "#define SKIN_STRETCH %d\n#define SKIN_ORIGIN %d\n#define SKIN_REGISTERS %u\n"
              "#define SKIN_GROUPS %u\n#define SKIN_TOGETHER %u\n#define SKIN_POSES %u\n%s%s",
-             cutis_gpu_pairs(skin) ? "#define KERNEL_PAIRS\n" : "", CUTIS_FORMULAS(FORMULA_DEFINE), (int)skin->formula, to->normals.buffer != NULL,
-             to->tangents.buffer != NULL, skin->unit, path->nonuniform, skin->blend,
-             batch->morph ? skin->morph : 0, skin->linear_normals, to->positions.buffer != NULL,
-             to->bounds != NULL, skin->gpu->warps, skin->near, staged,
-             skin->gpu->staged && !skin->gpu->lists_refused,
+             skin->block_size > 32u ? "#define KERNEL_PAIRS\n" : "", CUTIS_FORMULAS(FORMULA_DEFINE),
+             (int)skin->formula, to->normals.buffer != NULL, to->tangents.buffer != NULL,
+             skin->unit, path->nonuniform, skin->blend, batch->morph ? skin->morph : 0,
+             skin->linear_normals, to->positions.buffer != NULL, to->bounds != NULL,
+             skin->gpu->warps, skin->near, staged, skin->gpu->staged && !skin->gpu->lists_refused,
              skin->gpu->staged && skin->gpu->warps > 1, p.size, p.matrix, p.rotation, p.dual,
              p.stretch, p.origin, registers_of(skin), groups_of(skin), instances_max(skin),
              skin->pose_count, posed, skin->gpu->tuning ? skin->gpu->tuning : "");
