@@ -146,6 +146,7 @@ static cutis_result choose_block(gpu_skin *skin, cutis_arena *arena,
                                  const cutis_skin_layout *layout)
 {
     bool pairs = !skin->pose_count && skin->formula != CUTIS_FORMULA_SBS_WEIGHTED;
+    if (skin->formula != CUTIS_FORMULA_LBS) pairs = pairs && skin->gpu->turned_pairs;
     if (pairs && skin->formula != CUTIS_FORMULA_LBS)
         TRY(cutis_gpu_lists_short(arena, layout, 64, &pairs));
     skin->block_size = pairs ? 64 : 32;
