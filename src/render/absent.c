@@ -1,4 +1,4 @@
-/// Pictures where there is no renderer (WebAssembly): every function that would make one refuses,
+/// Pictures where there is no renderer (WebAssembly, Windows): every function that would make one refuses,
 /// and says so.
 #include <cutis/render.h>
 
