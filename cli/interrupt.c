@@ -52,10 +52,9 @@ void app_catch_interrupt(void)
 
 void app_end_interrupted(void)
 {
-    static const UINT CONTROL_C_EXIT = 0xC000013A; // what the system's own handler leaves by
     if (!interrupted) return;
     fflush(NULL);
-    ExitProcess(CONTROL_C_EXIT);
+    ExitProcess((UINT)STATUS_CONTROL_C_EXIT); // what the system's own handler leaves by
 }
 
 void app_forget_interrupt(void)

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#undef stat
 #define stat posix_stat
 struct posix_stat {
     unsigned long long st_dev, st_ino; ///< a file's own, whatever path leads to it

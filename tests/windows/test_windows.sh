@@ -89,7 +89,7 @@ shipped() {
 }
 claim "a sample is built against what is shipped" shipped
 for kind in shared static; do
-    claim "it runs, $kind" "$wine" "$T/sample/sample_$kind.exe" "$T/demo/biped.glb"
+    claim "it runs, $kind" "$wine" "$T/sample/sample_$kind.exe" "$T/demo/biped.glb" "$T/four.glb" "$T/frames.npy"
 done
 claim "and needs no other DLL" imports "$T"/sample/*.exe
 exit $failed
