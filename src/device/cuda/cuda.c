@@ -84,6 +84,8 @@ static bool open_compiler(nvrtc_functions *nvrtc)
         "/usr/local/cuda/lib64/libnvrtc.so.13",
         "/usr/local/cuda/lib64/libnvrtc.so.12",
         "/usr/local/cuda/lib64/libnvrtc.so",
+        "nvrtc64_130_0.dll",
+        "nvrtc64_120_0.dll",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names && !nvrtc->library; i++)
         nvrtc->library = cutis_os_library_open(names[i]);

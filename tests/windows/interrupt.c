@@ -1,0 +1,44 @@
+/// interrupt.exe MILLISECONDS COMMAND...: runs a command, presses Ctrl-C (both are on one console)
+/// after a while, and says what it ended by and how long that took: "exit 0xC000013A after 12 ms".
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <wchar.h>
+
+static BOOL WINAPI stay(DWORD kind)
+{
+    (void)kind;
+    return TRUE;
+}
+
+int wmain(int count, wchar_t **words);
+int wmain(int count, wchar_t **words)
+{
+    static wchar_t line[32768];
+    STARTUPINFOW start = { .cb = sizeof start };
+    PROCESS_INFORMATION made;
+    DWORD code = 0;
+    if (count < 3) return 2;
+    if (!GetConsoleWindow() && !GetConsoleCP()) AllocConsole();
+    SetConsoleCtrlHandler(NULL, FALSE); // or the command would inherit that it is ignored
+    SetConsoleCtrlHandler(stay, TRUE);
+    for (int i = 2; i < count; i++) {
+        wcscat(line, L"\"");
+        wcscat(line, words[i]);
+        wcscat(line, L"\" ");
+    }
+    if (!CreateProcessW(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &start, &made)) return 2;
+    const DWORD early = WaitForSingleObject(made.hProcess, (DWORD)_wtoi(words[1]));
+    const ULONGLONG pressed = GetTickCount64();
+    const BOOL sent = early == WAIT_TIMEOUT && GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0);
+    if (WaitForSingleObject(made.hProcess, 60000) != WAIT_OBJECT_0)
+        TerminateProcess(made.hProcess, 99);
+    GetExitCodeProcess(made.hProcess, &code);
+    printf("%s, exit 0x%08lX after %llu ms\n", early != WAIT_TIMEOUT ? "ended by itself"
+                                               : sent                ? "pressed"
+                                                                     : "not pressed",
+           code, GetTickCount64() - pressed);
+    return 0;
+}
