@@ -15,7 +15,7 @@ import package  # noqa: E402
 
 
 def contents(build: pathlib.Path, libraries: bool) -> dict[str, bytes]:
-    made = package.make_folder(build)
+    made = package.make_folder(build / "blender")  # not BUILD/python: tests of the package may be using that
     out = {f"cutis_blender/{file.name}": file.read_bytes() for file in (HERE / "cutis_blender").glob("*.py")}
     version = ", ".join(package.version().split("."))
     first = out["cutis_blender/__init__.py"].decode()
