@@ -15,7 +15,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from . import cutis
 from .change import Chain, beside, forget_chain, number
 from .preview import key_displacements
-from .scene import Refusal, evaluated, make_skin, need_skin, played_method
+from .scene import Refusal, make_skin, need_skin, played_method
 from .task import Task
 
 PREFIX = "cutis_pose_"

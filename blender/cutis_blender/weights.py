@@ -9,7 +9,7 @@ from mathutils.kdtree import KDTree
 from . import cutis
 from .change import locked_columns, own_weights, with_locks, write_weights
 from .rig import piece_labels
-from .scene import STILL, Carried, Refusal, dense, make_skin
+from .scene import Carried, Refusal, dense, make_skin
 from .task import Task
 
 
