@@ -17,18 +17,26 @@ typedef struct stage {
 } stage;
 static const stage MIDDLE = { 8192, 150 };
 enum { FIRST_POINTS = 128, FIRST_LEAST = 800, FIRST_MOST = 4096, FIRST_FRAMES = 32 };
-static const cutis_bake_effort MANY = { .starts = 4, .exchanges = 14, .shaken = 12, .steps = 18 };
-static const cutis_bake_effort FEW = { .starts = 12, .exchanges = 14, .shaken = 36, .steps = 20 };
+static const cutis_bake_effort MANY = {
+    .starts = 8, .first = 60, .longer = 60, .exchanges = 14, .shaken = 12, .steps = 18
+};
+static const cutis_bake_effort FEW = {
+    .starts = 12, .first = 400, .longer = 200, .exchanges = 14, .shaken = 24, .steps = 20
+};
 static const cutis_bake_effort LATER = { .exchanges = 4, .steps = 12 };
 // Large meshes, where every round costs more, and is one of fewer.
-static const cutis_bake_effort LARGE = { .starts = 3, .exchanges = 10, .shaken = 6, .steps = 16 };
+static const cutis_bake_effort LARGE = {
+    .starts = 3, .first = 24, .exchanges = 10, .shaken = 6, .steps = 16
+};
 // Without joints beside them helpers end in fewer bad places.
-static const cutis_bake_effort ALONE = { .starts = 3, .exchanges = 8, .shaken = 2, .steps = 12 };
+static const cutis_bake_effort ALONE = {
+    .starts = 3, .first = 24, .exchanges = 8, .shaken = 2, .steps = 12
+};
 static const cutis_bake_effort LARGE_LATER = { .exchanges = 2, .steps = 12 };
 // Rounds of both solves on all points of large meshes; steps of transforms of frames that were left
 // out; rounds at the end.
 enum { FULL_ROUNDS = 3, INHERIT_STEPS = 60, LAST_STEPS = 120, FOLLOW_STEPS = 80 };
-enum { FEW_MOST = 6, CANDIDATES = 6 };
+enum { FEW_MOST = 6 };
 
 // The whole -------------------------------------------------------------------------------------
 
@@ -44,7 +52,7 @@ static const cutis_bake_wide *wide_of(const cutis_device *device)
 
 static bool open_work(cutis_bake_work *work, const cutis_bake_problem *p, cutis_arena *arena)
 {
-    uint32_t room = p->helper_count + cutis_bake_extra(p->helper_count) + CANDIDATES;
+    uint32_t room = p->helper_count + cutis_bake_extra(p->helper_count) + CUTIS_BAKE_CANDIDATES;
     if ((p->joint_count + room) % 8) room += 8 - (p->joint_count + room) % 8;
     *work = (cutis_bake_work){ .problem = p, .arena = arena, .wide = wide_of(p->device) };
     work->region_factor = 1;
