@@ -83,7 +83,7 @@ static cutis_result refill(cutis_bake_work *work, cutis_arena *arena, cutis_bake
         cutis_arena own = { .context = arena->context };
         bool add = round % 2 == 0;
         cutis_bake_keep(work, &best);
-        work->levers = round / 2 % 2 == 1;
+        work->levers = effort->levers && round / 2 % 2;
         if (round >= effort->exchanges) {
             few = 1 + (uint32_t)(cutis_bake_random(&random) * SHAKEN_MOST * helpers);
             if (few >= helpers) few = helpers - 1;
@@ -126,7 +126,7 @@ static cutis_result start(cutis_bake_work *work, cutis_arena *arena, cutis_bake_
             cutis_bake_restore(work, &none);
             if (work->problem->joint_count) work->energy = cutis_bake_weights(work, 0);
         }
-        work->region_factor = 1u << k % SIZES, work->levers = k % 2 == 1;
+        work->region_factor = 1u << k % SIZES, work->levers = effort->levers && k % 2;
         work->random = k < SIZES ? 0 : START_SEED + k;
         const cutis_result result = cutis_bake_seed(work, wanted, SEED_ROUNDS);
         work->region_factor = 1, work->random = 0;

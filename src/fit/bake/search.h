@@ -39,6 +39,7 @@ typedef struct cutis_bake_effort {
     uint32_t first;     ///< rounds of a start
     uint32_t steps;     ///< rounds of an exchange
     uint32_t longer;    ///< and of one that comes near
+    bool levers;        ///< every second start, every third and fourth exchange seeks levers too
 } cutis_bake_effort;
 
 /// The best set of helpers of some starts (none: the one that is there), then exchanges.
