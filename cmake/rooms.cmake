@@ -50,7 +50,7 @@ function(cutis_library name)
   foreach(package ${LIBRARY_PACKAGES})
     list(APPEND foreign ${package}::${package})
   endforeach()
-  if(WIN32) # from their sources (cmake/foreign.cmake), so that they are part of ours: nothing for its user to find
+  if(CUTIS_BUNDLED) # from their sources (cmake/foreign.cmake), so that they are part of ours: nothing for its user to find
     foreach(library ${foreign})
       list(APPEND objects $<TARGET_OBJECTS:${library}>)
     endforeach()
