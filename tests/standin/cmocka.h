@@ -1,5 +1,6 @@
 /// As much of cmocka as our tests use, for MemorySanitizer (a library that is not compiled with it
-/// hands out memory it takes for unset) and for Windows, for which Debian has none. The claims and the lines printed are cmocka's.
+/// hands out memory it takes for unset) and for Windows, for which Debian has none. The claims and
+/// the lines printed are cmocka's.
 #ifndef CUTIS_TESTS_STANDIN_CMOCKA_H
 #define CUTIS_TESTS_STANDIN_CMOCKA_H
 
@@ -45,7 +46,7 @@ static jmp_buf standin_out;
      longjmp(standin_out, STANDIN_FAILED))
 #define fail() fail_msg("failed")
 
-#define assert_true(c) ((c) ? (void)0 : fail_msg("%s", #c))
+#define assert_true(c)                   ((c) ? (void)0 : fail_msg("%s", #c))
 #define assert_false(c)                  assert_true(!(c))
 #define assert_null(p)                   assert_true((p) == NULL)
 #define assert_non_null(p)               assert_true((p) != NULL)
