@@ -70,7 +70,7 @@ static inline bool standin_removes(const char *command)
 #undef pclose
 #define popen(command, mode)                                                                       \
     (print_message("skip: it needs a POSIX shell: %.60s\n", command), skip(), (FILE *)NULL)
-#define pclose(pipe) (0 * !(pipe))
+#define pclose(pipe) fclose(pipe) // never reached
 
 static inline int symlink(const char *target, const char *path)
 {
