@@ -1,4 +1,5 @@
-/// Who may stop the command: Ctrl-C (on Windows Ctrl-Break and a closed window, too); on the web the page, which is told how far it is.
+/// Who may stop the command: Ctrl-C (on Windows Ctrl-Break and a closed window, too); on the web
+/// the page, which is told how far it is.
 #include "app.h"
 
 #if defined(__wasm__)

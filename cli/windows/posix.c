@@ -24,12 +24,21 @@ static int fail(void)
     case ERROR_PATH_NOT_FOUND:
     case ERROR_INVALID_NAME:
     case ERROR_INVALID_DRIVE:
-    case ERROR_BAD_NETPATH: errno = ENOENT; break;
+    case ERROR_BAD_NETPATH:
+        errno = ENOENT;
+        break;
     case ERROR_FILE_EXISTS:
-    case ERROR_ALREADY_EXISTS: errno = EEXIST; break;
-    case ERROR_DIR_NOT_EMPTY: errno = ENOTEMPTY; break;
-    case ERROR_NOT_ENOUGH_MEMORY: errno = ENOMEM; break;
-    default: errno = EACCES;
+    case ERROR_ALREADY_EXISTS:
+        errno = EEXIST;
+        break;
+    case ERROR_DIR_NOT_EMPTY:
+        errno = ENOTEMPTY;
+        break;
+    case ERROR_NOT_ENOUGH_MEMORY:
+        errno = ENOMEM;
+        break;
+    default:
+        errno = EACCES;
     }
     return -1;
 }
@@ -144,7 +153,8 @@ char *posix_realpath(const char *path, char *out)
     if (!found) return free(real), fail(), NULL;
     for (char *c = real; *c; c++)
         if (*c == '\\') *c = '/';
-    if (strncmp(real, "UNC/", 4) == 0) memcpy(real, "///", 3), memmove(real, real + 2, strlen(real) - 1);
+    if (strncmp(real, "UNC/", 4) == 0)
+        memcpy(real, "///", 3), memmove(real, real + 2, strlen(real) - 1);
     if (!out) return real;
     strcpy(out, real);
     return free(real), out;
@@ -253,9 +263,9 @@ FILE *posix_open_memstream(char **text, size_t *size)
     memory_stream *made = calloc(1, sizeof *made);
     HANDLE handle = INVALID_HANDLE_VALUE;
     if (made && GetTempPathW(MAX_PATH + 1, folder) && GetTempFileNameW(folder, L"cut", 0, path))
-        handle = CreateFileW(path, GENERIC_READ | GENERIC_WRITE | DELETE, FILE_SHARE_DELETE, NULL,
-                             CREATE_ALWAYS, FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE,
-                             NULL);
+        handle =
+            CreateFileW(path, GENERIC_READ | GENERIC_WRITE | DELETE, FILE_SHARE_DELETE, NULL,
+                        CREATE_ALWAYS, FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);
     const int file = handle == INVALID_HANDLE_VALUE
                          ? -1
                          : _open_osfhandle((intptr_t)handle, _O_RDWR | _O_BINARY);

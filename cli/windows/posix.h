@@ -35,10 +35,10 @@ struct posix_dirent {
 enum { DT_DIR = 4, DT_REG = 8 };
 #define DIR posix_folder
 typedef struct posix_folder posix_folder;
-#define opendir  posix_opendir
-#define readdir  posix_readdir
-#define closedir posix_closedir
-#define scandir  posix_scandir
+#define opendir   posix_opendir
+#define readdir   posix_readdir
+#define closedir  posix_closedir
+#define scandir   posix_scandir
 #define alphasort posix_alphasort
 posix_folder *posix_opendir(const char *path);
 struct posix_dirent *posix_readdir(posix_folder *folder);

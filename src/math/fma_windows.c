@@ -64,8 +64,8 @@ static double by_integers(double x, double y, double z)
     int ex, ey, ez;
     const uint64_t mx = split(x, &ex), my = split(y, &ey), mz = split(z, &ez);
     const bool product_negative = signbit(x) != signbit(y), negative = signbit(z) != 0;
-    // Both with their first bit at 124 to 126: no sum is too large, and only what is shifted by more
-    // than 20 loses bits, which then lie far below the last one of the result.
+    // Both with their first bit at 124 to 126: no sum is too large, and only what is shifted by
+    // more than 20 loses bits, which then lie far below the last one of the result.
     wide p = (wide)mx * my << 20, q = (wide)mz << 73;
     int ep = ex + ey - 20;
     ez -= 73;
@@ -108,7 +108,7 @@ __attribute__((target("fma"))) static float by_machine_float(float x, float y, f
 #define MACHINE_HAS_IT __builtin_cpu_supports("fma")
 
 #else
-#define MACHINE_HAS_IT          false
+#define MACHINE_HAS_IT            false
 #define by_machine(x, y, z)       by_integers(x, y, z)
 #define by_machine_float(x, y, z) by_doubles(x, y, z)
 #endif

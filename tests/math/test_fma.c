@@ -65,17 +65,31 @@ static void fma_rounds_once(void **state)
 static void fma_rounds_once_where_numbers_end(void **state)
 {
     (void)state;
-    static const double ENDS[] = { 0,         -0.0,          1,         -1,     0x1p-1074,
-                                   0x1p-1022, 0x1.8p-1073,   0x1p1023,  -0x1p-1074, INFINITY,
-                                   -INFINITY, 0x1.fffffffffffffp1023,   0x1p-537, 0x1.fffffffffffffp-538,
-                                   0x0.fffffffffffffp-1022,  0x1.000001p-511, 3 };
+    static const double ENDS[] = { 0,
+                                   -0.0,
+                                   1,
+                                   -1,
+                                   0x1p-1074,
+                                   0x1p-1022,
+                                   0x1.8p-1073,
+                                   0x1p1023,
+                                   -0x1p-1074,
+                                   INFINITY,
+                                   -INFINITY,
+                                   0x1.fffffffffffffp1023,
+                                   0x1p-537,
+                                   0x1.fffffffffffffp-538,
+                                   0x0.fffffffffffffp-1022,
+                                   0x1.000001p-511,
+                                   3 };
     enum { COUNT = sizeof ENDS / sizeof *ENDS };
     for (int i = 0; i < COUNT * COUNT * COUNT; i++) {
         const double x = ENDS[i % COUNT], y = ENDS[i / COUNT % COUNT], z = ENDS[i / COUNT / COUNT];
         assert_same(by_integers(x, y, z), TRUE_FMA(x, y, z), x, y, z);
     }
     for (int i = 0; i < 300000; i++) { // denormal results
-        const double x = ldexp(any_double(), -1), y = ldexp(1 + (double)(next() % 4096) * 0x1p-52, -1040 - (int)(next() % 40));
+        const double x = ldexp(any_double(), -1),
+                     y = ldexp(1 + (double)(next() % 4096) * 0x1p-52, -1040 - (int)(next() % 40));
         const double z = ldexp((double)(next() % 4096), -1074);
         if (!isfinite(x) || fabs(x) > 0x1p20 || fabs(x) < 0x1p-40) continue;
         assert_same(by_integers(x, y, z), TRUE_FMA(x, y, z), x, y, z);

@@ -109,14 +109,15 @@ static void check_saving(void)
     claim(begun && during == 2 && count_files(folder) == 1 && !holds(at("a.bin"), "half"),
           "an abandoned save leaves the old file and nothing beside it");
     wchar_t *wide = cutis_os_wide_path(at("a.bin"));
-    HANDLE reader = CreateFileW(wide, GENERIC_READ,
-                                FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
-                                OPEN_EXISTING, 0, NULL);
+    HANDLE reader =
+        CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                    NULL, OPEN_EXISTING, 0, NULL);
     free(wide);
     const bool replaced = save(at("a.bin"), "while read") == CUTIS_OK;
     CloseHandle(reader);
     // Windows may refuse while somebody reads; then the old one stands.
-    claim(replaced ? holds(at("a.bin"), "while read") : holds(at("a.bin"), "one\r\ntwo\n\x1a three"),
+    claim(replaced ? holds(at("a.bin"), "while read")
+                   : holds(at("a.bin"), "one\r\ntwo\n\x1a three"),
           "a file that somebody reads is replaced whole or not at all");
     claim(says(save(folder, "x"), CUTIS_FILE_WRITE, "Is a directory"), "a folder is no target");
     claim(says(save(at("none/x"), "x"), CUTIS_FILE_WRITE, "No such file"),
@@ -149,7 +150,8 @@ static void check_permissions(void)
 static void check_names(void)
 {
     char path[4096], out[4096];
-    const char *unicode = "\xc3\x9c" "berma\xc3\x9f \xe7\x9a\xae\xe8\x86\x9a \xf0\x9f\xa6\xb4.bin";
+    const char *unicode = "\xc3\x9c"
+                          "berma\xc3\x9f \xe7\x9a\xae\xe8\x86\x9a \xf0\x9f\xa6\xb4.bin";
     claim(save(at(unicode), "x") == CUTIS_OK && holds(at(unicode), "x") &&
               cutis_os_file_exists(at(unicode)),
           "names beyond the code page, and beyond 16 bits");
@@ -162,8 +164,9 @@ static void check_names(void)
         if (!make_folder(path)) break;
     }
     strcat(path, "/deep.bin");
-    claim(strlen(path) > 900 && save(path, "deep") == CUTIS_OK && save(path, "deeper") == CUTIS_OK &&
-              holds(path, "deeper") && cutis_os_file_exists(path),
+    claim(strlen(path) > 900 && save(path, "deep") == CUTIS_OK &&
+              save(path, "deeper") == CUTIS_OK && holds(path, "deeper") &&
+              cutis_os_file_exists(path),
           "a path of 1000 characters");
     claim(cutis_os_resolve_below(context, path, "deep.bin", out, sizeof out) == CUTIS_OK &&
               holds(out, "deeper"),
@@ -215,7 +218,8 @@ static void check_machine(void)
     const double first = cutis_os_seconds();
     Sleep(20);
     const double passed = cutis_os_seconds() - first;
-    claim(passed > 0.01 && passed < 10 && cutis_os_core_count() >= 1, "time passes, cores are there");
+    claim(passed > 0.01 && passed < 10 && cutis_os_core_count() >= 1,
+          "time passes, cores are there");
     claim(cutis_os_library_open("no-such-library.dll") == NULL &&
               cutis_os_library_symbol(cutis_os_library_open("kernel32.dll"), "ReadFile") != NULL,
           "libraries of the system are opened, others are not there");

@@ -107,8 +107,8 @@ cutis_result cutis_os_read_file(cutis_context *context, const char *path, void *
 /// The path with all links followed, of malloc's. NULL: GetLastError says why.
 static wchar_t *real_path(const wchar_t *path)
 {
-    HANDLE file = CreateFileW(path, 0, SHARE_ALL, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS,
-                              NULL);
+    HANDLE file =
+        CreateFileW(path, 0, SHARE_ALL, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
     if (file == INVALID_HANDLE_VALUE) return NULL;
     wchar_t *real = malloc(OS_WIDE_PATH * sizeof *real);
     const DWORD length = real ? GetFinalPathNameByHandleW(file, real, OS_WIDE_PATH, 0) : 0;
@@ -325,8 +325,7 @@ static void keep_permissions(const cutis_os_write *write)
     GetFileSecurityW(write->target, DACL_SECURITY_INFORMATION, NULL, 0, &size);
     void *list = size ? malloc(size) : NULL;
     SECURITY_DESCRIPTOR_CONTROL control = 0;
-    if (list &&
-        GetFileSecurityW(write->target, DACL_SECURITY_INFORMATION, list, size, &kept) &&
+    if (list && GetFileSecurityW(write->target, DACL_SECURITY_INFORMATION, list, size, &kept) &&
         GetSecurityDescriptorControl(list, &control, &kept))
         SetFileSecurityW(write->temporary,
                          DACL_SECURITY_INFORMATION |
@@ -426,7 +425,8 @@ static cutis_result put_in_place(cutis_os_write *target)
     if (kept & ~(DWORD)(FILE_ATTRIBUTE_READONLY | FILE_ATTRIBUTE_ARCHIVE))
         SetFileAttributesW(target->temporary, kept & ~(DWORD)FILE_ATTRIBUTE_READONLY);
     if (read_only) // it could not be replaced otherwise; somebody has said force
-        SetFileAttributesW(target->target, target->old_attributes & ~(DWORD)FILE_ATTRIBUTE_READONLY);
+        SetFileAttributesW(target->target,
+                           target->old_attributes & ~(DWORD)FILE_ATTRIBUTE_READONLY);
     const DWORD error = move_over(target);
     if (read_only) SetFileAttributesW(target->target, kept);
     if (error) return write_failure(target, error);

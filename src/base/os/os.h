@@ -28,9 +28,9 @@ cutis_result cutis_os_resolve_below(cutis_context *context, const char *base_fil
                                     const char *relative, char *out, size_t capacity);
 
 /// An atomic write in progress: a temporary file beside the target; fsync, rename, fsync the folder
-/// on commit (on Windows: flush, replace by name). Links are followed, to where there is nothing yet too; a replaced file keeps its
-/// mode, and its owner and group where that is allowed. A file without write permission is refused
-/// unless the context's replace_read_only says otherwise.
+/// on commit (on Windows: flush, replace by name). Links are followed, to where there is nothing
+/// yet too; a replaced file keeps its mode, and its owner and group where that is allowed. A file
+/// without write permission is refused unless the context's replace_read_only says otherwise.
 typedef struct cutis_os_write cutis_os_write;
 cutis_result cutis_os_write_begin(cutis_context *context, const char *path, cutis_os_write **out);
 cutis_result cutis_os_write_append(cutis_os_write *write, const void *data, size_t size);

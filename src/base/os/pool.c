@@ -207,8 +207,7 @@ void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *data, uint32_t in
     pool->data = data;
     pool->count = count;
     atomic_store(&pool->done, 0);
-    os_mutex_lock(
-        &pool->mutex); // a worker between its test and its wait must not miss the call
+    os_mutex_lock(&pool->mutex); // a worker between its test and its wait must not miss the call
     atomic_store(&pool->ticket, (uint64_t)number << 32);
     os_condition_wake(&pool->wake);
     os_mutex_unlock(&pool->mutex);

@@ -80,20 +80,30 @@ static const char *known_reason(DWORD error)
     case ERROR_PATH_NOT_FOUND:
     case ERROR_INVALID_DRIVE:
     case ERROR_BAD_NETPATH:
-    case ERROR_BAD_NET_NAME: return "No such file or directory";
+    case ERROR_BAD_NET_NAME:
+        return "No such file or directory";
     case ERROR_ACCESS_DENIED:
-    case ERROR_WRITE_PROTECT: return "Permission denied";
+    case ERROR_WRITE_PROTECT:
+        return "Permission denied";
     case ERROR_SHARING_VIOLATION:
-    case ERROR_LOCK_VIOLATION: return "Another program has the file open";
+    case ERROR_LOCK_VIOLATION:
+        return "Another program has the file open";
     case ERROR_DISK_FULL:
-    case ERROR_HANDLE_DISK_FULL: return "No space left on device";
+    case ERROR_HANDLE_DISK_FULL:
+        return "No space left on device";
     case ERROR_FILENAME_EXCED_RANGE:
-    case ERROR_BUFFER_OVERFLOW: return "File name too long";
-    case ERROR_INVALID_NAME: return "Windows allows no such name";
-    case ERROR_BAD_DEVICE: return "Windows keeps this name for a device";
-    case ERROR_CANT_RESOLVE_FILENAME: return "Too many levels of symbolic links";
-    case ERROR_NOT_ENOUGH_MEMORY: return "Cannot allocate memory";
-    default: return NULL;
+    case ERROR_BUFFER_OVERFLOW:
+        return "File name too long";
+    case ERROR_INVALID_NAME:
+        return "Windows allows no such name";
+    case ERROR_BAD_DEVICE:
+        return "Windows keeps this name for a device";
+    case ERROR_CANT_RESOLVE_FILENAME:
+        return "Too many levels of symbolic links";
+    case ERROR_NOT_ENOUGH_MEMORY:
+        return "Cannot allocate memory";
+    default:
+        return NULL;
     }
 }
 
