@@ -52,7 +52,11 @@ async function held(page) {
   await idle(page);
   for (let i = 0; i < 3; i++) { await page.evaluate(() => { window.gc?.(); return true; }); await pause(60); }
   const { usedSize } = await page.session.send('Runtime.getHeapUsage');
-  return page.evaluate(async (heap) => ({ ...window.studio.viewport.renderer.info.memory, programs: window.studio.viewport.renderer.info.programs.length, documents: window.studio.documents.size, engine: await window.studio.engineMemory(), heap }), usedSize);
+  return page.evaluate(async (heap) => {
+    const { viewport, documents } = window.studio, { held: engine, used } = await window.studio.engineMemory(), gizmo = new Set();
+    viewport.gizmo.getHelper().traverse(({ geometry }) => { if (geometry?.hasEventListener('dispose', geometry._listeners?.dispose?.[0])) gizmo.add(geometry.uuid); });
+    return { ...viewport.renderer.info.memory, gizmo: gizmo.size, programs: viewport.renderer.info.programs.length, documents: documents.size, engine, used, heap };
+  }, usedSize);
 }
 /** Opens a file and goes through every mode of the page with it. */
 async function round(page, i) {

@@ -133,6 +133,8 @@ class ChromiumPage extends Page {
   async screenshot() { return this.page.screenshot(); }
   async offline(value) { await this.context.setOffline(value); }
   async resize(width, height) { await this.page.setViewportSize({ width, height }); }
+  /** Another tab of the same visitor. */
+  async beside(address) { const tab = new ChromiumPage(await this.context.newPage(), this.context); tab.close = () => tab.page.close(); await tab.go(address); return tab; }
   async close() { await this.context.close(); }
 }
 
@@ -214,6 +216,7 @@ class FirefoxPage extends Page {
   }
   async screenshot() { return Buffer.from((await this.bidi.send('browsingContext.captureScreenshot', { context: this.context })).data, 'base64'); }
   async resize(width, height, scale = 1) { await this.bidi.send('browsingContext.setViewport', { context: this.context, viewport: { width, height }, devicePixelRatio: scale }); }
+  async beside(address) { const { context } = await this.bidi.send('browsingContext.create', { type: 'tab' }), tab = new FirefoxPage(this.bidi, context); await tab.go(address); return tab; }
   async close() { await this.bidi.send('browsingContext.close', { context: this.context }); }
 }
 

@@ -1,7 +1,7 @@
 // The stage worker's models. A document is files (blobs) and, while it is used, an opened character; frames are computed here.
 //
 // Invariant: everything can be opened again from its blobs, so that memory holds few characters and a new engine loses nothing.
-import { Character, Engine, EngineError } from './engine.js';
+import { Character, Engine, EngineError, materialsOf } from './engine.js';
 import { paint } from './colormap.js';
 import { roundUp } from './dom.js';
 
@@ -114,15 +114,16 @@ export class Stage {
     this.engine = await Engine.create(this.module, { progress: this.progress });
   }
   about() { return { methods: this.engine.methods, version: this.engine.version }; }
-  memory() { return this.engine.memory.buffer.byteLength; }
+  /** Bytes of the engine: those it holds, and what of them is in use. */
+  memory() { return { held: this.engine.memory.buffer.byteLength, used: this.engine.call.studio_memory() }; }
 
   // Documents -------------------------------------------------------------------------------------
   /** @param data { id, files: [{ name, blob }], main, options } @returns what the page shows of it */
   async open({ id, files, main, options }) {
     this.register({ id, files, main, options });
     try {
-      const opened = await this.opened(id), notes = this.engine.notes;
-      return this.describe(opened, notes.length > MOST_ISSUES ? [...notes.slice(0, MOST_ISSUES), `and ${notes.length - MOST_ISSUES} more`] : [...notes]);
+      const opened = await this.opened(id), notes = this.engine.notes, materials = await this.materials(opened, files.find(({ name }) => name === main), notes);
+      return this.describe(opened, materials, notes.length > MOST_ISSUES ? [...notes.slice(0, MOST_ISSUES), `and ${notes.length - MOST_ISSUES} more`] : [...notes]);
     } catch (error) {
       this.close({ ids: [id] });
       throw error;
@@ -162,10 +163,16 @@ export class Stage {
     for (const image of named(json.images)) { const file = found(decoded(image.uri)); if (file) image.uri = await dataUri(file); }
     files.set(main, new TextEncoder().encode(JSON.stringify(json)));
   }
-  describe(opened, notes) {
+  /** Of a GLB that was read as it is: its own. Else of one that the library writes. */
+  async materials({ character }, { blob }, notes) {
+    const glb = notes.length ? null : new Uint8Array(await blob.arrayBuffer());
+    try { if (glb && String.fromCharCode(...glb.subarray(0, 4)) === 'glTF') return materialsOf(glb); } catch { /* the library has read it: as it writes it */ }
+    return this.engine.materialsGlb(character.model);
+  }
+  describe(opened, materials, notes) {
     const { character, bounds, diagonal } = opened, { description } = character, look = character.look();
     const offered = description.skins.length ? this.engine.methods.filter((method) => this.engine.offers(method, description)).map(({ id }) => id) : [];
-    const transfer = { indices: character.indices.slice(), texcoords: look.texcoords, colors: look.colors, materials: this.engine.materialsGlb(character.model) };
+    const transfer = { indices: character.indices.slice(), texcoords: look.texcoords, colors: look.colors, materials };
     return {
       description, bounds, diagonal, notes, methods: offered, instances: character.instances,
       vertexCount: character.vertexCount, triangleCount: character.triangleCount, maxInfluences: character.maxInfluences, transfer,

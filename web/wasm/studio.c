@@ -85,6 +85,12 @@ void EXPORT(studio_free)(void *memory)
     free(memory);
 }
 
+/// Bytes that the library has allocated and not freed.
+double EXPORT(studio_memory)(void)
+{
+    return (double)cutis_context_memory(context);
+}
+
 // Models ----------------------------------------------------------------------------------------
 
 /// A file of any format, from the memory's files. `up` and `units` as cutis_up and cutis_units.
