@@ -6,7 +6,7 @@ import * as turn from './turn.js';
 const MEASURE_EVERY = 200; // milliseconds between measures while a clip plays
 const SLOW_FRAME = 45; // milliseconds from frame to frame beyond which shadows are redrawn seldom
 const MOST_SPARE = 8;
-const BARE = { split: false, handles: null, show: { kind: 'none', node: -1 }, measure: false, spare: [] }; // a frame that is not for the stage
+const BARE = { split: false, handles: null, brush: null, partial: false, colors: null, show: { kind: 'none', node: -1 }, measure: false, spare: [] }; // a frame that is not for the stage
 
 /** Without the slowest quarter: the first frames compile, and a busy machine hiccups. */
 function trimmedMean(list) {
@@ -62,17 +62,22 @@ export class Frames {
     const { studio } = this, { state, inHandles } = studio, measure = !studio.playing || now - this.measuredAt > MEASURE_EVERY;
     if (measure) this.measuredAt = now;
     const choice = (side) => { const { method, weighted } = studio.method(side); return { method, weighted, exact: state.exact }; };
-    const kind = inHandles ? (studio.handleMode === 'place' || state.show === 'weights' ? 'weights' : 'none') : studio.skinned ? state.show : 'none';
+    const kind = studio.brush.active ? 'weights' : inHandles ? (studio.handleMode === 'place' || state.show === 'weights' ? 'weights' : 'none') : studio.skinned ? state.show : 'none';
     return {
       id: state.document.id, variant: inHandles ? null : state.optimised?.id ?? null, clip: state.clip, time: studio.time,
       layer: Object.entries(state.pose).map(([node, values]) => [Number(node), values]),
       sides: inHandles || !studio.skinned ? [{ method: 0, exact: state.exact }] : [choice(0), choice(1)], split: state.split && studio.canSplit,
       influences: inHandles ? 0 : state.influences, handles: inHandles ? studio.handleArrays() : null,
+      strokes: inHandles ? [] : state.strokes, brush: null, partial: false, colors: this.shown ? this.colorsKey : null,
       show: { kind, node: inHandles ? studio.handle : studio.joint }, top: this.top, measure, spare: this.spare.splice(0),
     };
   }
   async ask(now) {
     const { studio } = this, asked = this.request(now), { state } = studio;
+    asked.brush = studio.brush.take();
+    const posed = JSON.stringify([asked.id, asked.variant, asked.clip, asked.time, asked.layer, asked.sides, asked.influences, asked.handles]);
+    asked.partial = !!this.shown && posed === this.posed && !!asked.brush; // what the dabs changed is all that moved
+    this.posed = posed;
     this.stale = false;
     this.flying = true;
     try {
@@ -93,19 +98,23 @@ export class Frames {
     if (studio.methods.some((id) => id !== 'lbs')) studio.amend({ methods: ['lbs', 'lbs'] });
   }
   take(answer, asked) {
-    const { studio } = this, { viewport, panels } = studio, { sides, colors } = answer.transfer;
+    const { studio } = this, { viewport, panels } = studio, { sides, colors, part, colorPart } = answer.transfer;
     this.shown = answer;
     studio.document.look.warm = studio.document.look.warm?.dispose();
     if (sides.length) this.keep('skin', answer.skin);
     sides.forEach((arrays, i) => this.spare.push(...viewport.update(i, arrays)));
     this.spare.length = Math.min(this.spare.length, MOST_SPARE);
     viewport.split = asked.split ? panels.dividerAt : null;
-    if (sides.length) viewport.setPaint(colors ?? null, asked.show.kind === 'error' ? [0] : [0, 1]);
+    if (part) viewport.updatePart(part);
+    if (colorPart) viewport.paintPart(colorPart);
+    else if (colors || !answer.paint) { if (sides.length) viewport.setPaint(colors ?? null, asked.show.kind === 'error' ? [0] : [0, 1]); }
+    this.colorsKey = answer.paint?.key ?? null;
     this.top = answer.paint?.top ?? 0;
     viewport.setGround(answer.lie.min[1], studio.playing);
     viewport.follow(answer.lie.middle, this.jumped);
     this.jumped = false;
     this.showMarkers(answer.world);
+    if (answer.brush) studio.brush.told(answer.brush, asked.brush);
     if (answer.measures) panels.pages.showMeasures(answer.measures);
     panels.showFrame(answer, asked);
   }

@@ -27,13 +27,15 @@ export class Pages {
     this.wirePose();
     this.wireWeights();
     this.wireHandles();
+    studio.brush.wire();
   }
-  documentChanged() { this.turned = null; this.fillJoints(); this.fillExamples(); }
+  documentChanged() { this.turned = null; this.studio.brush.documentChanged(); this.fillJoints(); this.fillExamples(); }
   show() {
     this.showDeform();
     this.showLayer();
     this.showWeights();
     this.showHandles();
+    this.studio.brush.show();
     this.showTurns();
   }
 

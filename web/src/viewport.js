@@ -37,6 +37,17 @@ const dotTexture = () => drawn(64, (context) => {
 
 const dynamic = (array) => new THREE.BufferAttribute(array, 3).setUsage(THREE.DynamicDrawUsage);
 
+/** Numbers of runs [start, end) of vertices in place of what an attribute has there. */
+function putRuns(attribute, runs, values) {
+  let at = 0;
+  for (const [start, end] of runs) {
+    attribute.array.set(values.subarray(at, at + 3 * (end - start)), 3 * start);
+    attribute.addUpdateRange(3 * start, 3 * (end - start));
+    at += 3 * (end - start);
+  }
+  attribute.needsUpdate = true;
+}
+
 /** One side: a mesh over the shared topology with its own positions and normals, once there are any. */
 class Side {
   constructor(shared) {
@@ -67,6 +78,7 @@ class Side {
       return [];
     }
     const old = [this.positions.array.buffer, this.normals.array.buffer];
+    for (const attribute of [this.positions, this.normals]) attribute.clearUpdateRanges();
     Object.assign(this.positions, { array: positions, needsUpdate: true });
     Object.assign(this.normals, { array: normals, needsUpdate: true });
     return old;
@@ -271,11 +283,22 @@ export class Viewport {
   }
   /** @param colors of the painted vertices, or null: the skin */
   setPaint(colors, sides) {
+    this.shared.paint?.clearUpdateRanges();
     if (colors && this.shared.paint) Object.assign(this.shared.paint, { array: colors, needsUpdate: true });
     else if (colors) this.shared.paint = dynamic(colors);
     this.sides.forEach((side, i) => { const painted = !!colors && sides.includes(i); if (side.painted !== painted) side.setPainted(painted); });
     this.invalidate();
   }
+
+  /** Runs of vertices of side A that moved: only they go to the GPU. */
+  updatePart({ runs, positions, normals }) {
+    const [side] = this.sides;
+    putRuns(side.positions, runs, positions);
+    putRuns(side.normals, runs, normals);
+    this.shapeMoved = true;
+    this.invalidate();
+  }
+  paintPart({ runs, colors }) { putRuns(this.shared.paint, runs, colors); this.invalidate(); }
 
   /** Light, ground and camera for a box. */
   frame({ min, max, middle }) {
