@@ -174,6 +174,7 @@ export class Brush {
     this.hover = this.held = null;
     this.locked.clear();
     this.ring.visible = false;
+    this.shownJoint = null;
     this.sources = {};
     if (TOWARD[this.kind]) this.kind = 'add';
     this.fillJoints();
@@ -225,10 +226,11 @@ export class Brush {
     $('brush-limit').value = String(this.limit);
     $('brush-unlock').hidden = !this.locked.size;
     $('brush-joint-name').textContent = ['add', 'subtract'].includes(this.kind) ? `Joint: ${name}` : 'Joints';
-    for (const input of $('brush-joints').querySelectorAll('input')) {
-      const checked = input.type === 'radio' ? Number(input.value) === joint : this.locked.has(Number(input.value));
-      if (checked && !input.checked && input.type === 'radio') input.closest('.brush-joint').scrollIntoView({ block: 'nearest' });
-      input.checked = checked;
+    for (const input of $('brush-joints').querySelectorAll('input')) input.checked = input.type === 'radio' ? Number(input.value) === joint : this.locked.has(Number(input.value));
+    if (this.active && this.shownJoint !== joint) { // the list alone scrolls
+      const list = $('brush-joints'), row = list.querySelector('[type="radio"]:checked')?.closest('.brush-joint');
+      if (row) list.scrollTop = row.offsetTop - list.offsetTop - (list.clientHeight - row.offsetHeight) / 2;
+      this.shownJoint = joint;
     }
     if (!this.active) this.showRing(null);
   }

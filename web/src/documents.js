@@ -271,9 +271,9 @@ export class Stage {
       to.set(from);
       return to;
     };
-    const part = asked.partial && !asked.split && !reduced ? brushed.runs : null;
+    const still = asked.partial && !asked.split && !reduced, part = still ? brushed.runs : null; // but for what the brush changed
     if (part) out.transfer.part = { runs: part, positions: this.cut(opened.address('0 positions'), part), normals: this.cut(opened.address('0 normals'), part) };
-    else for (let i = 0; i < (asked.split ? sides.length : 1); i++) out.transfer.sides.push({ positions: take(opened.address(`${i} positions`)), normals: take(opened.address(`${i} normals`)) });
+    for (let i = 0; !still && i < (asked.split ? sides.length : 1); i++) out.transfer.sides.push({ positions: take(opened.address(`${i} positions`)), normals: take(opened.address(`${i} normals`)) });
     if (asked.handles) out.handles = { nodes: opened.handled.nodes, domain: opened.handled.domain, milliseconds: opened.handled.milliseconds };
     out.brush = brushed.told ?? null;
     this.paint(out, opened, shown, asked, reduced, brushed);
