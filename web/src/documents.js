@@ -275,7 +275,7 @@ export class Stage {
     if (part) out.transfer.part = { runs: part, positions: this.cut(opened.address('0 positions'), part), normals: this.cut(opened.address('0 normals'), part) };
     for (let i = 0; !still && i < (asked.split ? sides.length : 1); i++) out.transfer.sides.push({ positions: take(opened.address(`${i} positions`)), normals: take(opened.address(`${i} normals`)) });
     if (asked.handles) out.handles = { nodes: opened.handled.nodes, domain: opened.handled.domain, milliseconds: opened.handled.milliseconds };
-    out.brush = brushed.told ?? null;
+    Object.assign(out, { brush: brushed.told ?? null, still });
     this.paint(out, opened, shown, asked, reduced, brushed);
     if (asked.measure) out.measures = this.measure(opened, asked, reduced);
     return { ...out, lie: lie(this.engine.floats(opened.address('0 positions'), 3 * count)) };

@@ -98,14 +98,14 @@ export class Frames {
     if (studio.methods.some((id) => id !== 'lbs')) studio.amend({ methods: ['lbs', 'lbs'] });
   }
   take(answer, asked) {
-    const { studio } = this, { viewport, panels } = studio, { sides, colors, part, colorPart } = answer.transfer;
+    const { studio } = this, { viewport, panels } = studio, { sides, colors, colorPart } = answer.transfer;
+    if (answer.still && !colors) { this.takePart(answer, asked); return; }
     this.shown = answer;
     studio.document.look.warm = studio.document.look.warm?.dispose();
     if (sides.length) this.keep('skin', answer.skin);
     sides.forEach((arrays, i) => this.spare.push(...viewport.update(i, arrays)));
     this.spare.length = Math.min(this.spare.length, MOST_SPARE);
     viewport.split = asked.split ? panels.dividerAt : null;
-    if (part) viewport.updatePart(part);
     if (colorPart) viewport.paintPart(colorPart);
     else if (colors || !answer.paint) { if (sides.length) viewport.setPaint(colors ?? null, asked.show.kind === 'error' ? [0] : [0, 1]); }
     this.colorsKey = answer.paint?.key ?? null;
@@ -117,6 +117,14 @@ export class Frames {
     if (answer.brush) studio.brush.told(answer.brush, asked.brush);
     if (answer.measures) panels.pages.showMeasures(answer.measures);
     panels.showFrame(answer, asked);
+  }
+  /** What the brush changed in a frame that is shown already. */
+  takePart({ transfer: { part, colorPart }, paint, brush }, asked) {
+    const { viewport, brush: own } = this.studio;
+    if (part) viewport.updatePart(part);
+    if (colorPart) viewport.paintPart(colorPart);
+    this.colorsKey = paint?.key ?? null;
+    own.told(brush, asked.brush);
   }
   showMarkers(world) {
     const { studio } = this, { viewport, joints, joint } = studio, { nodes } = studio.info.description;

@@ -191,7 +191,7 @@ export class Panels {
   }
   showSpeed() {
     const { studio } = this, now = performance.now();
-    if (now - (this.spokeAt ?? 0) < 250 && studio.playing) return;
+    if (now - (this.spokeAt ?? 0) < 250 && (studio.playing || studio.brush.held)) return;
     this.spokeAt = now;
     const { skin, frame } = studio.frames.means;
     $('speed-skin').textContent = skin ? `${skin < 10 ? skin.toFixed(2) : skin.toFixed(1)} ms` : '–';
