@@ -35,7 +35,12 @@ export class Brush {
     canvas.addEventListener('pointerleave', () => { if (!this.held) this.showRing(null); });
   }
   ray(event) { const { origin, direction } = this.studio.viewport.ray(event).ray; return [...origin.toArray(), ...direction.toArray()]; }
-  side({ clientX }) { const { split } = this.studio.viewport, rect = $('canvas').getBoundingClientRect(); return split !== null && (clientX - rect.left) / rect.width > split ? 1 : 0; }
+  /** Which of the compared bodies is there. */
+  side({ clientX, clientY }) {
+    const { viewport } = this.studio, { split, bodies } = viewport, rect = $('canvas').getBoundingClientRect(), x = clientX - rect.left, cells = viewport.cells();
+    if (bodies) return cells.findIndex((cell) => cell.x === viewport.cellAt(x, clientY - rect.top).x && cell.y === viewport.cellAt(x, clientY - rect.top).y);
+    return split !== null && x / rect.width > split ? 1 : 0;
+  }
   down(event) {
     const { studio } = this;
     if (!this.active || event.target !== $('canvas') || event.button !== 0) return;

@@ -274,12 +274,15 @@ export class Stage {
     const still = asked.partial && !asked.split && !reduced, part = still ? brushed.runs : null; // but for what the brush changed
     if (part) out.transfer.part = { runs: part, positions: this.cut(opened.address('0 positions'), part), normals: this.cut(opened.address('0 normals'), part) };
     for (let i = 0; !still && i < (asked.split ? sides.length : 1); i++) out.transfer.sides.push({ positions: take(opened.address(`${i} positions`)), normals: take(opened.address(`${i} normals`)) });
+    if (asked.factor > 1 && out.transfer.sides.length > 1) this.exaggerate(out.transfer.sides, asked.factor);
     if (asked.handles) out.handles = { nodes: opened.handled.nodes, domain: opened.handled.domain, milliseconds: opened.handled.milliseconds };
     Object.assign(out, { brush: brushed.told ?? null, still });
     this.paint(out, opened, shown, asked, reduced, brushed);
     if (asked.measure) out.measures = this.measure(opened, asked, reduced);
     return { ...out, lie: lie(this.engine.floats(opened.address('0 positions'), 3 * count)) };
   }
+  /** Side A as many times as far from side B. */
+  exaggerate([{ positions: a }, { positions: b }], factor) { for (let i = 0; i < a.length; i++) a[i] = b[i] + factor * (a[i] - b[i]); }
   /** Numbers of runs of vertices, one after the other. */
   cut(address, list) {
     const from = this.engine.floats(address, 3 * list.at(-1)[1]), out = new Float32Array(list.reduce((sum, [start, end]) => sum + 3 * (end - start), 0));
@@ -319,6 +322,29 @@ export class Stage {
       distance: two ? base.compare(a, opened.address('1 positions')) : null,
       error: reduced ? base.compare(a, opened.address('reference')) : null,
     };
+  }
+  /** Over a clip: RMS and largest distance of every side from the first, % of the size, and volume against rest, %. */
+  async series({ id, variant, strokes, clip, layer, influences, sides, times }) {
+    const opened = await this.opened(id, strokes), base = opened.character, shown = variant ? (await this.opened(variant)).character : influences ? opened.limited(influences) : base, out = { errors: [], largest: [], volumes: [] };
+    const count = base.vertexCount, { restVolume, diagonal } = opened;
+    for (const time of times) {
+      base.reset();
+      base.sample(clip, time);
+      for (const [node, values] of layer) base.pose.set(values, 10 * node);
+      sides.forEach((choice, i) => (i ? base : shown).deform(choice, opened.address(`series ${i}`), 0, base));
+      const first = this.engine.floats(opened.address('series 0'), 3 * count), errors = [], largest = [];
+      sides.forEach((_, i) => {
+        const other = this.engine.floats(opened.address(`series ${i}`), 3 * count);
+        let sum = 0, most = 0;
+        for (let v = 0; v < 3 * count; v += 3) { const d = (first[v] - other[v]) ** 2 + (first[v + 1] - other[v + 1]) ** 2 + (first[v + 2] - other[v + 2]) ** 2; sum += d; if (d > most) most = d; }
+        errors.push((100 * Math.sqrt(sum / count)) / diagonal);
+        largest.push((100 * Math.sqrt(most)) / diagonal);
+      });
+      out.errors.push(errors);
+      out.largest.push(largest);
+      out.volumes.push(sides.map((_, i) => (Math.abs(restVolume) > 1e-12 ? 100 * (base.volume(opened.address(`series ${i}`)) / restVolume - 1) : 0)));
+    }
+    return out;
   }
   /** Colours of what is shown in place of the skin: weights, counts or errors. */
   paint(out, opened, shown, { show, top, handles, influences, variant, colors: has }, reduced, brushed) {

@@ -6,7 +6,7 @@ import * as turn from './turn.js';
 const MEASURE_EVERY = 200; // milliseconds between measures while a clip plays
 const SLOW_FRAME = 45; // milliseconds from frame to frame beyond which shadows are redrawn seldom
 const MOST_SPARE = 8;
-const BARE = { split: false, handles: null, brush: null, partial: false, colors: null, show: { kind: 'none', node: -1 }, measure: false, spare: [] }; // a frame that is not for the stage
+const BARE = { split: false, factor: 1, handles: null, brush: null, partial: false, colors: null, show: { kind: 'none', node: -1 }, measure: false, spare: [] }; // a frame that is not for the stage
 
 /** Without the slowest quarter: the first frames compile, and a busy machine hiccups. */
 function trimmedMean(list) {
@@ -61,12 +61,11 @@ export class Frames {
   request(now) {
     const { studio } = this, { state, inHandles } = studio, measure = !studio.playing || now - this.measuredAt > MEASURE_EVERY;
     if (measure) this.measuredAt = now;
-    const choice = (side) => { const { method, weighted } = studio.method(side); return { method, weighted, exact: state.exact }; };
     const kind = studio.brush.active ? 'weights' : inHandles ? (studio.handleMode === 'place' || state.show === 'weights' ? 'weights' : 'none') : studio.skinned ? state.show : 'none';
     return {
       id: state.document.id, variant: inHandles ? null : state.optimised?.id ?? null, clip: state.clip, time: studio.time,
       layer: Object.entries(state.pose).map(([node, values]) => [Number(node), values]),
-      sides: inHandles || !studio.skinned ? [{ method: 0, exact: state.exact }] : [choice(0), choice(1)], split: state.split && studio.canSplit,
+      sides: inHandles || !studio.skinned ? [{ method: 0, exact: state.exact }] : studio.compare.choices(), split: studio.compare.on, factor: studio.compare.factor,
       influences: inHandles ? 0 : state.influences, handles: inHandles ? studio.handleArrays() : null,
       strokes: inHandles ? [] : state.strokes, brush: null, partial: false, colors: this.shown ? this.colorsKey : null,
       show: { kind, node: inHandles ? studio.handle : studio.joint }, top: this.top, measure, spare: this.spare.splice(0),
@@ -105,9 +104,9 @@ export class Frames {
     if (sides.length) this.keep('skin', answer.skin);
     sides.forEach((arrays, i) => this.spare.push(...viewport.update(i, arrays)));
     this.spare.length = Math.min(this.spare.length, MOST_SPARE);
-    viewport.split = asked.split ? panels.dividerAt : null;
+    studio.compare.place();
     if (colorPart) viewport.paintPart(colorPart);
-    else if (colors || !answer.paint) { if (sides.length) viewport.setPaint(colors ?? null, asked.show.kind === 'error' ? [0] : [0, 1]); }
+    else if (colors || !answer.paint) { if (sides.length) viewport.setPaint(colors ?? null, asked.show.kind === 'error' ? [0] : [0, 1, 2, 3]); }
     this.colorsKey = answer.paint?.key ?? null;
     this.top = answer.paint?.top ?? 0;
     viewport.setGround(answer.lie.min[1], studio.playing);
@@ -137,11 +136,23 @@ export class Frames {
     const at = (node) => [world[12 * node + 3], world[12 * node + 7], world[12 * node + 11]], place = new Map(joints.map((node, i) => [node, i]));
     const visible = studio.showsBones && (studio.info.description.skins.length > 0 || !studio.info.triangleCount);
     viewport.setMarkers(visible ? joints.map((node) => ({ position: at(node), parent: place.get(nodes[node].parent) ?? -1 })) : [], joints.indexOf(joint));
-    const turning = visible && studio.tab === 'pose' && joint >= 0 && !nodes[joint].hasMatrix;
+    const turning = visible && !viewport.bodies && studio.tab === 'pose' && joint >= 0 && !nodes[joint].hasMatrix;
     viewport.setGrip(turning ? 'rotate' : null, turning ? at(joint) : null, turning ? turn.fromMatrix(world, 12 * joint) : null);
   }
   /** The pose of the present state, though another one may still be shown. */
   async pose() { return (await this.studio.stage.call('frame', { ...this.request(0), ...BARE, variant: null, influences: 0, sides: [{ method: 0 }] })).pose; }
+  /** All sides at a time of the clip, whole and without markers, as a data URL; the stage is drawn again before anyone sees it. */
+  async sheet(time, painted) {
+    const { studio } = this, { viewport } = studio, asked = { ...this.request(0), brush: null, partial: false, colors: null, factor: 1, split: true, sides: studio.compare.choices(), time, spare: [], measure: false, show: { kind: painted ? 'error' : 'none', node: -1 } };
+    const { transfer: { sides, colors }, lie } = await studio.stage.call('frame', asked);
+    sides.forEach((arrays, i) => viewport.update(i, arrays));
+    viewport.setPaint(colors ?? null, [0]);
+    viewport.follow(lie.middle, true);
+    const picture = viewport.sheet(sides.length);
+    this.shown = null;
+    this.changed();
+    return picture;
+  }
   /** Small pictures of the example poses, one after the other. */
   async thumbnails(size, each) {
     const { studio } = this, { document } = studio, { poseCount } = studio.info.description.poseSpace;

@@ -135,7 +135,7 @@ export class Panels {
       this.dividerAt = Math.min(0.95, Math.max(0.05, at));
       divider.style.left = `${100 * this.dividerAt}%`;
       divider.setAttribute('aria-valuenow', Math.round(100 * this.dividerAt));
-      if (viewport.split !== null) viewport.split = this.dividerAt;
+      if (studio.compare?.layout === 'wipe') viewport.split = this.dividerAt;
       viewport.invalidate();
     };
     move(0.5);
@@ -171,8 +171,7 @@ export class Panels {
     const { studio } = this, { state } = studio, { split } = asked, count = state.optimised || state.influences ? state.influences : 0;
     const few = count && !asked.handles ? ` · ${count} ${count === 1 ? 'influence' : 'influences'}` : '';
     $('tag-a').lastElementChild.textContent = asked.handles ? 'Handles, linear' : studio.skinned ? studio.method(0).name + few : studio.info.triangleCount ? 'Not rigged' : 'Skeleton';
-    $('tag-b').lastElementChild.textContent = studio.method(1).name;
-    $('tag-b').hidden = $('divider').hidden = !split;
+    ['b', 'c', 'd'].forEach((side, i) => { $(`tag-${side}`).lastElementChild.textContent = studio.method(i + 1).name; });
     $('tag-a').firstElementChild.hidden = !split;
     $('tag-a').classList.toggle('alone', !split);
     this.showLegend(answer.paint, asked);
@@ -213,6 +212,7 @@ export class Panels {
     $('play').querySelector('use').setAttribute('href', playing ? '#i-pause' : '#i-play');
   }
   showTime() {
+    this.studio.compare.draw();
     const { time, clipInfo } = this.studio;
     $('scrub').max = clipInfo?.duration || 1;
     setSlider($('scrub'), clipInfo ? time : 0);

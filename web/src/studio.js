@@ -3,6 +3,7 @@
 import { Brush, NO_STROKES } from './brush.js';
 import { BUILT_IN } from './characters.js';
 import { Remote, compileEngine } from './client.js';
+import { Compare } from './compare.js';
 import { Frames } from './frames.js';
 import { History } from './history.js';
 import { Panels } from './panels.js';
@@ -16,7 +17,7 @@ const FIRST_JOINTS = ['forearm_l', 'lower_arm_l', 'elbow', 'bone2', 'spine'];
 const START_HANDLES = 6, HANDLE_INFLUENCES = 8, MOST_DOCUMENTS = 8, MOST_RECENT = 5;
 const NO_POSE = Object.freeze({});
 const WORK = ['document', 'pose', 'strokes', 'influences', 'optimised', 'handles']; // what a save would keep
-const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted'], split: false, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null };
+const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null };
 const documentsOf = (states) => new Set(states.flatMap(({ document, optimised }) => [document, optimised]).filter(Boolean));
 
 export class Studio {
@@ -35,6 +36,7 @@ export class Studio {
     Object.assign(this, { time: 0, playing: false, joint: -1, joints: [], tab: 'deform', handle: 0, handleMode: 'move', startHandles: null, adding: false, methodList: [] });
     this.viewport = new Viewport($('canvas'), {
       invalidate: () => this.frames?.schedule(),
+      resized: () => this.compare?.place(),
       pick: (marker) => this.pickMarker(marker),
       hover: (marker, event) => this.panels.hover(marker >= 0 ? this.markerName(marker) : null, event),
       grip: (what, grip) => this.grip(what, grip),
@@ -42,6 +44,7 @@ export class Studio {
       clickSurface: (hit) => { if (this.adding && hit) this.addHandle(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); },
     });
     this.brush = new Brush(this);
+    this.compare = new Compare(this);
     this.frames = new Frames(this);
     this.panels = new Panels(this);
   }
@@ -154,12 +157,12 @@ export class Studio {
   /** A new document begins a new history. */
   begin(document) {
     const { methods, description } = document.info, space = !!description.poseSpace, old = this.state;
-    const wanted = space ? ['wpsd', 'lbs'] : ['lbs', 'sbs-weighted'], chosen = old.methods.map((id, i) => (methods.includes(id) && !(space && i === 0) ? id : wanted[i]));
+    const wanted = [...(space ? ['wpsd', 'lbs'] : ['lbs', 'sbs-weighted']), 'dqs', 'sbs'], chosen = old.methods.map((id, i) => (methods.includes(id) && !(space && i === 0) ? id : wanted[i]));
     this.setPlaying(false);
     this.time = 0;
     this.joint = -1;
     this.documents.set(document.id, document);
-    this.history.begin({ ...START, document, methods: chosen, exact: old.exact, bones: old.bones, split: old.split && methods.length > 0, show: methods.length ? old.show : 'none', clip: description.clips.length ? 0 : -1 });
+    this.history.begin({ ...START, document, methods: chosen, exact: old.exact, bones: old.bones, split: old.split && methods.length > 0, layout: old.layout, bodies: old.bodies, show: methods.length ? old.show : 'none', clip: description.clips.length ? 0 : -1 });
     this.saved = this.state;
     this.applied(old);
     this.panels.opened();
