@@ -150,7 +150,7 @@ export class Compare {
     this.tell(all, high, low, times.length);
   }
   tell(all, high, low) {
-    const { ready, worst } = this, range = this.shows === 'error' ? `at most ${figure(worst?.error ?? 0)} % RMS` : `${low.toFixed(1)} to +${high.toFixed(1)} %`;
+    const { ready, worst } = this, range = this.shows === 'error' ? `${figure(worst?.error ?? 0)} % RMS` : `${low.toFixed(1).replace('-', '−')} … ${high.toFixed(1)} %`;
     $('curve-about').textContent = ready ? range : `${Math.round((100 * (this.series.done ?? 0)) / (this.series.count || 1))} %`;
     $('worst').disabled = !ready || !worst?.error;
     $('curve-plot').setAttribute('aria-label', `${this.shows === 'error' ? 'Distance from A' : 'Volume against rest'} over the clip: ${ready ? range : 'being measured'}`);

@@ -22,7 +22,8 @@ import { Exit, Files, wasi } from './wasi.js';
 
 const UP = ['y', 'x', 'z', 'auto'], UNITS = ['m', 'cm', 'mm', 'in', 'auto'], WEIGHTS = ['float', 'u16', 'u8'];
 
-const POSE_SPACE = 1; // CUTIS_NEEDS_POSE_SPACE
+const POSE_SPACE = 1, CAGE = 4, PARTS = 8; // CUTIS_NEEDS_...
+const CAGE_METHOD = 8, PATCHES_METHOD = 9; // CUTIS_METHOD_...
 const sentence = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** The library's list of methods (CUTIS_METHODS) as choices of the page: { id, name, method, needs, about }. */
@@ -143,7 +144,7 @@ export class Engine extends Instance {
   floats(address, count) { return new Float32Array(this.memory.buffer, address, count); }
   floats64(address, count) { return new Float64Array(this.memory.buffer, address, count); }
   /** Whether a described model has what a method needs. */
-  offers({ needs }, { poseSpace }) { return (needs & ~(poseSpace ? POSE_SPACE : 0)) === 0; }
+  offers({ needs }, { poseSpace, hasParts }) { return (needs & ~((poseSpace ? POSE_SPACE : 0) | (hasParts ? PARTS : 0))) === 0; }
   error() { return this.text(this.call.studio_error()); }
   made(address) {
     if (!address) throw new EngineError(this.error() || 'out of memory');
@@ -231,7 +232,7 @@ export class Character {
     for (const binding of this.bindings.values()) call.cutis_binding_destroy(binding);
     if (this.owns) {
       for (const sampler of this.samplers) call.cutis_sampler_destroy(sampler);
-      for (const name of ['pose_', 'morphs_', 'world_', 'indices_', 'rest_']) this.engine.free(this[name]);
+      for (const name of ['pose_', 'morphs_', 'world_', 'indices_', 'rest_', 'weld_']) this.engine.free(this[name]);
     }
     this.engine.destroy(this.model);
   }
@@ -266,10 +267,26 @@ export class Character {
   /** Deform the pose of a character with the same nodes into addresses. @returns milliseconds */
   deform(choice, positions, normals, posed = this) {
     const binding = this.binding(choice), start = performance.now();
+    if (choice.method === PATCHES_METHOD) return this.patched(binding, positions, normals, posed) - start;
     if (!this.engine.call.studio_deform(binding, posed.pose_, this.targetCount ? posed.morphs_ : 0, positions, normals))
       throw new EngineError(this.engine.error());
     return performance.now() - start;
   }
+  /** Patches, on the model's own triangles. @returns when it was done */
+  patched(binding, positions, normals, posed) {
+    const { call } = this.engine;
+    if (!this.weld_) { this.weld_ = this.engine.allocate(4 * this.vertexCount); call.studio_weld(this.model, this.rest_, this.weld_); }
+    if (!call.studio_deform_patches(binding, this.model, this.indices_, this.weld_, posed.pose_, positions, normals)) throw new EngineError(this.engine.error());
+    return performance.now();
+  }
+  /** Moved by the cage. @param controls their places, x y z each */
+  caged(controls, positions, normals) {
+    const start = performance.now(), binding = this.binding({ method: CAGE_METHOD });
+    if (!this.engine.with(Float32Array.from(controls), (address) => this.engine.call.studio_deform_controls(binding, address, positions, normals))) throw new EngineError(this.engine.error());
+    return performance.now() - start;
+  }
+  /** The part of each vertex; -1: none. */
+  parts() { return this.values(1, (out) => this.engine.call.studio_parts(this.model, out)); }
   /** Position rms and max (% of the diagonal), normal rms and max (radians) between two addresses of positions. */
   compare(positions, reference) {
     const out = this.engine.allocate(32);
