@@ -1,6 +1,7 @@
 // Joints at rest: dragged, added, removed, renamed, mirrored. While a joint is dragged its place is the page's own; where the pointer
 // rests, and when it lets go, `cutis joints` makes the model of it, weights and all. A whole drag is one step of the history.
-import { $, axes, make, options, setSlider } from './dom.js';
+import { $, axes, options, setSlider } from './dom.js';
+import * as turn from './turn.js';
 
 const REST = 180; // milliseconds the pointer stands still before weights follow
 const OTHER_SIDE = [[/_l\b/, '_r'], [/_r\b/, '_l'], [/\.l\b/, '.r'], [/\.r\b/, '.l'], [/\.L\b/, '.R'], [/\.R\b/, '.L'], [/Left/, 'Right'], [/Right/, 'Left'], [/left/, 'right'], [/right/, 'left']];
@@ -32,8 +33,8 @@ export class Joints {
   name(node) { return this.nodes[node]?.name; }
   /** Where a joint is at rest, or is being put. */
   place(node) {
-    const { shown } = this.studio.frames;
-    return this.drag?.places.get(this.name(node)) ?? (shown ? [3, 7, 11].map((k) => shown.world[12 * node + k]) : [0, 0, 0]);
+    if (this.of !== this.studio.document) { this.of = this.studio.document; this.places = turn.places(this.nodes); }
+    return this.drag?.places.get(this.name(node)) ?? this.places[node] ?? [0, 0, 0];
   }
   /** The joint on the other side, by its name; −1: none. */
   partner(node) {
@@ -64,7 +65,7 @@ export class Joints {
     this.drag.places.set(this.name(node), point);
     if (other >= 0 && this.drag.axis) this.drag.places.set(this.name(other), add(this.drag.start.get(this.name(other)), add(by, this.drag.axis, -2 * dot(by, this.drag.axis))));
     this.drag.stale = true;
-    studio.frames.showMarkers(studio.frames.shown.world);
+    studio.frames.showMarkers(null);
     this.show();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.follow(), REST);

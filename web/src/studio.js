@@ -175,7 +175,7 @@ export class Studio {
     this.joint = named ?? this.joints[Math.floor(this.joints.length / 3)] ?? -1;
     this.startHandles = null;
     this.frames.shown = null;
-    this.history.seal(); // what no state holds is closed: the stage has another, the worker is asked for nothing of it yet
+    this.history.sweep(); // what no state holds is closed: the stage has another, the worker is asked for nothing of it yet
     if (this.tab === 'handles') this.beginHandles();
     this.panels.documentChanged();
   }
