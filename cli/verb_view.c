@@ -33,6 +33,8 @@ static const struct {
     { "models/arm.glb", "model/gltf-binary" },
     { "models/cylinder.glb", "model/gltf-binary" },
     { "models/biped-high.glb", "model/gltf-binary" },
+    { "models/motions-two.glb", "model/gltf-binary" },
+    { "models/motions-four.glb", "model/gltf-binary" },
 };
 enum { PAGE_COUNT = sizeof PAGE / sizeof PAGE[0], DEFAULT_PORT = 8732, NAME_SIZE = 96 };
 

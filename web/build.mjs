@@ -32,6 +32,7 @@ writeFileSync(join(output, 'licences.txt'), [
 // depend. The arm learns its sculpted poses.
 const CHARACTERS = {
   biped: ['biped'], quadruped: ['quadruped'], cylinder: ['cylinder'], 'biped-high': ['biped', '--size', 'high'], arm: ['arm', '--examples', 'sculpts'],
+  'motions-two': ['biped', '--motions', '--vertices', '1500'], 'motions-four': ['quadruped', '--motions', '--size', 'low'], // to put on others
 };
 const FIT = ['fit', 'arm.glb', '--poses', 'examples', '--shapes', 'sculpts/examples.npy', '-o', 'arm.glb'];
 const place = (name) => join(output, 'models', `${name}.glb`), age = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;

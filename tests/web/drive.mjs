@@ -38,7 +38,11 @@ export class Page {
     for (const end = Date.now() + patience; Date.now() < end; await pause(30)) if (await this.evaluate(what, argument)) return;
     throw new Error(`waited ${patience} ms for ${what}`);
   }
-  async ready(patience = PATIENCE) { await this.until(() => 'ready' in document.documentElement.dataset, null, patience); }
+  /** It has started; steps begin on the page of methods, unless they say another. */
+  async ready(patience = PATIENCE, tab = 'deform') {
+    await this.until(() => 'ready' in document.documentElement.dataset, null, patience);
+    await this.evaluate((name) => { window.studio?.panels?.selectTab(name); }, tab);
+  }
 
   // What a user does. Everything by pointer and keys, but for selects and sliders, whose widgets are the browser's own.
   async box(selector) {

@@ -258,6 +258,7 @@ export class Stage {
     if (asked.clip >= 0) base.sample(asked.clip, asked.time);
     const { pose } = base;
     for (const [node, values] of asked.layer) pose.set(values, 10 * node);
+    for (const [target, value] of asked.morphs ?? []) base.morphs[target] = value;
     const out = { pose: pose.slice(), world: base.world.slice(), transfer: { sides: [] }, paint: null, measures: null, handles: null, skin: 0 };
     if (!count) return { ...out, lie: lie(placesOf(out.world)) };
     if (asked.cage) return this.cageFrame(opened, asked, out);

@@ -237,6 +237,7 @@ export class Character {
     this.engine.destroy(this.model);
   }
   get pose() { return this.engine.floats(this.pose_, 10 * this.nodeCount); }
+  get morphs() { return this.engine.floats(this.morphs_, this.targetCount); }
   get rest() { return this.engine.floats(this.rest_, 3 * this.vertexCount); }
   get indices() { return new Uint32Array(this.engine.memory.buffer, this.indices_, 3 * this.triangleCount); }
   /** World matrices of the pose, 12 floats a node, row-major. */

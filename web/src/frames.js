@@ -48,9 +48,10 @@ export class Frames {
   advance(now) {
     const { studio } = this, { duration } = studio.clipInfo;
     if (this.lastTick) {
-      studio.time = duration > 0 ? (studio.time + (now - this.lastTick) / 1000) % duration : 0;
+      studio.time = studio.loop(studio.time + (studio.pace * (now - this.lastTick)) / 1000, duration);
       this.keep('frame', now - this.lastTick);
       studio.viewport.slow = this.speed.frame.length > 4 && this.means.frame > SLOW_FRAME;
+      studio.panels.view.frame(studio.viewport.slow);
     }
     this.lastTick = now;
     this.stale = true;
@@ -59,14 +60,14 @@ export class Frames {
   keep(name, milliseconds) { if (this.speed[name].push(milliseconds) > 40) this.speed[name].shift(); }
   /** What the worker needs to know of the present state. */
   request(now) {
-    const { studio } = this, { state, inHandles } = studio, measure = !studio.playing || now - this.measuredAt > MEASURE_EVERY;
+    const { studio } = this, { state, inHandles, inJoints } = studio, measure = !studio.playing || now - this.measuredAt > MEASURE_EVERY;
     if (measure) this.measuredAt = now;
     const kind = studio.brush.active ? 'weights' : inHandles ? (studio.handleMode === 'place' || state.show === 'weights' ? 'weights' : 'none') : studio.skinned ? state.show : 'none';
     return {
-      id: state.document.id, variant: inHandles ? null : state.optimised?.id ?? null, clip: state.clip, time: studio.time,
-      layer: Object.entries(state.pose).map(([node, values]) => [Number(node), values]),
+      id: state.document.id, variant: inHandles ? null : state.optimised?.id ?? null, clip: inJoints ? -1 : state.clip, time: studio.time,
+      morphs: Object.entries(state.morphs ?? {}).map(([i, value]) => [Number(i), value]), layer: Object.entries(inJoints ? {} : state.pose).map(([node, values]) => [Number(node), values]),
       sides: inHandles || !studio.skinned ? [{ method: 0, exact: state.exact }] : studio.compare.choices(), split: studio.compare.on, factor: studio.compare.factor,
-      influences: inHandles ? 0 : state.influences, handles: inHandles ? studio.handleArrays() : null,
+      influences: inHandles || inJoints ? 0 : state.influences, handles: inHandles ? studio.handleArrays() : null,
       strokes: inHandles ? [] : state.strokes, brush: null, partial: false, colors: this.shown ? this.colorsKey : null,
       show: { kind, node: inHandles ? studio.handle : studio.joint }, top: this.top, measure, spare: this.spare.splice(0),
     };
@@ -74,7 +75,7 @@ export class Frames {
   async ask(now) {
     const { studio } = this, asked = this.request(now), { state } = studio;
     asked.brush = studio.brush.take();
-    const posed = JSON.stringify([asked.id, asked.variant, asked.clip, asked.time, asked.layer, asked.sides, asked.influences, asked.handles]);
+    const posed = JSON.stringify([asked.id, asked.variant, asked.clip, asked.time, asked.layer, asked.morphs, asked.sides, asked.influences, asked.handles]);
     asked.partial = !!this.shown && posed === this.posed && !!asked.brush; // what the dabs changed is all that moved
     this.posed = posed;
     this.stale = false;
@@ -94,7 +95,7 @@ export class Frames {
     if (studio.inHandles) { studio.panels.fail('No weights for these handles', error.message); return; }
     studio.setPlaying(false);
     studio.panels.fail(`${studio.method(0).name} cannot do this model`, error.message);
-    if (studio.methods.some((id) => id !== 'lbs')) studio.amend({ methods: ['lbs', 'lbs'] });
+    if (studio.methods.some((id) => id !== 'lbs')) studio.amend({ methods: studio.methods.map(() => 'lbs') });
   }
   take(answer, asked) {
     const { studio } = this, { viewport, panels } = studio, { sides, colors, colorPart } = answer.transfer;
@@ -133,9 +134,10 @@ export class Frames {
       viewport.setGrip(list.length ? 'translate' : null, list.length ? studio.handlePosition(i) : null);
       return;
     }
-    const at = (node) => [world[12 * node + 3], world[12 * node + 7], world[12 * node + 11]], place = new Map(joints.map((node, i) => [node, i]));
+    const { inJoints } = studio, at = (node) => (inJoints ? studio.panels.joints.place(node) : [world[12 * node + 3], world[12 * node + 7], world[12 * node + 11]]), place = new Map(joints.map((node, i) => [node, i]));
     const visible = studio.showsBones && (studio.info.description.skins.length > 0 || !studio.info.triangleCount);
-    viewport.setMarkers(visible ? joints.map((node) => ({ position: at(node), parent: place.get(nodes[node].parent) ?? -1 })) : [], joints.indexOf(joint));
+    viewport.setMarkers(visible ? joints.map((node) => ({ position: at(node), parent: place.get(nodes[node].parent) ?? -1 })) : [], joints.indexOf(joint), inJoints ? { size: 13 } : {});
+    if (inJoints) { viewport.setGrip(joint >= 0 ? 'translate' : null, joint >= 0 ? at(joint) : null); return; }
     const turning = visible && !viewport.bodies && studio.tab === 'pose' && joint >= 0 && !nodes[joint].hasMatrix;
     viewport.setGrip(turning ? 'rotate' : null, turning ? at(joint) : null, turning ? turn.fromMatrix(world, 12 * joint) : null);
   }

@@ -46,7 +46,7 @@ export class Pages {
     const { studio } = this;
     $('paint').addEventListener('change', ({ target }) => this.setShow(target.value));
     $('exact').addEventListener('change', ({ target }) => studio.edit({ exact: target.checked }));
-    $('rig-it').addEventListener('click', () => studio.runVerb('rig', []));
+    $('rig-it').addEventListener('click', () => studio.panels.journey.rig());
     $('bare-handles').addEventListener('click', () => studio.panels.selectTab('handles'));
   }
   setShow(show) { if (this.studio.skinned) this.studio.edit({ show }); }

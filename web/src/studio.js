@@ -1,7 +1,7 @@
 // The studio: what is open and what was made of it. The work is one immutable state after another (history.js), so that every
 // change can be undone; panels ask for changes (`edit`), frames.js shows the present state. Nothing is computed here.
 import { Brush, NO_STROKES } from './brush.js';
-import { BUILT_IN } from './characters.js';
+import { BUILT_IN, EXAMPLES } from './characters.js';
 import { Remote, compileEngine } from './client.js';
 import { Compare } from './compare.js';
 import { Frames } from './frames.js';
@@ -17,7 +17,7 @@ const FIRST_JOINTS = ['forearm_l', 'lower_arm_l', 'elbow', 'bone2', 'spine'];
 const START_HANDLES = 6, HANDLE_INFLUENCES = 8, MOST_DOCUMENTS = 8, MOST_RECENT = 5;
 const NO_POSE = Object.freeze({});
 const WORK = ['document', 'pose', 'strokes', 'influences', 'optimised', 'handles']; // what a save would keep
-const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null };
+const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null, morphs: null };
 const documentsOf = (states) => new Set(states.flatMap(({ document, optimised }) => [document, optimised]).filter(Boolean));
 
 export class Studio {
@@ -33,14 +33,15 @@ export class Studio {
     this.saved = this.state;
     this.recent = [];
     this.made = this.opening = 0;
-    Object.assign(this, { time: 0, playing: false, joint: -1, joints: [], tab: 'deform', handle: 0, handleMode: 'move', startHandles: null, adding: false, methodList: [] });
+    Object.assign(this, { time: 0, playing: false, joint: -1, joints: [], tab: 'start', pace: 1, range: null, handle: 0, handleMode: 'move', startHandles: null, adding: false, methodList: [] });
     this.viewport = new Viewport($('canvas'), {
       invalidate: () => this.frames?.schedule(),
       resized: () => this.compare?.place(),
       pick: (marker) => this.pickMarker(marker),
       hover: (marker, event) => this.panels.hover(marker >= 0 ? this.markerName(marker) : null, event),
       grip: (what, grip) => this.grip(what, grip),
-      draggable: () => this.tab === 'handles' && !this.adding,
+      draggable: () => (this.tab === 'handles' && !this.adding) || this.inJoints,
+      drawn: () => this.panels?.journey.placePins(),
       clickSurface: (hit) => { if (this.adding && hit) this.addHandle(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); },
     });
     this.brush = new Brush(this);
@@ -67,10 +68,12 @@ export class Studio {
   /** What derived work starts from: optimised weights, or a cap on all. */
   get reduced() { const { document, optimised, influences, strokes } = this.state; return optimised ? { from: optimised, influences: 0, strokes: NO_STROKES } : { from: document, influences, strokes }; }
   get inHandles() { return this.tab === 'handles' && !!this.info?.vertexCount && this.handles.length > 0; }
+  /** Joints are edited at rest. */
+  get inJoints() { return this.tab === 'joints' && this.skinned; }
   get handles() { return this.state.handles ?? this.startHandles ?? []; }
-  get showsBones() { return this.state.bones ?? (this.tab === 'pose' || !this.info?.triangleCount || (this.state.show === 'weights' && this.tab !== 'handles')); }
-  get canPlay() { return !!this.clipInfo && this.tab !== 'handles'; }
-  get canSplit() { return this.skinned && this.tab !== 'handles'; }
+  get showsBones() { return this.state.bones ?? (this.tab === 'pose' || this.inJoints || !this.info?.triangleCount || (this.state.show === 'weights' && this.tab !== 'handles')); }
+  get canPlay() { return !!this.clipInfo && this.tab !== 'handles' && !this.inJoints; }
+  get canSplit() { return this.skinned && this.tab !== 'handles' && !this.inJoints; }
   method(side) { return this.methodList.find((each) => each.id === this.state.methods[side]) ?? this.methodList[0]; }
   offers(id) { return !!this.info?.methods.includes(id); }
 
@@ -85,10 +88,11 @@ export class Studio {
   applied(before) {
     const now = this.state;
     if (now.document !== before.document) this.adopt(before.document);
-    if (now.clip !== before.clip || now.document !== before.document) { this.time = Math.min(this.time, this.clipInfo?.duration ?? 0); this.frames.jumped = true; }
+    if (now.clip !== before.clip || now.document !== before.document) { this.time = Math.min(this.time, this.clipInfo?.duration ?? 0); this.range = null; this.frames.jumped = true; }
     if (['document', 'methods', 'exact', 'influences'].some((key) => now[key] !== before[key])) this.frames.forget();
     this.handle = Math.max(0, Math.min(this.handle, this.handles.length - 1));
     if (!this.canPlay) this.setPlaying(false);
+    if (WORK.some((key) => now[key] !== before[key])) this.panels.recovery.changed();
     this.panels.show();
     this.frames.changed();
   }
@@ -107,6 +111,7 @@ export class Studio {
     if (this.adding) { this.setAdding(false); return true; }
     if (this.brush.cancel()) return true;
     if (!this.viewport.dragging && this.history.gesture === null) return false;
+    this.panels.joints.letGo();
     this.history.abandon();
     this.viewport.release();
     this.applied(before);
@@ -178,11 +183,12 @@ export class Studio {
     this.joint = named ?? this.joints[Math.floor(this.joints.length / 3)] ?? -1;
     this.startHandles = null;
     this.frames.shown = null;
-    this.history.seal(); // what no state holds is closed: the stage has another, the worker is asked for nothing of it yet
+    this.history.sweep(); // what no state holds is closed: the stage has another, the worker is asked for nothing of it yet
     if (this.tab === 'handles') this.beginHandles();
     this.panels.documentChanged();
   }
-  async opened(title, work) {
+  /** @param work makes a document; @param after what is done when it is open */
+  async opened(title, work, after = null) {
     if (this.unsaved && !(await this.panels.sheet.askToLeave())) { this.panels.fillCharacters(); return; }
     const serial = ++this.opening;
     await this.panels.busy(title, async () => {
@@ -191,6 +197,7 @@ export class Studio {
       if (serial !== this.opening) { this.discard(document); return; }
       this.panels.closeNotice();
       this.begin(document);
+      await after?.();
       if (document.info.notes.length) this.panels.say(`${document.file ?? document.name} is open`, document.info.notes.join('; '));
     }, { cancel: () => { this.opening++; this.stop(); } });
   }
@@ -200,7 +207,7 @@ export class Studio {
     this.frames.changed();
   }
   async openBuiltIn(id) {
-    const entry = BUILT_IN.find((each) => each.id === id) ?? BUILT_IN[0];
+    const entry = [...BUILT_IN, ...EXAMPLES].find((each) => each.id === id) ?? BUILT_IN[0];
     await this.opened({ doing: `Making the ${entry.name.toLowerCase()}`, failed: `${entry.name} cannot be opened` }, async () => {
       let blob;
       if (entry.file) {
@@ -230,10 +237,14 @@ export class Studio {
       return document;
     });
     if (extension(main.name) !== 'bvh' || !this.info?.triangleCount) { await open(); return; }
-    const { name } = this.document, motion = ['--motion', main.name];
-    this.panels.say(`${main.name} is a motion`, this.skinned ? `Put it on ${name}, or open its skeleton alone.` : `${name} has no skeleton yet: give it one with this motion, or open the motion’s skeleton alone.`, [
-      this.skinned ? [`Put it on ${name}`, () => this.runVerb('retarget', motion, [main])] : [`Rig ${name} and move it`, () => this.runVerb('rig', motion, [main])],
-      ['Open it alone', open],
+    const { name } = this.document, before = this.document;
+    if (this.skinned) { // at once: it can be undone
+      await this.panels.journey.motionFile([main]);
+      if (this.document !== before) this.panels.say(`${main.name} is on ${name}`, 'It is a clip of its own now.', [['Open it alone', open]]);
+      return;
+    }
+    this.panels.say(`${main.name} is a motion`, `${name} has no skeleton yet: give it one with this motion, or open the motion’s skeleton alone.`, [
+      [`Rig ${name} and move it`, () => this.runVerb('rig', ['--motion', main.name], [main])], ['Open it alone', open],
     ]);
   }
 
@@ -243,7 +254,7 @@ export class Studio {
     const result = await this.jobs.call('command', { words, files });
     Object.assign(said, result);
     const made = result.files.find((file) => file.name === output);
-    if (made && result.status === 0) return made.blob;
+    if (made && (result.status === 0 || words.includes('--keep'))) return made.blob;
     throw new Error(result.stderr.trim().split('\n').at(-1).replace(/^cutis: /, '') || `cutis ${words[0]} ended with ${result.status}`);
   }
   /** A document as a GLB, as the library writes it. */
@@ -270,16 +281,18 @@ export class Studio {
     this.panels.verbs.ran(verb, said);
   }
   /** The work goes on with another document made of a state's one. @returns whether: not where something else is open by now */
-  replace(before, document, clip = null, more = {}) {
+  replace(before, document, clip = null, more = {}, gesture = null) {
     if (this.document !== before.document || this.state.optimised !== before.optimised) { this.discard(document); return false; }
     const names = ({ info }) => info.description.nodes.map((node) => node.name).join('\n'), same = names(document) === names(this.document), { clips } = document.info.description;
     const index = clip ?? clips.findIndex((each) => each.name === this.clipInfo?.name), { methods } = document.info;
+    document.bare ??= before.document.bare; // where it can be rigged again from
+    document.rig ??= before.document.rig;
     this.documents.set(document.id, document);
     this.edit({
       document, pose: same ? this.state.pose : NO_POSE, clip: index >= 0 || !clips.length ? index : this.clip < 0 ? -1 : 0, strokes: NO_STROKES, influences: 0, optimised: null,
       handles: document.info.vertexCount === this.info.vertexCount ? this.state.handles : null,
-      methods: this.state.methods.map((id) => (methods.includes(id) || !methods.length ? id : 'lbs')), show: methods.length ? this.state.show : 'none', ...more,
-    });
+      methods: this.state.methods.map((id) => (methods.includes(id) || !methods.length ? id : 'lbs')), show: methods.length ? this.state.show : 'none', morphs: null, ...more,
+    }, gesture);
     return true;
   }
 
@@ -288,6 +301,18 @@ export class Studio {
     this.time = Math.min(Math.max(0, seconds), this.clipInfo?.duration ?? 0);
     this.panels.showTime();
     this.frames.changed();
+  }
+  /** A time of the clip, or of the part of it that is repeated. */
+  loop(seconds, duration) {
+    const [from, to] = this.range ?? [0, duration];
+    return to > from ? from + ((((seconds - from) % (to - from)) + (to - from)) % (to - from)) : from;
+  }
+  /** The clip is repeated from here, or to here; what would be empty is the whole clip again. */
+  setRange(end) {
+    const { duration } = this.clipInfo ?? {}, range = duration ? [...(this.range ?? [0, duration])] : null;
+    if (range) range[end] = this.time;
+    this.range = range && range[1] - range[0] > 0.02 && range[1] - range[0] < duration - 0.001 ? range : null;
+    this.panels.showTime();
   }
   setClip(clip) { this.time = 0; this.edit({ clip }); }
   setPlaying(playing) {
@@ -298,7 +323,9 @@ export class Studio {
   setTab(tab) {
     this.tab = tab;
     this.adding = false;
-    if (tab === 'handles') { this.setPlaying(false); this.beginHandles(); }
+    if (!this.canPlay) this.setPlaying(false);
+    if (tab === 'handles') this.beginHandles();
+    this.frames.jumped = true;
     this.panels.show();
     this.frames.changed();
   }
@@ -355,6 +382,7 @@ export class Studio {
     return this.info.description.nodes[this.joints[marker]]?.name ?? `joint ${this.joints[marker]}`;
   }
   grip(what, grip) {
+    if (this.inJoints) { if (what === 'move') this.panels.joints.pull(grip.position.toArray()); else if (what === 'end') this.panels.joints.drop(); return; }
     if (what === 'end') { this.history.seal(); this.held = null; this.panels.show(); return; }
     if (this.tab === 'handles') { if (what === 'move') this.dragHandle(this.handle, grip.position.toArray(), 'grip'); return; }
     const node = this.joint, { parent } = this.info.description.nodes[node], { world } = this.frames.shown;
@@ -454,6 +482,7 @@ export class Studio {
         if (bound) this.discard(bound);
       }
       if (this.history.states.includes(before)) this.saved = Object.fromEntries(WORK.map((key) => [key, (kept[key] ? before : this.saved)[key]]));
+      this.panels.recovery.changed();
       this.panels.announce(`${name} saved`);
       this.panels.show();
     });
@@ -485,6 +514,7 @@ async function main() {
   } else {
     await studio.openBuiltIn('biped');
   }
+  await studio.panels.recovery.offer();
   await studio.idle();
   studio.readyAfter = performance.now(); // since the page was opened
   document.documentElement.dataset.ready = '';

@@ -55,7 +55,7 @@ export class Verbs {
     }
     const input = make('input', { name, className: 'select field', type: 'text', inputMode: kind === 'count' || kind === 'number' ? 'decimal' : 'text', placeholder: value, spellcheck: false, autocomplete: 'off' });
     input.dataset.kind = kind;
-    if (!['path', 'paths', 'each'].includes(kind) && !NAMES_FILE.test(value)) return make('label', { title: help }, name, input);
+    if ((!['path', 'paths', 'each'].includes(kind) && !NAMES_FILE.test(value)) || /^(NAME|OLD)/.test(value)) return make('label', { title: help }, name, input);
     const choose = make('input', { type: 'file', hidden: true, multiple: kind === 'paths' || kind === 'each', ariaLabel: `${name}: choose files` }), button = make('button', { type: 'button', className: 'button', textContent: '…', ariaLabel: `${name}: choose files` });
     button.addEventListener('click', () => choose.click());
     choose.addEventListener('change', () => {

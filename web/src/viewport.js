@@ -62,11 +62,15 @@ class Side {
     this.mesh = new THREE.Mesh(this.geometry, shared.materials);
     this.mesh.castShadow = this.mesh.receiveShadow = true;
     this.mesh.frustumCulled = false;
+    this.wire = new THREE.Mesh(this.geometry, shared.wireMaterial);
+    Object.assign(this.wire, { frustumCulled: false, visible: shared.wired });
+    this.mesh.add(this.wire);
     this.setPainted(false);
   }
   setPainted(painted) {
     this.painted = painted;
-    this.mesh.material = painted ? this.shared.materials.map(() => this.shared.paintMaterial) : this.shared.materials;
+    const { materials, plain, paintMaterial, paintPlain, low } = this.shared;
+    this.mesh.material = painted ? materials.map(() => (low ? paintPlain : paintMaterial)) : low ? plain : materials;
     if (painted) this.geometry.setAttribute('color', this.shared.paint);
     else if (this.shared.colors) this.geometry.setAttribute('color', this.shared.colors);
     else this.geometry.deleteAttribute('color');
@@ -103,6 +107,7 @@ export class Viewport {
     this.bodies = 0; // whole bodies side by side; 0: one stage
     Object.assign(this, { dirty: true, shapeMoved: true, slow: false, shadowsAt: 0 });
     this.offset = new THREE.Vector3(); // where the body has gone from its rest
+    this.azimuth = -0.602; // of the light: a little from the left
     this.makeLights();
     this.makeOverlay();
     this.makeControls();
@@ -209,10 +214,33 @@ export class Viewport {
     const marker = this.pick(event);
     if (marker >= 0) this.events.pick?.(marker); else this.events.clickSurface?.(this.surfacePoint(event));
   }
+  setWire(wired) {
+    this.wired = wired;
+    for (const side of this.sides) side.wire.visible = wired;
+    if (this.shared) this.shared.wired = wired;
+    this.invalidate();
+  }
+  /** Where the light comes from, degrees from the front. */
+  setLight(degrees) { this.azimuth = (degrees * Math.PI) / 180; this.placeLight(); }
+  placeLight() {
+    if (!this.centre) return;
+    this.key.position.copy(this.centre).add(this.offset).add(new THREE.Vector3(1.94 * Math.sin(this.azimuth), 2.2, 1.94 * Math.cos(this.azimuth)).normalize().multiplyScalar(4 * this.radius));
+    this.shapeMoved = true;
+    this.invalidate();
+  }
+  setBackground(kind) { this.back = kind; if (this.look) this.setLook(this.look === LOOKS.dark); }
+  /** Cheap to draw: no shadows, plain materials, fewer pixels. */
+  setLow(low) {
+    if (!!this.low === low) return;
+    this.low = low;
+    this.key.castShadow = !low;
+    if (this.shared) { this.shared.low = low; for (const side of this.sides) side.setPainted(side.painted); }
+    this.resize();
+  }
   setLook(dark) {
-    const look = dark ? LOOKS.dark : LOOKS.light;
-    this.scene.background?.dispose();
-    this.scene.background = backdrop(look);
+    const look = this.look = dark ? LOOKS.dark : LOOKS.light;
+    if (this.scene.background?.isTexture) this.scene.background.dispose();
+    this.scene.background = this.back === 'dark' ? new THREE.Color('#0b0c0e') : this.back === 'plain' ? new THREE.Color(look.middle) : backdrop(look);
     [this.ground.material.opacity, this.contact.material.opacity, this.sky.intensity] = [look.shadow, look.contact, look.fill];
     this.sky.color.set(look.sky);
     this.sky.groundColor.set(look.bounce);
@@ -262,12 +290,14 @@ export class Viewport {
     }
     if (!list.length) list.push(this.makeMaterial(null, false));
     const paintMaterial = new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.85, metalness: 0, side: THREE.DoubleSide });
+    const wireMaterial = new THREE.MeshBasicMaterial({ color: 0x10151c, wireframe: true, transparent: true, opacity: 0.28, depthWrite: false });
+    const plain = list.map(({ color, map, vertexColors, alphaTest, side }) => new THREE.MeshLambertMaterial({ color, map, vertexColors, alphaTest, side })), paintPlain = new THREE.MeshLambertMaterial({ vertexColors: true, side: THREE.DoubleSide });
     return {
-      groups, materials: list, paintMaterial, paint: null,
+      groups, materials: list, plain, paintMaterial, paintPlain, wireMaterial, wired: !!this.wired, low: !!this.low, paint: null,
       index: new THREE.BufferAttribute(transfer.indices, 1),
       uv: transfer.texcoords ? new THREE.BufferAttribute(transfer.texcoords, 2) : null,
       colors: transfer.colors ? new THREE.BufferAttribute(transfer.colors, transfer.colors.length / vertexCount) : null,
-      dispose() { for (const material of [...list, paintMaterial]) material.dispose(); }, // pictures belong to the look
+      dispose() { for (const material of [...list, ...plain, paintMaterial, paintPlain, wireMaterial]) material.dispose(); }, // pictures belong to the look
     };
   }
   makeMaterial(loaded, colored) {
@@ -311,7 +341,7 @@ export class Viewport {
     this.radius = radius;
     this.centre = centre;
     this.key.target.position.copy(centre);
-    this.key.position.copy(centre).add(new THREE.Vector3(-1.1, 2.2, 1.6).normalize().multiplyScalar(4 * radius));
+    this.placeLight();
     this.rim.target.position.copy(centre);
     this.rim.position.copy(centre).add(new THREE.Vector3(1.6, 0.9, -1.8).multiplyScalar(2 * radius));
     Object.assign(this.key.shadow.camera, { left: -1.7 * radius, right: 1.7 * radius, top: 1.7 * radius, bottom: -1.7 * radius, near: radius, far: 8 * radius });
@@ -417,7 +447,7 @@ export class Viewport {
   }
   pick(event) {
     const rect = this.canvas.getBoundingClientRect(), x = event.clientX - rect.left, y = event.clientY - rect.top;
-    let best = -1, nearest = PICK_PIXELS;
+    let best = -1, nearest = event.pointerType === 'touch' ? 2 * PICK_PIXELS : PICK_PIXELS;
     this.markers.forEach((marker, i) => {
       const [px, py, pz] = this.project(marker.position), distance = Math.hypot(px - x, py - y);
       if (pz < 1 && distance < nearest) { nearest = distance; best = i; }
@@ -465,7 +495,7 @@ export class Viewport {
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
     if (!width || !height) return;
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.renderer.setPixelRatio(this.low ? 0.75 : Math.min(window.devicePixelRatio, 2));
     this.renderer.setSize(width, height, false);
     this.camera.aspect = 0;
     this.fit(this.cells()[0]);
@@ -485,6 +515,7 @@ export class Viewport {
     renderer.setScissorTest(this.split !== null);
     renderer.setScissor(0, 0, x, height);
     draw(0);
+    this.events.drawn?.();
     if (this.split === null) return;
     renderer.shadowMap.needsUpdate = shadows && !this.slow;
     renderer.setScissor(x, 0, width - x, height);
