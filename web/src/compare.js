@@ -57,10 +57,12 @@ export class Compare {
   /** How the stage is divided, and where the names of the sides stand. */
   place() {
     const { viewport, panels } = this.studio, { layout } = this, tags = [...SIDES.toLowerCase()].map((side) => $(`tag-${side}`));
-    viewport.bodies = layout === 'side' ? this.bodies : 0;
+    const bodies = layout === 'side' ? this.bodies : 0, other = viewport.bodies !== bodies;
+    viewport.bodies = bodies;
     viewport.split = layout === 'wipe' ? panels.dividerAt : layout === 'blink' ? 1 - this.phase : null;
     $('divider').hidden = layout !== 'wipe';
     const cells = viewport.cells();
+    if (other) { viewport.fit(cells[0]); viewport.refit(); }
     tags.forEach((tag, i) => {
       tag.hidden = i >= (this.on ? this.bodies : 1) || (layout === 'blink' && i !== this.phase);
       tag.classList.toggle('placed', layout === 'side' || layout === 'blink');

@@ -111,11 +111,11 @@ class Opened {
     this.stale = false;
   }
   /** The character bound to handles at points, on a coarse grid; made anew only when the points differ. */
-  handles({ points, moves }) {
-    const key = points.join();
+  handles({ ends, moves, turns }) {
+    const key = ends.join();
     this.handled ??= { session: this.engine.openHandles(this.original.model, COARSE), key: '', character: null };
     if (this.handled.key !== key) {
-      const start = performance.now(), made = this.engine.setHandles(this.handled.session, points), character = new Character(this.engine, made.model);
+      const start = performance.now(), made = this.engine.setHandles(this.handled.session, ends), character = new Character(this.engine, made.model);
       const { nodes } = character.description, root = nodes.findLastIndex((node) => node.name === 'handles');
       this.handled.character?.destroy();
       Object.assign(this.handled, { key, character, domain: made.domain, milliseconds: performance.now() - start, nodes: nodes.flatMap((node, i) => (node.parent === root ? [i] : [])) });
@@ -123,7 +123,7 @@ class Opened {
     const { character, nodes } = this.handled;
     character.reset();
     const { pose } = character;
-    nodes.forEach((node, i) => { for (let c = 0; c < 3; c++) pose[10 * node + c] += moves[3 * i + c] ?? 0; });
+    nodes.forEach((node, i) => { for (let c = 0; c < 3; c++) pose[10 * node + c] += moves[3 * i + c] ?? 0; pose.set(turns.slice(4 * i, 4 * i + 4), 10 * node + 3); });
     return character;
   }
   destroy() {

@@ -12,7 +12,7 @@
 //                         was read. weights: float u16 u8. poses: of one key, 10 floats a node
 //   engine.withPose, addShape, limit   -> another model; engine.destroy(model)
 //   engine.materialsGlb(model)   -> GLB bytes with materials, textures and images alone, or null
-//   engine.openHandles(model, voxels), setHandles(session, points), closeHandles(session)
+//   engine.openHandles(model, voxels), setHandles(session, ends), closeHandles(session)
 //   new Character(engine, model)   everything a frame needs; its `description` is a plain object (web/wasm/describe.c)
 //
 // Models are addresses in the engine's memory; whoever makes one destroys it. Views of that memory go stale when it grows, so they
@@ -193,12 +193,12 @@ export class Engine extends Instance {
   /** A session for handles on a model, which must outlive it. */
   openHandles(model, voxels) { return this.made(this.call.studio_handles_open(model, voxels)); }
   closeHandles(session) { if (session) this.call.cutis_handle_session_destroy(session); }
-  /** The model with weights for points (x y z ...) as handles. */
-  setHandles(session, points) {
-    const memory = this.allocate(16 + points.length * 4);
+  /** The model with weights for handles: from and to of each (x y z x y z ...), the same place for a point. */
+  setHandles(session, ends) {
+    const memory = this.allocate(16 + ends.length * 4);
     try {
-      this.floats(memory + 16, points.length).set(points);
-      const model = this.made(this.call.studio_handles_set(session, memory + 16, points.length / 3, memory));
+      this.floats(memory + 16, ends.length).set(ends);
+      const model = this.made(this.call.studio_handles_set(session, memory + 16, ends.length / 6, memory));
       const [domain] = new Float64Array(this.memory.buffer, memory, 1);
       return { model, domain };
     } finally {

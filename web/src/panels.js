@@ -196,8 +196,8 @@ export class Panels {
   }
   showLegend(painted, asked) {
     const { studio } = this, legend = $('legend');
-    legend.hidden = !painted;
-    if (!painted) return;
+    legend.hidden = !painted?.map;
+    if (!painted?.map) return;
     const name = asked.handles ? `handle ${studio.handle + 1}` : studio.info.description.nodes[studio.joint]?.name ?? 'joint';
     const title = { weights: `Weight of ${name}`, count: 'Influences of a vertex', error: `Distance to ${painted.reduced ? 'all weights' : studio.method(1).name.toLowerCase()}, %` }[asked.show.kind];
     legend.firstElementChild.textContent = title;
