@@ -37,7 +37,7 @@ export class Cages {
     await studio.panels.busy({ doing: 'The cage', failed: 'There is no cage' }, async () => {
       const given = file ?? new File([(await studio.stage.call('hull', { id: from.id, cells: this.cells })).text], 'cage.obj');
       const document = await studio.derive({ from, influences, strokes }, 'cage', ['--cage', given.name, '--coordinates', this.coordinates], [given]);
-      if (studio.replace(before, document, null, { cage: null, handles: null })) { this.on = true; this.control = 0; studio.panels.show(); }
+      if (studio.replace(before, document, null, { cage: null, handles: null })) { this.on = true; this.control = 0; studio.panels.show(); studio.frames.changed(); }
     });
   }
   /** The shape that is shown becomes a morph target. */

@@ -6,6 +6,7 @@
 const CORNERS = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]];
 const FACES = [[[-1, 0, 0], [0, 4, 7, 3]], [[1, 0, 0], [1, 2, 6, 5]], [[0, -1, 0], [0, 1, 5, 4]], [[0, 1, 0], [3, 7, 6, 2]], [[0, 0, -1], [0, 3, 2, 1]], [[0, 0, 1], [4, 5, 6, 7]]];
 const ROUNDS = 3, PULL = 0.5; // of smoothing
+const WRAP = 0.55; // cells
 
 /** Points of the surface, close enough that no cell between two of them is missed. */
 function* pointsOf(positions, indices, step) {
@@ -80,6 +81,15 @@ function soften({ places, triangles }) {
   const move = (part) => { const old = places.map((each) => [...each]); places.forEach((place, i) => { for (let c = 0; c < 3; c++) { let mean = 0; for (const j of near[i]) mean += old[j][c] / near[i].size; place[c] += part * (mean - old[i][c]); } }); };
   for (let i = 0; i < ROUNDS; i++) { move(PULL); move(-PULL * 1.04); }
 }
+/** Nearer to the body: corners that are far from it come as near as WRAP cells. */
+function wrap({ places }, positions, step) {
+  for (const place of places) {
+    let best = 0, least = Infinity;
+    for (let v = 0; v < positions.length; v += 3) { const d = (place[0] - positions[v]) ** 2 + (place[1] - positions[v + 1]) ** 2 + (place[2] - positions[v + 2]) ** 2; if (d < least) { least = d; best = v; } }
+    const far = Math.sqrt(least), keep = Math.min(1, (WRAP * step) / (far || 1));
+    for (let c = 0; c < 3; c++) place[c] = positions[best + c] + keep * (place[c] - positions[best + c]);
+  }
+}
 /** @param positions, indices of the body @param cells along its longest side @returns an OBJ */
 export function hull(positions, indices, cells) {
   const min = [Infinity, Infinity, Infinity], max = [-Infinity, -Infinity, -Infinity];
@@ -92,5 +102,6 @@ export function hull(positions, indices, cells) {
   while (joinCells(grid)) fillInside(grid);
   const made = surface(grid, low, step);
   soften(made);
+  wrap(made, positions, step);
   return [...made.places.map((at) => `v ${at.map((x) => x.toFixed(7)).join(' ')}`), ...made.triangles.map((corners) => `f ${corners.map((i) => i + 1).join(' ')}`), ''].join('\n');
 }
