@@ -141,6 +141,7 @@ export class Engine extends Instance {
   }
 
   floats(address, count) { return new Float32Array(this.memory.buffer, address, count); }
+  floats64(address, count) { return new Float64Array(this.memory.buffer, address, count); }
   /** Whether a described model has what a method needs. */
   offers({ needs }, { poseSpace }) { return (needs & ~(poseSpace ? POSE_SPACE : 0)) === 0; }
   error() { return this.text(this.call.studio_error()); }
@@ -207,9 +208,10 @@ export class Engine extends Instance {
 
 /** A model with its pose and buffers: everything a frame needs, allocated once. */
 export class Character {
-  constructor(engine, model) {
-    this.engine = engine;
-    this.model = model;
+  /** @param like a character of a model that differs in its weights alone: what it has is used, and must outlive this one */
+  constructor(engine, model, like = null) {
+    Object.assign(this, like ?? {}, { engine, model, owns: !like, bindings: new Map() });
+    if (like) return;
     const { call } = engine;
     this.description = engine.describe(model);
     this.nodeCount = this.description.nodes.length;
@@ -221,15 +223,16 @@ export class Character {
     this.rest_ = engine.allocate(12 * this.vertexCount);
     call.cutis_model_triangles(model, this.indices_);
     this.samplers = this.description.clips.map(() => 0);
-    this.bindings = new Map();
     this.reset();
     this.deform({ method: 0 }, this.rest_, 0);
   }
   destroy() {
     const { call } = this.engine;
     for (const binding of this.bindings.values()) call.cutis_binding_destroy(binding);
-    for (const sampler of this.samplers) call.cutis_sampler_destroy(sampler);
-    for (const name of ['pose_', 'morphs_', 'world_', 'indices_', 'rest_']) this.engine.free(this[name]);
+    if (this.owns) {
+      for (const sampler of this.samplers) call.cutis_sampler_destroy(sampler);
+      for (const name of ['pose_', 'morphs_', 'world_', 'indices_', 'rest_']) this.engine.free(this[name]);
+    }
     this.engine.destroy(this.model);
   }
   get pose() { return this.engine.floats(this.pose_, 10 * this.nodeCount); }
@@ -255,7 +258,9 @@ export class Character {
         this.engine.call.cutis_binding_destroy(address);
         this.bindings.delete(oldest);
       }
+      const start = performance.now();
       this.bindings.set(key, this.engine.made(this.engine.call.studio_bind(this.model, method, weighted ? 1 : 0, influences, exact ? 1 : 0)));
+      this.bindTime = performance.now() - start;
     }
     return this.bindings.get(key);
   }

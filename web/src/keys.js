@@ -30,6 +30,7 @@ export function wireKeys(studio, panels) {
     }
     if (typing(target) && !(target.matches('select') && ['delete', 'backspace'].includes(key))) return;
     if (key === 'delete' || key === 'backspace') { remove(); event.preventDefault(); return; }
+    if (single.checked && studio.brush.key(key)) { event.preventDefault(); return; }
     if (!single.checked || (key === ' ' && target.matches?.('button, input, summary, [role="tab"]'))) return;
     const method = studio.methodList.filter((each) => studio.offers(each.id))[Number(key) - 1];
     if (method && !target.matches?.('input[type="range"]')) { panels.pages.setMethod(0, method.id); event.preventDefault(); } else if (letters[key]) { letters[key](); event.preventDefault(); }

@@ -1,5 +1,6 @@
 // The panel's pages but for the tools: how it deforms, its pose, its weights, its handles. They show the state and ask for changes.
 import { $, axes, checkRadio, figure, large, make, options, setSlider } from './dom.js';
+import { SIDES } from './compare.js';
 import * as turn from './turn.js';
 
 const SHOW_ABOUT = {
@@ -24,16 +25,19 @@ export class Pages {
     axes($('turns'), { min: -180, max: 180, step: 1, value: 0 });
     axes($('handle-moves'), { min: -1, max: 1, step: 0.005, value: 0 });
     this.wireDeform();
+    studio.compare.wire();
     this.wirePose();
     this.wireWeights();
     this.wireHandles();
+    studio.brush.wire();
   }
-  documentChanged() { this.turned = null; this.fillJoints(); this.fillExamples(); }
+  documentChanged() { this.turned = null; this.studio.brush.documentChanged(); this.fillJoints(); this.fillExamples(); }
   show() {
     this.showDeform();
     this.showLayer();
     this.showWeights();
     this.showHandles();
+    this.studio.brush.show();
     this.showTurns();
   }
 
@@ -48,21 +52,22 @@ export class Pages {
   setShow(show) { if (this.studio.skinned) this.studio.edit({ show }); }
   setMethod(side, id) { if (this.studio.offers(id)) this.studio.edit({ methods: this.studio.methods.map((each, i) => (i === side ? id : each)) }); }
   makeMethods() {
-    const chip = (side, method) => {
+    const chip = (side, method) => { // A to D; C and D where so many are compared
       const input = make('input', { type: 'radio', name: `method-${side}`, value: method.id });
-      input.setAttribute('aria-label', `${method.name}, side ${'AB'[side]}`);
+      input.setAttribute('aria-label', `${method.name}, side ${SIDES[side]}`);
       input.addEventListener('change', () => this.setMethod(side, method.id));
-      return make('label', { className: `chip ${'ab'[side]}`, title: `Side ${'AB'[side]}` }, 'AB'[side], input);
+      return make('label', { className: `chip ${SIDES[side].toLowerCase()}`, title: `Side ${SIDES[side]}` }, SIDES[side], input);
     };
     $('methods').replaceChildren(...this.studio.methodList.map((method) => {
       const name = make('span', { textContent: method.name, title: method.about });
       name.addEventListener('click', () => this.setMethod(0, method.id));
-      const row = make('div', { className: 'method' }, name, chip(0, method), chip(1, method));
+      const row = make('div', { className: 'method' }, name, ...[0, 1, 2, 3].map((side) => chip(side, method)));
       row.dataset.method = method.id;
       return row;
     }));
   }
   showDeform() {
+    this.studio.compare.show();
     const { studio } = this, { methods, show, exact } = studio.state, { skinned, info } = studio;
     $('bare').hidden = skinned;
     $('methods-section').hidden = $('paint-section').hidden = $('measures-section').hidden = !skinned;

@@ -149,7 +149,7 @@ export class Panels {
       this.dividerAt = Math.min(0.95, Math.max(0.05, at));
       divider.style.left = `${100 * this.dividerAt}%`;
       divider.setAttribute('aria-valuenow', Math.round(100 * this.dividerAt));
-      if (viewport.split !== null) viewport.split = this.dividerAt;
+      if (studio.compare?.layout === 'wipe') viewport.split = this.dividerAt;
       viewport.invalidate();
     };
     move(0.5);
@@ -185,8 +185,7 @@ export class Panels {
     const { studio } = this, { state } = studio, { split } = asked, count = state.optimised || state.influences ? state.influences : 0;
     const few = count && !asked.handles ? ` · ${count} ${count === 1 ? 'influence' : 'influences'}` : '';
     $('tag-a').lastElementChild.textContent = asked.handles ? 'Handles, linear' : studio.skinned ? studio.method(0).name + few : studio.info.triangleCount ? 'Not rigged' : 'Skeleton';
-    $('tag-b').lastElementChild.textContent = studio.method(1).name;
-    $('tag-b').hidden = $('divider').hidden = !split;
+    ['b', 'c', 'd'].forEach((side, i) => { $(`tag-${side}`).lastElementChild.textContent = studio.method(i + 1).name; });
     $('tag-a').firstElementChild.hidden = !split;
     $('tag-a').classList.toggle('alone', !split);
     this.showLegend(answer.paint, asked);
@@ -207,7 +206,7 @@ export class Panels {
   }
   showSpeed() {
     const { studio } = this, now = performance.now();
-    if (now - (this.spokeAt ?? 0) < 250 && studio.playing) return;
+    if (now - (this.spokeAt ?? 0) < 250 && (studio.playing || studio.brush.held)) return;
     this.spokeAt = now;
     const { skin, frame } = studio.frames.means;
     $('speed-skin').textContent = skin ? `${skin < 10 ? skin.toFixed(2) : skin.toFixed(1)} ms` : '–';
@@ -232,6 +231,7 @@ export class Panels {
     $('play').querySelector('use').setAttribute('href', playing ? '#i-pause' : '#i-play');
   }
   showTime() {
+    this.studio.compare.draw();
     const { time, clipInfo, range } = this.studio, duration = clipInfo?.duration ?? 0;
     $('scrub').max = clipInfo?.duration || 1;
     setSlider($('scrub'), clipInfo ? time : 0);

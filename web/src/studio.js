@@ -1,7 +1,9 @@
 // The studio: what is open and what was made of it. The work is one immutable state after another (history.js), so that every
 // change can be undone; panels ask for changes (`edit`), frames.js shows the present state. Nothing is computed here.
+import { Brush, NO_STROKES } from './brush.js';
 import { BUILT_IN, EXAMPLES } from './characters.js';
 import { Remote, compileEngine } from './client.js';
+import { Compare } from './compare.js';
 import { Frames } from './frames.js';
 import { History } from './history.js';
 import { Panels } from './panels.js';
@@ -14,8 +16,8 @@ import * as turn from './turn.js';
 const FIRST_JOINTS = ['forearm_l', 'lower_arm_l', 'elbow', 'bone2', 'spine'];
 const START_HANDLES = 6, HANDLE_INFLUENCES = 8, MOST_DOCUMENTS = 8, MOST_RECENT = 5;
 const NO_POSE = Object.freeze({});
-const WORK = ['document', 'pose', 'influences', 'optimised', 'handles']; // what a save would keep
-const START = { document: null, clip: -1, pose: NO_POSE, methods: ['lbs', 'sbs-weighted'], split: false, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null, morphs: null };
+const WORK = ['document', 'pose', 'strokes', 'influences', 'optimised', 'handles']; // what a save would keep
+const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null, morphs: null };
 const documentsOf = (states) => new Set(states.flatMap(({ document, optimised }) => [document, optimised]).filter(Boolean));
 
 export class Studio {
@@ -25,7 +27,7 @@ export class Studio {
     this.jobs = new Remote(module, false, progress);
     this.started = this.stage.start(); // while the stage is being made
     this.documents = new Map();
-    this.stage.prepare = () => [...this.documents.values()].map(({ id, files, main, options }) => ['register', { id, files, main, options }]);
+    this.stage.prepare = () => [...this.documents.values()].map(({ id, files, main, options }) => ['register', { id, files, main, options }]).concat([['keepStrokes', { list: [...this.brush.strokes] }]]);
     this.history = new History((left) => this.release(left));
     this.history.begin({ ...START });
     this.saved = this.state;
@@ -34,6 +36,7 @@ export class Studio {
     Object.assign(this, { time: 0, playing: false, joint: -1, joints: [], tab: 'start', pace: 1, range: null, handle: 0, handleMode: 'move', startHandles: null, adding: false, methodList: [] });
     this.viewport = new Viewport($('canvas'), {
       invalidate: () => this.frames?.schedule(),
+      resized: () => this.compare?.place(),
       pick: (marker) => this.pickMarker(marker),
       hover: (marker, event) => this.panels.hover(marker >= 0 ? this.markerName(marker) : null, event),
       grip: (what, grip) => this.grip(what, grip),
@@ -41,6 +44,8 @@ export class Studio {
       drawn: () => this.panels?.journey.placePins(),
       clickSurface: (hit) => { if (this.adding && hit) this.addHandle(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); },
     });
+    this.brush = new Brush(this);
+    this.compare = new Compare(this);
     this.frames = new Frames(this);
     this.panels = new Panels(this);
   }
@@ -61,7 +66,7 @@ export class Studio {
   get skinned() { return !!this.info?.methods.length; }
   get unsaved() { return WORK.some((key) => this.state[key] !== this.saved[key]); }
   /** What derived work starts from: optimised weights, or a cap on all. */
-  get reduced() { const { document, optimised, influences } = this.state; return optimised ? { from: optimised, influences: 0 } : { from: document, influences }; }
+  get reduced() { const { document, optimised, influences, strokes } = this.state; return optimised ? { from: optimised, influences: 0, strokes: NO_STROKES } : { from: document, influences, strokes }; }
   get inHandles() { return this.tab === 'handles' && !!this.info?.vertexCount && this.handles.length > 0; }
   /** Joints are edited at rest. */
   get inJoints() { return this.tab === 'joints' && this.skinned; }
@@ -94,6 +99,7 @@ export class Studio {
   undo(by = -1) {
     const before = this.state;
     this.viewport.release();
+    this.brush.cancel();
     if (!this.history.go(by)) return;
     this.applied(before);
     this.panels.announce(by < 0 ? 'Undone' : 'Redone');
@@ -103,6 +109,7 @@ export class Studio {
   cancel() {
     const before = this.state;
     if (this.adding) { this.setAdding(false); return true; }
+    if (this.brush.cancel()) return true;
     if (!this.viewport.dragging && this.history.gesture === null) return false;
     this.panels.joints.letGo();
     this.history.abandon();
@@ -112,7 +119,8 @@ export class Studio {
   }
   /** Documents that no state holds any more are closed. */
   release(left) {
-    const used = documentsOf(left), ids = [];
+    const used = new Set([...documentsOf(left), ...this.brush.documents]), ids = [];
+    this.brush.release(left);
     for (const document of this.documents.values()) {
       if (used.has(document)) continue;
       ids.push(document.id);
@@ -154,12 +162,12 @@ export class Studio {
   /** A new document begins a new history. */
   begin(document) {
     const { methods, description } = document.info, space = !!description.poseSpace, old = this.state;
-    const wanted = space ? ['wpsd', 'lbs'] : ['lbs', 'sbs-weighted'], chosen = old.methods.map((id, i) => (methods.includes(id) && !(space && i === 0) ? id : wanted[i]));
+    const wanted = [...(space ? ['wpsd', 'lbs'] : ['lbs', 'sbs-weighted']), 'dqs', 'sbs'], chosen = old.methods.map((id, i) => (methods.includes(id) && !(space && i === 0) ? id : wanted[i]));
     this.setPlaying(false);
     this.time = 0;
     this.joint = -1;
     this.documents.set(document.id, document);
-    this.history.begin({ ...START, document, methods: chosen, exact: old.exact, bones: old.bones, split: old.split && methods.length > 0, show: methods.length ? old.show : 'none', clip: description.clips.length ? 0 : -1 });
+    this.history.begin({ ...START, document, methods: chosen, exact: old.exact, bones: old.bones, split: old.split && methods.length > 0, layout: old.layout, bodies: old.bodies, show: methods.length ? old.show : 'none', clip: description.clips.length ? 0 : -1 });
     this.saved = this.state;
     this.applied(old);
     this.panels.opened();
@@ -250,15 +258,15 @@ export class Studio {
     throw new Error(result.stderr.trim().split('\n').at(-1).replace(/^cutis: /, '') || `cutis ${words[0]} ended with ${result.status}`);
   }
   /** A document as a GLB, as the library writes it. */
-  async glb(document, influences) {
-    if (!influences && extension(document.main) === 'glb') return document.files.find((file) => file.name === document.main).blob;
-    return (await this.stage.call('save', { id: document.id, options: { influences } })).blob;
+  async glb(document, influences, strokes) {
+    if (!influences && !strokes.length && extension(document.main) === 'glb') return document.files.find((file) => file.name === document.main).blob;
+    return (await this.stage.call('save', { id: document.id, strokes, options: { influences } })).blob;
   }
   /** A document that a verb makes of another. @param words its options @param files [File] that they name */
-  async derive({ from, influences = 0 }, verb, words, files = [], said = {}) {
+  async derive({ from, influences = 0, strokes = NO_STROKES }, verb, words, files = [], said = {}) {
     let safe = from.name.replace(/[^\w.-]/g, '_').replace(/^-/, '_');
     while (files.some(({ name }) => [`${safe}.glb`, `${safe}-${verb}.glb`].includes(name))) safe = `_${safe}`;
-    const output = `${safe}-${verb}.glb`, input = { name: `${safe}.glb`, blob: await this.glb(from, influences) };
+    const output = `${safe}-${verb}.glb`, input = { name: `${safe}.glb`, blob: await this.glb(from, influences, strokes) };
     const blob = await this.command([verb, input.name, ...words, '-o', output], [input, ...files.map((file) => ({ name: file.name, blob: file }))], output, said);
     return this.makeChild(from, blob, verb);
   }
@@ -281,7 +289,7 @@ export class Studio {
     document.rig ??= before.document.rig;
     this.documents.set(document.id, document);
     this.edit({
-      document, pose: same ? this.state.pose : NO_POSE, clip: index >= 0 || !clips.length ? index : this.clip < 0 ? -1 : 0, influences: 0, optimised: null,
+      document, pose: same ? this.state.pose : NO_POSE, clip: index >= 0 || !clips.length ? index : this.clip < 0 ? -1 : 0, strokes: NO_STROKES, influences: 0, optimised: null,
       handles: document.info.vertexCount === this.info.vertexCount ? this.state.handles : null,
       methods: this.state.methods.map((id) => (methods.includes(id) || !methods.length ? id : 'lbs')), show: methods.length ? this.state.show : 'none', morphs: null, ...more,
     }, gesture);
@@ -354,9 +362,9 @@ export class Studio {
   }
   /** The pose that is shown becomes a clip of the model. */
   async keyPose() {
-    const before = this.state, { from, influences } = this.reduced, name = this.clipName(), asked = this.frames.pose();
+    const before = this.state, { from, influences, strokes } = this.reduced, name = this.clipName(), asked = this.frames.pose();
     await this.panels.busy({ doing: 'Keying the pose', failed: 'The pose was not kept' }, async () => {
-      const { blob } = await this.stage.call('save', { id: from.id, options: { clip: { name, poses: await asked } } }), document = await this.makeChild(from, blob, 'pose');
+      const { blob } = await this.stage.call('save', { id: from.id, strokes, options: { clip: { name, poses: await asked } } }), document = await this.makeChild(from, blob, 'pose');
       const kept = this.replace(before, document, document.info.description.clips.findIndex((clip) => clip.name === name), { pose: NO_POSE, influences });
       if (kept) this.panels.announce(`The pose is the clip ${name}`);
     });
@@ -410,10 +418,10 @@ export class Studio {
   resetHandles() { this.edit({ handles: this.handles.map(({ rest }) => ({ rest, move: [0, 0, 0] })) }); }
   handleArrays(list = this.handles) { return { points: list.flatMap((each) => each.rest), moves: list.flatMap((each) => each.move) }; }
   /** A document with the handles in the skeleton's place (its joints), or beside it (their shape as a morph target). */
-  async bound(from, list, beside) {
-    if (beside) return this.makeChild(from, (await this.stage.call('shape', { id: from.id, handles: this.handleArrays(list), name: 'handles' })).blob, 'handles');
+  async bound(from, list, beside, strokes) {
+    if (beside) return this.makeChild(from, (await this.stage.call('shape', { id: from.id, strokes, handles: this.handleArrays(list), name: 'handles' })).blob, 'handles');
     const handles = list.map(({ rest }, i) => ({ name: `handle ${i + 1}`, kind: 'point', position: rest }));
-    return this.derive({ from }, 'handles', ['--handles', 'handles.json', '--influences', String(HANDLE_INFLUENCES), '--largest'], [new File([JSON.stringify({ handles })], 'handles.json')]);
+    return this.derive({ from, strokes }, 'handles', ['--handles', 'handles.json', '--influences', String(HANDLE_INFLUENCES), '--largest'], [new File([JSON.stringify({ handles })], 'handles.json')]);
   }
   /** Moves of the handles as a pose over the joints that they became. */
   movedPose({ info }, list) {
@@ -425,23 +433,32 @@ export class Studio {
     return Object.keys(pose).length ? Object.freeze(pose) : NO_POSE;
   }
   async bindHandles(beside) {
-    const before = this.state, { from, influences } = this.reduced, { handles: list } = this;
+    const before = this.state, { from, influences, strokes } = this.reduced, { handles: list } = this;
     await this.panels.busy({ doing: 'Binding the handles', failed: 'No weights for these handles' }, async () => {
-      const document = await this.bound(from, list, beside);
+      const document = await this.bound(from, list, beside, strokes);
       const kept = this.replace(before, document, beside ? null : -1, { handles: null, ...(beside ? { influences } : { pose: this.movedPose(document, list) }) });
       if (kept) this.panels.selectTab(beside ? 'deform' : 'pose');
     });
   }
   /** Weights with fewer influences that deform as all did, in place of the largest ones. */
   async optimise() {
-    const { influences } = this.state, from = this.document;
+    const { influences, strokes } = this.state, from = this.document;
     await this.panels.busy({ doing: 'Optimising the weights', failed: 'The weights could not be reduced' }, async () => {
-      const optimised = await this.derive({ from }, 'reduce', ['--influences', String(influences), '--effort', 'fast']);
-      if (this.document !== from || this.state.influences !== influences) { this.discard(optimised); return; }
+      const optimised = await this.derive({ from, strokes }, 'reduce', ['--influences', String(influences), '--effort', 'fast']);
+      if (this.document !== from || this.state.influences !== influences || this.state.strokes !== strokes) { this.discard(optimised); return; }
       this.documents.set(optimised.id, optimised);
       this.edit({ optimised });
     });
     this.panels.show();
+  }
+
+  /** The weights that are shown, reduced, become the model's own. */
+  async keepReduced() {
+    const before = this.state, { from, influences, strokes } = this.reduced;
+    await this.panels.busy({ doing: 'Keeping the reduced weights', failed: 'The reduced weights were not kept' }, async () => {
+      const { blob } = await this.stage.call('save', { id: from.id, strokes, options: { influences } });
+      this.replace(before, await this.makeChild(from, blob, 'reduce'));
+    });
   }
 
   // Saving ----------------------------------------------------------------------------------------
@@ -452,13 +469,14 @@ export class Studio {
   async save({ name, influences, weights, pose, handles }) {
     const before = this.state, { document, optimised } = before, { handles: list } = this, place = handles === 'place', title = this.clipName();
     const from = this.savesOptimised(influences, handles) ? optimised : document, asked = pose && !place ? this.frames.pose() : null;
-    const kept = { document: true, pose: before.pose === NO_POSE || !!asked, influences: !before.influences || influences === before.influences, optimised: !optimised || from === optimised, handles: !before.handles || !!handles };
+    const strokes = from === optimised ? NO_STROKES : before.strokes;
+    const kept = { document: true, strokes: true, pose: before.pose === NO_POSE || !!asked, influences: !before.influences || influences === before.influences, optimised: !optimised || from === optimised, handles: !before.handles || !!handles };
     await this.panels.busy({ doing: `Writing ${name}`, failed: `${name} was not written` }, async () => {
       let poses = await asked;
-      const bound = handles ? await this.bound(from, list, !place) : null;
+      const bound = handles ? await this.bound(from, list, !place, strokes) : null;
       try {
         if (place) { const moved = this.movedPose(bound, list); poses = moved === NO_POSE ? null : bound.info.description.nodes.flatMap(({ rest }, i) => moved[i] ?? rest); }
-        const { blob } = await this.stage.call('save', { id: (bound ?? from).id, options: { influences, weights, clip: poses && { name: title, poses } } });
+        const { blob } = await this.stage.call('save', { id: (bound ?? from).id, strokes: bound ? NO_STROKES : strokes, options: { influences, weights, clip: poses && { name: title, poses } } });
         download(blob, name);
       } finally {
         if (bound) this.discard(bound);
