@@ -22,8 +22,9 @@ export class Recovery {
   async keep() {
     const { studio } = this, { state } = studio;
     if (!studio.document || !studio.unsaved) { await this.forget(); return; }
-    const { document, optimised, clip, pose, methods, influences, handles, show, split } = state;
-    await store('readwrite', (work) => work.put({ at: Date.now(), document: documentOf(document), optimised: optimised && documentOf(optimised), state: { clip, pose, methods, influences, handles, show, split } }, this.key));
+    const { document, optimised, strokes, clip, pose, methods, influences, handles, show, split } = state, kept = documentOf(document);
+    if (strokes.length) { const { blob } = await studio.stage.call('save', { id: document.id, strokes, options: {} }); Object.assign(kept, { files: [{ name: `${document.name}.glb`, blob }], main: `${document.name}.glb` }); } // painted
+    await store('readwrite', (work) => work.put({ at: Date.now(), document: kept, optimised: optimised && documentOf(optimised), state: { clip, pose, methods, influences, handles, show, split } }, this.key));
     this.kept = true;
   }
   async forget() { clearTimeout(this.timer); if (this.kept !== false) await store('readwrite', (work) => work.delete(this.key)).catch(() => {}); this.kept = false; }
