@@ -41,7 +41,7 @@ async function exactMethods(page, model, clip, frame) {
   await seek(page, clip, frame / 30);
   for (const id of offered) {
     await setMethod(page, 0, id);
-    const words = id === 'sbs-weighted' ? ['sbs', '--weighted'] : [id];
+    const words = id === 'sbs-weighted' ? ['sbs', '--weighted'] : id === 'patches' ? ['patches', '--fixed'] : [id];
     const wanted = commandPositions(model, ['--clip', clip, '--frames', `${frame}:${frame + 1}`, '--method', ...words]);
     const far = apart(await positions(page), wanted);
     if (far) wrong.push(`${id}: ${far}`);

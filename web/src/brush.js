@@ -184,6 +184,13 @@ export class Brush {
     if (TOWARD[this.kind]) this.kind = 'add';
     this.fillJoints();
   }
+  /** Strokes of a work that was kept. @returns their ids */
+  async restore(strokes) {
+    const list = strokes.map((arrays) => [++this.made, arrays]);
+    for (const [id, arrays] of list) this.strokes.set(id, arrays);
+    if (list.length) await this.studio.stage.call('keepStrokes', { list });
+    return Object.freeze(list.map(([id]) => id));
+  }
   /** Strokes that no state holds are forgotten. */
   release(states) {
     const used = new Set(states.flatMap(({ strokes }) => strokes)), ids = [...this.strokes.keys()].filter((id) => !used.has(id));

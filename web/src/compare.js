@@ -57,10 +57,12 @@ export class Compare {
   /** How the stage is divided, and where the names of the sides stand. */
   place() {
     const { viewport, panels } = this.studio, { layout } = this, tags = [...SIDES.toLowerCase()].map((side) => $(`tag-${side}`));
-    viewport.bodies = layout === 'side' ? this.bodies : 0;
+    const bodies = layout === 'side' ? this.bodies : 0, other = viewport.bodies !== bodies;
+    viewport.bodies = bodies;
     viewport.split = layout === 'wipe' ? panels.dividerAt : layout === 'blink' ? 1 - this.phase : null;
     $('divider').hidden = layout !== 'wipe';
     const cells = viewport.cells();
+    if (other) { viewport.fit(cells[0]); viewport.refit(); }
     tags.forEach((tag, i) => {
       tag.hidden = i >= (this.on ? this.bodies : 1) || (layout === 'blink' && i !== this.phase);
       tag.classList.toggle('placed', layout === 'side' || layout === 'blink');
@@ -150,7 +152,7 @@ export class Compare {
     this.tell(all, high, low, times.length);
   }
   tell(all, high, low) {
-    const { ready, worst } = this, range = this.shows === 'error' ? `at most ${figure(worst?.error ?? 0)} % RMS` : `${low.toFixed(1)} to +${high.toFixed(1)} %`;
+    const { ready, worst } = this, range = this.shows === 'error' ? `${figure(worst?.error ?? 0)} % RMS` : `${low.toFixed(1).replace('-', '−')} … ${high.toFixed(1)} %`;
     $('curve-about').textContent = ready ? range : `${Math.round((100 * (this.series.done ?? 0)) / (this.series.count || 1))} %`;
     $('worst').disabled = !ready || !worst?.error;
     $('curve-plot').setAttribute('aria-label', `${this.shows === 'error' ? 'Distance from A' : 'Volume against rest'} over the clip: ${ready ? range : 'being measured'}`);

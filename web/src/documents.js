@@ -2,7 +2,8 @@
 //
 // Invariant: everything can be opened again from its blobs, so that memory holds few characters and a new engine loses nothing.
 import { Character, Engine, EngineError, materialsOf } from './engine.js';
-import { paint } from './colormap.js';
+import { hull } from './hull.js';
+import { paint, paintParts } from './colormap.js';
 import { Painting, runs } from './painting.js';
 import { roundUp } from './dom.js';
 
@@ -110,11 +111,11 @@ class Opened {
     this.stale = false;
   }
   /** The character bound to handles at points, on a coarse grid; made anew only when the points differ. */
-  handles({ points, moves }) {
-    const key = points.join();
+  handles({ ends, moves, turns }) {
+    const key = ends.join();
     this.handled ??= { session: this.engine.openHandles(this.original.model, COARSE), key: '', character: null };
     if (this.handled.key !== key) {
-      const start = performance.now(), made = this.engine.setHandles(this.handled.session, points), character = new Character(this.engine, made.model);
+      const start = performance.now(), made = this.engine.setHandles(this.handled.session, ends), character = new Character(this.engine, made.model);
       const { nodes } = character.description, root = nodes.findLastIndex((node) => node.name === 'handles');
       this.handled.character?.destroy();
       Object.assign(this.handled, { key, character, domain: made.domain, milliseconds: performance.now() - start, nodes: nodes.flatMap((node, i) => (node.parent === root ? [i] : [])) });
@@ -122,7 +123,7 @@ class Opened {
     const { character, nodes } = this.handled;
     character.reset();
     const { pose } = character;
-    nodes.forEach((node, i) => { for (let c = 0; c < 3; c++) pose[10 * node + c] += moves[3 * i + c] ?? 0; });
+    nodes.forEach((node, i) => { for (let c = 0; c < 3; c++) pose[10 * node + c] += moves[3 * i + c] ?? 0; pose.set(turns.slice(4 * i, 4 * i + 4), 10 * node + 3); });
     return character;
   }
   destroy() {
@@ -236,9 +237,10 @@ export class Stage {
     }
   }
   /** The document with the shape the handles make as a morph target beside its skeleton. */
-  async shape({ id, strokes, handles, name }) {
+  async shape({ id, strokes, handles, cage, name }) {
     const opened = await this.opened(id, strokes), positions = opened.address('0 positions');
-    opened.handles(handles).deform({ method: 0, exact: true }, positions, 0);
+    if (cage) opened.original.caged(cage, positions, 0);
+    else opened.handles(handles).deform({ method: 0, exact: true }, positions, 0);
     const model = this.engine.addShape(opened.character.model, name, positions);
     try { return this.written(model); } finally { this.engine.destroy(model); }
   }
@@ -259,6 +261,7 @@ export class Stage {
     for (const [target, value] of asked.morphs ?? []) base.morphs[target] = value;
     const out = { pose: pose.slice(), world: base.world.slice(), transfer: { sides: [] }, paint: null, measures: null, handles: null, skin: 0 };
     if (!count) return { ...out, lie: lie(placesOf(out.world)) };
+    if (asked.cage) return this.cageFrame(opened, asked, out);
     const shown = asked.handles ? opened.handles(asked.handles) : asked.variant ? (await this.opened(asked.variant)).character : asked.influences ? opened.limited(asked.influences) : base;
     const posed = asked.handles ? shown : base, reduced = shown !== base && !asked.handles, sides = asked.handles ? asked.sides.slice(0, 1) : asked.sides;
     const needed = Math.max(asked.split ? sides.length : 1, asked.show.kind === 'error' && !reduced ? 2 : 1);
@@ -282,6 +285,17 @@ export class Stage {
     if (asked.measure) out.measures = this.measure(opened, asked, reduced);
     return { ...out, lie: lie(this.engine.floats(opened.address('0 positions'), 3 * count)) };
   }
+  /** The body as its cage moves it. */
+  cageFrame(opened, { cage, measure, spare = [] }, out) {
+    const { original: body } = opened, count = body.vertexCount, address = (name) => opened.address(`0 ${name}`);
+    out.skin = body.caged(cage, address('positions'), address('normals'));
+    const take = (name) => { const from = this.engine.floats(address(name), 3 * count), at = spare.findIndex((each) => each.byteLength === from.byteLength), to = at < 0 ? new Float32Array(from.length) : new Float32Array(spare.splice(at, 1)[0]); to.set(from); return to; };
+    out.transfer.sides.push({ positions: take('positions'), normals: take('normals') });
+    if (measure) out.measures = { volumes: [Math.abs(opened.restVolume) > 1e-12 ? 100 * (body.volume(address('positions')) / opened.restVolume - 1) : null, null], distance: null, error: null };
+    return { ...out, lie: lie(out.transfer.sides[0].positions) };
+  }
+  /** A closed mesh around the body, as an OBJ. @param cells along its longest side */
+  async hull({ id, cells }) { const { character } = await this.openedPlain(id); return { text: hull(character.rest, character.indices, cells) }; }
   /** Side A as many times as far from side B. */
   exaggerate([{ positions: a }, { positions: b }], factor) { for (let i = 0; i < a.length; i++) a[i] = b[i] + factor * (a[i] - b[i]); }
   /** Numbers of runs of vertices, one after the other. */
@@ -352,6 +366,7 @@ export class Stage {
     if (show.kind === 'none') return;
     const count = shown.vertexCount;
     let values, map = 'heat', high = Math.max(4, opened.character.maxInfluences);
+    if (show.kind === 'parts') { this.showParts(out, opened, has); return; }
     if (show.kind === 'error') {
       values = this.distances(opened, opened.address('0 positions'), reduced ? opened.address('reference') : opened.address('1 positions'));
       let most = 0;
@@ -371,6 +386,13 @@ export class Stage {
     paint(map, values, high, colors);
     out.transfer.colors = colors;
     out.paint ??= { map, top: high, reduced, key: null };
+  }
+  /** Every part in a colour of its own. */
+  showParts(out, { original }, has) {
+    out.paint = { map: null, key: 'parts' };
+    if (has === 'parts') return;
+    out.transfer.colors = new Float32Array(3 * original.vertexCount);
+    paintParts(original.parts(), out.transfer.colors);
   }
   /** Colours of what the brush changed. */
   paintPart(out, list, values, map, high) {

@@ -6,7 +6,7 @@ import * as turn from './turn.js';
 const MEASURE_EVERY = 200; // milliseconds between measures while a clip plays
 const SLOW_FRAME = 45; // milliseconds from frame to frame beyond which shadows are redrawn seldom
 const MOST_SPARE = 8;
-const BARE = { split: false, factor: 1, handles: null, brush: null, partial: false, colors: null, show: { kind: 'none', node: -1 }, measure: false, spare: [] }; // a frame that is not for the stage
+const BARE = { cage: null, split: false, factor: 1, handles: null, brush: null, partial: false, colors: null, show: { kind: 'none', node: -1 }, measure: false, spare: [] }; // a frame that is not for the stage
 
 /** Without the slowest quarter: the first frames compile, and a busy machine hiccups. */
 function trimmedMean(list) {
@@ -68,6 +68,7 @@ export class Frames {
       morphs: Object.entries(state.morphs ?? {}).map(([i, value]) => [Number(i), value]), layer: Object.entries(inJoints ? {} : state.pose).map(([node, values]) => [Number(node), values]),
       sides: inHandles || !studio.skinned ? [{ method: 0, exact: state.exact }] : studio.compare.choices(), split: studio.compare.on, factor: studio.compare.factor,
       influences: inHandles || inJoints ? 0 : state.influences, handles: inHandles ? studio.handleArrays() : null,
+      cage: studio.cages.active ? studio.cages.controls : null,
       strokes: inHandles ? [] : state.strokes, brush: null, partial: false, colors: this.shown ? this.colorsKey : null,
       show: { kind, node: inHandles ? studio.handle : studio.joint }, top: this.top, measure, spare: this.spare.splice(0),
     };
@@ -75,7 +76,7 @@ export class Frames {
   async ask(now) {
     const { studio } = this, asked = this.request(now), { state } = studio;
     asked.brush = studio.brush.take();
-    const posed = JSON.stringify([asked.id, asked.variant, asked.clip, asked.time, asked.layer, asked.sides, asked.influences, asked.handles]);
+    const posed = JSON.stringify([asked.id, asked.variant, asked.clip, asked.time, asked.layer, asked.morphs, asked.sides, asked.influences, asked.handles]);
     asked.partial = !!this.shown && posed === this.posed && !!asked.brush; // what the dabs changed is all that moved
     this.posed = posed;
     this.stale = false;
@@ -95,7 +96,7 @@ export class Frames {
     if (studio.inHandles) { studio.panels.fail('No weights for these handles', error.message); return; }
     studio.setPlaying(false);
     studio.panels.fail(`${studio.method(0).name} cannot do this model`, error.message);
-    if (studio.methods.some((id) => id !== 'lbs')) studio.amend({ methods: ['lbs', 'lbs'] });
+    if (studio.methods.some((id) => id !== 'lbs')) studio.amend({ methods: studio.methods.map(() => 'lbs') });
   }
   take(answer, asked) {
     const { studio } = this, { viewport, panels } = studio, { sides, colors, colorPart } = answer.transfer;
@@ -128,10 +129,17 @@ export class Frames {
   }
   showMarkers(world) {
     const { studio } = this, { viewport, joints, joint } = studio, { nodes } = studio.info.description;
+    if (studio.cages.active) {
+      const { control } = studio.cages;
+      studio.cages.draw();
+      viewport.setMarkers(studio.cages.markers, control, { bones: false, size: 11 });
+      viewport.setGrip('translate', studio.cages.place(control));
+      return;
+    }
     if (studio.tab === 'handles') {
       const list = studio.inHandles ? studio.handles : [], i = studio.handle;
-      viewport.setMarkers(list.map((_, k) => ({ position: studio.handlePosition(k), parent: -1 })), i, { bones: false, size: 15 });
-      viewport.setGrip(list.length ? 'translate' : null, list.length ? studio.handlePosition(i) : null);
+      viewport.setMarkers(studio.handleMarkers(list), i, { bones: list.some(({ to }) => to), size: 15 });
+      viewport.setGrip(list.length ? studio.handleGrip : null, list.length ? studio.handlePosition(i) : null, list[i]?.turn);
       return;
     }
     const { inJoints } = studio, at = (node) => (inJoints ? studio.panels.joints.place(node) : [world[12 * node + 3], world[12 * node + 7], world[12 * node + 11]]), place = new Map(joints.map((node, i) => [node, i]));

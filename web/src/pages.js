@@ -5,6 +5,7 @@ import * as turn from './turn.js';
 
 const SHOW_ABOUT = {
   none: 'The character’s own colours.',
+  parts: 'The parts that blending patches close: each moves rigidly but for its joints.',
   weights: 'How much the selected joint moves each vertex. Select a joint on the stage or under Pose.',
   error: 'How far side A is from side B’s method, or from all weights when they are reduced.',
   count: 'How many joints have weight on each vertex.',
@@ -30,14 +31,16 @@ export class Pages {
     this.wireWeights();
     this.wireHandles();
     studio.brush.wire();
+    studio.cages.wire();
   }
-  documentChanged() { this.turned = null; this.studio.brush.documentChanged(); this.fillJoints(); this.fillExamples(); }
+  documentChanged() { this.turned = null; this.studio.brush.documentChanged(); this.studio.cages.documentChanged(); this.fillJoints(); this.fillExamples(); }
   show() {
     this.showDeform();
     this.showLayer();
     this.showWeights();
     this.showHandles();
     this.studio.brush.show();
+    this.studio.cages.show();
     this.showTurns();
   }
 
@@ -82,6 +85,7 @@ export class Pages {
       row.querySelectorAll('input').forEach((input, side) => { input.checked = id === methods[side]; });
     }
     $('method-about').textContent = studio.method(0)?.about ?? '';
+    $('paint-parts').hidden = !info.description.hasParts;
     checkRadio('paint', show);
     $('paint-about').textContent = SHOW_ABOUT[show];
     $('paint-error').textContent = show === 'error' ? 'Show the skin again' : 'Show the error';
@@ -196,6 +200,9 @@ export class Pages {
     $('handle-mode').addEventListener('change', ({ target }) => { studio.handleMode = target.value; this.showHandles(); studio.frames.changed(); });
     $('handle').addEventListener('change', ({ target }) => studio.pickMarker(Number(target.value)));
     $('handle-add').addEventListener('click', (event) => { if (event.detail === 0) studio.addFarthest(); else studio.setAdding(!studio.adding); }); // 0: by keyboard
+    $('handle-grip').addEventListener('change', ({ target }) => { studio.handleGrip = target.value; studio.frames.changed(); });
+    $('handle-bar').addEventListener('click', () => { if (studio.handles[studio.handle]?.to) studio.setBar(null); else studio.setAdding(studio.adding === 'end' ? false : 'end'); });
+    $('handle-bones').addEventListener('click', () => studio.handlesFromBones());
     $('handle-remove').addEventListener('click', () => studio.removeHandle());
     $('handle-reset').addEventListener('click', () => studio.resetHandles());
     $('bind').addEventListener('change', () => this.showHandles());
@@ -215,10 +222,14 @@ export class Pages {
   showHandles() {
     const { studio } = this, { handles, handle, skinned } = studio, list = $('handle'), chosen = handles[handle];
     checkRadio('handle-mode', studio.handleMode);
-    $('handle-about').textContent = studio.adding ? 'Click the surface: the new handle goes there. Esc cancels.' : HANDLE_ABOUT[studio.handleMode];
-    $('handle-add').setAttribute('aria-pressed', studio.adding);
-    $('canvas').classList.toggle('adding', studio.adding);
-    const moved = ({ move }) => move.some((x) => Math.abs(x) > 1e-9), names = handles.map((each, i) => `handle ${i + 1}${moved(each) ? ' · moved' : ''}`);
+    $('handle-about').textContent = studio.adding ? (studio.adding === 'end' ? 'Click the surface where the bar shall end. Esc cancels.' : 'Click the surface: the new handle goes there. Esc cancels.') : HANDLE_ABOUT[studio.handleMode];
+    $('handle-add').setAttribute('aria-pressed', studio.adding === true);
+    $('handle-bar').setAttribute('aria-pressed', studio.adding === 'end');
+    $('handle-bar').textContent = chosen?.to ? 'Point again' : 'Make it a bar …';
+    $('handle-bones').hidden = !skinned;
+    checkRadio('handle-grip', studio.handleGrip);
+    $('canvas').classList.toggle('adding', !!studio.adding);
+    const moved = ({ move, turn: turned }) => !!turned || move.some((x) => Math.abs(x) > 1e-9), names = handles.map((each, i) => `${each.to ? 'bar' : 'handle'} ${i + 1}${moved(each) ? ' · moved' : ''}`);
     if (names.join() !== [...list.options].map((option) => option.textContent).join()) options(list, names.map((name, i) => [i, name]), handle);
     list.value = String(handle);
     $('handle-remove').disabled = handles.length <= 1;

@@ -184,7 +184,7 @@ export class Panels {
   showFrame(answer, asked) {
     const { studio } = this, { state } = studio, { split } = asked, count = state.optimised || state.influences ? state.influences : 0;
     const few = count && !asked.handles ? ` · ${count} ${count === 1 ? 'influence' : 'influences'}` : '';
-    $('tag-a').lastElementChild.textContent = asked.handles ? 'Handles, linear' : studio.skinned ? studio.method(0).name + few : studio.info.triangleCount ? 'Not rigged' : 'Skeleton';
+    $('tag-a').lastElementChild.textContent = asked.cage ? 'Cage' : asked.handles ? 'Handles, linear' : studio.skinned ? studio.method(0).name + few : studio.info.triangleCount ? 'Not rigged' : 'Skeleton';
     ['b', 'c', 'd'].forEach((side, i) => { $(`tag-${side}`).lastElementChild.textContent = studio.method(i + 1).name; });
     $('tag-a').firstElementChild.hidden = !split;
     $('tag-a').classList.toggle('alone', !split);
@@ -196,8 +196,8 @@ export class Panels {
   }
   showLegend(painted, asked) {
     const { studio } = this, legend = $('legend');
-    legend.hidden = !painted;
-    if (!painted) return;
+    legend.hidden = !painted?.map;
+    if (!painted?.map) return;
     const name = asked.handles ? `handle ${studio.handle + 1}` : studio.info.description.nodes[studio.joint]?.name ?? 'joint';
     const title = { weights: `Weight of ${name}`, count: 'Influences of a vertex', error: `Distance to ${painted.reduced ? 'all weights' : studio.method(1).name.toLowerCase()}, %` }[asked.show.kind];
     legend.firstElementChild.textContent = title;

@@ -22,9 +22,8 @@ export class Recovery {
   async keep() {
     const { studio } = this, { state } = studio;
     if (!studio.document || !studio.unsaved) { await this.forget(); return; }
-    const { document, optimised, strokes, clip, pose, methods, influences, handles, show, split } = state, kept = documentOf(document);
-    if (strokes.length) { const { blob } = await studio.stage.call('save', { id: document.id, strokes, options: {} }); Object.assign(kept, { files: [{ name: `${document.name}.glb`, blob }], main: `${document.name}.glb` }); } // painted
-    await store('readwrite', (work) => work.put({ at: Date.now(), document: kept, optimised: optimised && documentOf(optimised), state: { clip, pose, methods, influences, handles, show, split } }, this.key));
+    const { document, optimised, clip, pose, methods, influences, handles, show, split, layout, bodies } = state, strokes = state.strokes.map((id) => this.studio.brush.strokes.get(id)).filter(Boolean);
+    await store('readwrite', (work) => work.put({ at: Date.now(), document: documentOf(document), optimised: optimised && documentOf(optimised), strokes, state: { clip, pose, methods, influences, handles, show, split, layout, bodies } }, this.key));
     this.kept = true;
   }
   async forget() { clearTimeout(this.timer); if (this.kept !== false) await store('readwrite', (work) => work.delete(this.key)).catch(() => {}); this.kept = false; }
@@ -36,12 +35,12 @@ export class Recovery {
     const minutes = Math.round((Date.now() - found.at) / 60e3), ago = minutes < 2 ? 'just now' : minutes < 120 ? `${minutes} minutes ago` : minutes < 2880 ? `${Math.round(minutes / 60)} hours ago` : `${Math.round(minutes / 1440)} days ago`;
     this.studio.panels.say(`There is unsaved work: ${found.document.name}`, `Changed ${ago}, kept in this browser alone.`, [['Open it again', () => this.restore(found)], ['Forget it', () => this.forget()]]);
   }
-  async restore({ document, optimised, state }) {
+  async restore({ document, optimised, strokes = [], state }) {
     const { studio } = this, made = async ({ files, main, ...more }) => { const list = files.map(({ name, blob }) => new File([blob], name)); return studio.makeDocument(list, list.find(({ name }) => name === main), more); };
     await studio.opened({ doing: `Reading ${document.name}`, failed: 'The work could not be opened again' }, () => made(document), async () => {
       const also = optimised ? await made(optimised) : null;
       if (also) studio.documents.set(also.id, also);
-      studio.edit({ ...state, optimised: also, pose: Object.freeze({ ...state.pose }) });
+      studio.edit({ ...state, strokes: await studio.brush.restore(strokes), optimised: also, pose: Object.freeze({ ...state.pose }) });
       studio.saved = { ...studio.saved, document: null }; // it never was
       studio.panels.show();
     });

@@ -2,6 +2,7 @@
 // command in the engine; curves are the stage worker's (compare.js), pictures the stage's own: the engine draws none.
 import { figure } from './dom.js';
 
+const REPORT_FRAMES = 60; // that the command measures: in the page a second for every five, about
 const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 const COLORS = ['#1f5fd0', '#15181d', '#c2571a', '#1d7f5f'];
 const STYLE = `:root{color-scheme:light dark}body{margin:0 auto;max-width:1080px;padding:40px 24px;font:15px/1.55 system-ui,sans-serif;color:#15181d;background:#fff}
@@ -34,7 +35,7 @@ const row = ({ method, position_rms: rms, position_max: most, normal_rms: normal
 /** @returns a blob of HTML */
 export async function makeReport(studio, compare) {
   while (!compare.ready) await new Promise((done) => { setTimeout(done, 50); });
-  const { series, bodies, worst } = compare, ids = Array.from({ length: bodies }, (_, i) => studio.method(i)), fps = series.step > 0 ? Math.round(1 / series.step) : 30, made = await figures(studio, ids.map(({ id }) => id), fps);
+  const { series, bodies, worst } = compare, ids = Array.from({ length: bodies }, (_, i) => studio.method(i)), fps = Math.max(4, Math.min(30, Math.round(REPORT_FRAMES / (studio.clipInfo.duration || 1)))), made = await figures(studio, ids.map(({ id }) => id), fps);
   const clip = studio.clipInfo.name ?? 'clip', names = ids.map(({ name }) => name), column = (key, from) => names.map((_, i) => (i < from ? [] : series[key].map((each) => each[i])));
   const plain = await studio.frames.sheet(worst.time, false), painted = await studio.frames.sheet(worst.time, true);
   const shot = (source, text) => `<figure><img src="${source}" alt="${escape(text)}"><figcaption>${escape(text)}</figcaption></figure>`;

@@ -3,6 +3,7 @@
 import { Brush, NO_STROKES } from './brush.js';
 import { BUILT_IN, EXAMPLES } from './characters.js';
 import { Remote, compileEngine } from './client.js';
+import { Cages } from './cages.js';
 import { Compare } from './compare.js';
 import { Frames } from './frames.js';
 import { History } from './history.js';
@@ -16,8 +17,8 @@ import * as turn from './turn.js';
 const FIRST_JOINTS = ['forearm_l', 'lower_arm_l', 'elbow', 'bone2', 'spine'];
 const START_HANDLES = 6, HANDLE_INFLUENCES = 8, MOST_DOCUMENTS = 8, MOST_RECENT = 5;
 const NO_POSE = Object.freeze({});
-const WORK = ['document', 'pose', 'strokes', 'influences', 'optimised', 'handles']; // what a save would keep
-const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null, morphs: null };
+const WORK = ['document', 'pose', 'strokes', 'influences', 'optimised', 'handles', 'cage']; // what a save would keep
+const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null, cage: null, morphs: null };
 const documentsOf = (states) => new Set(states.flatMap(({ document, optimised }) => [document, optimised]).filter(Boolean));
 
 export class Studio {
@@ -33,7 +34,7 @@ export class Studio {
     this.saved = this.state;
     this.recent = [];
     this.made = this.opening = 0;
-    Object.assign(this, { time: 0, playing: false, joint: -1, joints: [], tab: 'start', pace: 1, range: null, handle: 0, handleMode: 'move', startHandles: null, adding: false, methodList: [] });
+    Object.assign(this, { time: 0, playing: false, joint: -1, joints: [], tab: 'start', pace: 1, range: null, handle: 0, handleMode: 'move', handleGrip: 'translate', startHandles: null, adding: false, methodList: [] });
     this.viewport = new Viewport($('canvas'), {
       invalidate: () => this.frames?.schedule(),
       resized: () => this.compare?.place(),
@@ -42,10 +43,11 @@ export class Studio {
       grip: (what, grip) => this.grip(what, grip),
       draggable: () => (this.tab === 'handles' && !this.adding) || this.inJoints,
       drawn: () => this.panels?.journey.placePins(),
-      clickSurface: (hit) => { if (this.adding && hit) this.addHandle(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); },
+      clickSurface: (hit) => { if (this.adding === 'end' && hit) this.setBar(hit.point); else if (this.adding && hit) this.addHandle(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); },
     });
     this.brush = new Brush(this);
     this.compare = new Compare(this);
+    this.cages = new Cages(this);
     this.frames = new Frames(this);
     this.panels = new Panels(this);
   }
@@ -67,7 +69,7 @@ export class Studio {
   get unsaved() { return WORK.some((key) => this.state[key] !== this.saved[key]); }
   /** What derived work starts from: optimised weights, or a cap on all. */
   get reduced() { const { document, optimised, influences, strokes } = this.state; return optimised ? { from: optimised, influences: 0, strokes: NO_STROKES } : { from: document, influences, strokes }; }
-  get inHandles() { return this.tab === 'handles' && !!this.info?.vertexCount && this.handles.length > 0; }
+  get inHandles() { return this.tab === 'handles' && !this.cages.active && !!this.info?.vertexCount && this.handles.length > 0; }
   /** Joints are edited at rest. */
   get inJoints() { return this.tab === 'joints' && this.skinned; }
   get handles() { return this.state.handles ?? this.startHandles ?? []; }
@@ -224,6 +226,7 @@ export class Studio {
   /** Files dropped or chosen. A bad one is a message; what is open stays. */
   async openFiles(given) {
     const title = (given.find((file) => extension(file.name) === 'gltf') ?? given[0])?.name ?? 'file';
+    if (given.length && given.every(({ name }) => /\.(npy|pc2)$/i.test(name)) && this.skinned) { this.offerFit(given); return; }
     let main, files;
     try {
       main = mainFile(given);
@@ -246,6 +249,13 @@ export class Studio {
     this.panels.say(`${main.name} is a motion`, `${name} has no skeleton yet: give it one with this motion, or open the motion’s skeleton alone.`, [
       [`Rig ${name} and move it`, () => this.runVerb('rig', ['--motion', main.name], [main])], ['Open it alone', open],
     ]);
+  }
+
+  /** Shapes that were dropped: one for every key of the clip that is chosen. */
+  offerFit(files) {
+    const { name } = this.document, clip = this.clipInfo?.name;
+    if (!clip) { this.panels.fail(`${files[0].name} holds shapes`, 'Choose the clip whose keys are their poses first.'); return; }
+    this.panels.say(`${files[0].name} holds shapes`, `One for every key of the clip “${clip}”: ${name} can learn from them how it looks in between.`, [[`Fit ${name} to them`, () => this.runVerb('fit', ['--poses', clip, '--shapes', ...files.map((each) => each.name)], files)]]);
   }
 
   // Commands --------------------------------------------------------------------------------------
@@ -290,7 +300,7 @@ export class Studio {
     this.documents.set(document.id, document);
     this.edit({
       document, pose: same ? this.state.pose : NO_POSE, clip: index >= 0 || !clips.length ? index : this.clip < 0 ? -1 : 0, strokes: NO_STROKES, influences: 0, optimised: null,
-      handles: document.info.vertexCount === this.info.vertexCount ? this.state.handles : null,
+      handles: document.info.vertexCount === this.info.vertexCount ? this.state.handles : null, cage: null,
       methods: this.state.methods.map((id) => (methods.includes(id) || !methods.length ? id : 'lbs')), show: methods.length ? this.state.show : 'none', morphs: null, ...more,
     }, gesture);
     return true;
@@ -372,19 +382,26 @@ export class Studio {
 
   // Markers and handles ---------------------------------------------------------------------------
   pickMarker(marker) {
-    if (this.tab === 'handles') this.handle = marker;
+    if (this.cages.active) { this.cages.control = marker; this.panels.show(); this.frames.changed(); return; }
+    if (this.tab === 'handles') { const { length } = this.handles; this.handle = marker < length ? marker : this.handles.flatMap(({ to }, i) => (to ? [i] : []))[marker - length]; }
     else this.joint = this.joints[marker];
     this.panels.show();
     this.frames.changed();
   }
   markerName(marker) {
+    if (this.cages.active) return `corner ${marker + 1}`;
     if (this.tab === 'handles') return `handle ${marker + 1}`;
     return this.info.description.nodes[this.joints[marker]]?.name ?? `joint ${this.joints[marker]}`;
   }
   grip(what, grip) {
     if (this.inJoints) { if (what === 'move') this.panels.joints.pull(grip.position.toArray()); else if (what === 'end') this.panels.joints.drop(); return; }
     if (what === 'end') { this.history.seal(); this.held = null; this.panels.show(); return; }
-    if (this.tab === 'handles') { if (what === 'move') this.dragHandle(this.handle, grip.position.toArray(), 'grip'); return; }
+    if (this.cages.active) { if (what === 'move') this.cages.move(this.cages.control, grip.position.toArray(), 'grip'); return; }
+    if (this.tab === 'handles') {
+      if (what === 'move' && this.viewport.gizmo.mode === 'rotate' && !this.viewport.dot) this.changeHandle(this.handle, { turn: turn.unit(grip.quaternion.toArray()) }, 'grip');
+      else if (what === 'move') this.dragHandle(this.handle, grip.position.toArray(), 'grip');
+      return;
+    }
     const node = this.joint, { parent } = this.info.description.nodes[node], { world } = this.frames.shown;
     if (what === 'start') { this.setPlaying(false); this.held = { above: parent >= 0 ? turn.fromMatrix(world, 12 * parent) : turn.IDENTITY, start: grip.quaternion.toArray(), local: this.rotation(node) }; return; }
     if (!this.held) return;
@@ -400,11 +417,27 @@ export class Studio {
     this.panels.show();
     this.frames.changed();
   }
+  /** Dots of handles, and after them the ends of bars. */
+  handleMarkers(list) {
+    const ends = list.flatMap(({ rest, to, move, turn: turned }, i) => (to ? [{ position: turn.apply(turned ?? turn.IDENTITY, to.map((x, c) => x - rest[c])).map((x, c) => x + rest[c] + move[c]), parent: i, fixed: true }] : []));
+    return [...list.map((_, k) => ({ position: this.handlePosition(k), parent: -1 })), ...ends];
+  }
   handlePosition(i) { return this.handles[i].rest.map((x, c) => x + this.handles[i].move[c]); }
   /** The pointer (or a slider) puts handle i to a point: it takes the shape along, or its weights. */
   dragHandle(i, point, gesture) {
-    const { rest, move } = this.handles[i], moved = this.handleMode === 'move' ? { rest, move: point.map((x, c) => x - rest[c]) } : { rest: point.map((x, c) => x - move[c]), move };
-    this.edit({ handles: this.handles.map((each, k) => (k === i ? moved : each)) }, gesture);
+    const { rest, move, to } = this.handles[i], by = point.map((x, c) => x - rest[c] - move[c]), moved = this.handleMode === 'move' ? { move: move.map((x, c) => x + by[c]) } : { rest: rest.map((x, c) => x + by[c]), ...(to ? { to: to.map((x, c) => x + by[c]) } : {}) };
+    this.changeHandle(i, moved, gesture);
+  }
+  changeHandle(i, change, gesture = null) {
+    this.edit({ handles: this.handles.map((each, k) => (k === i ? { ...each, ...change } : each)) }, gesture);
+  }
+  /** The selected handle becomes a bar that ends at a point, or a point again (null). */
+  setBar(to) { this.adding = false; this.changeHandle(this.handle, { to }); }
+  /** A bar for every bone of the skeleton. */
+  handlesFromBones() {
+    const { nodes } = this.info.description, places = turn.places(nodes), at = (node) => places[node];
+    const bones = this.joints.flatMap((node) => { const { parent } = nodes[node]; return this.joints.includes(parent) ? [{ rest: at(parent), to: at(node), move: [0, 0, 0] }] : []; }).filter(({ rest, to }) => Math.hypot(...rest.map((x, c) => to[c] - x)) > 0.02 * this.info.diagonal);
+    if (bones.length) { this.handle = 0; this.edit({ handles: bones }); }
   }
   setAdding(adding) { this.adding = adding; this.panels.show(); }
   addHandle(point) {
@@ -415,20 +448,20 @@ export class Studio {
   /** Where it is farthest from all others: for those who have no pointer to click with. */
   async addFarthest() { this.addHandle((await this.stage.call('spread', { id: this.document.id, count: 1, others: this.handles.map((each) => each.rest) }))[0]); }
   removeHandle(i = this.handle) { if (this.handles.length > 1) this.edit({ handles: this.handles.filter((_, k) => k !== i) }); }
-  resetHandles() { this.edit({ handles: this.handles.map(({ rest }) => ({ rest, move: [0, 0, 0] })) }); }
-  handleArrays(list = this.handles) { return { points: list.flatMap((each) => each.rest), moves: list.flatMap((each) => each.move) }; }
+  resetHandles() { this.edit({ handles: this.handles.map(({ rest, to }) => ({ rest, to, move: [0, 0, 0] })) }); }
+  handleArrays(list = this.handles) { return { ends: list.flatMap(({ rest, to }) => [...rest, ...(to ?? rest)]), moves: list.flatMap((each) => each.move), turns: list.flatMap((each) => each.turn ?? turn.IDENTITY) }; }
   /** A document with the handles in the skeleton's place (its joints), or beside it (their shape as a morph target). */
   async bound(from, list, beside, strokes) {
     if (beside) return this.makeChild(from, (await this.stage.call('shape', { id: from.id, strokes, handles: this.handleArrays(list), name: 'handles' })).blob, 'handles');
-    const handles = list.map(({ rest }, i) => ({ name: `handle ${i + 1}`, kind: 'point', position: rest }));
+    const handles = list.map(({ rest, to }, i) => ({ name: `handle ${i + 1}`, ...(to ? { kind: 'bar', from: rest, to } : { kind: 'point', position: rest }) }));
     return this.derive({ from, strokes }, 'handles', ['--handles', 'handles.json', '--influences', String(HANDLE_INFLUENCES), '--largest'], [new File([JSON.stringify({ handles })], 'handles.json')]);
   }
   /** Moves of the handles as a pose over the joints that they became. */
   movedPose({ info }, list) {
     const { nodes } = info.description, root = nodes.findLastIndex((node) => node.name === 'handles'), pose = {};
     nodes.flatMap((node, i) => (node.parent === root ? [i] : [])).forEach((node, i) => {
-      const { move } = list[i] ?? { move: [0, 0, 0] };
-      if (move.some(Boolean)) pose[node] = nodes[node].rest.map((x, c) => (c < 3 ? x + move[c] : x));
+      const { move, turn: turned } = list[i] ?? { move: [0, 0, 0] };
+      if (move.some(Boolean) || turned) pose[node] = nodes[node].rest.map((x, c) => (c < 3 ? x + move[c] : turned && c < 7 ? turned[c - 3] : x));
     });
     return Object.keys(pose).length ? Object.freeze(pose) : NO_POSE;
   }
@@ -470,7 +503,7 @@ export class Studio {
     const before = this.state, { document, optimised } = before, { handles: list } = this, place = handles === 'place', title = this.clipName();
     const from = this.savesOptimised(influences, handles) ? optimised : document, asked = pose && !place ? this.frames.pose() : null;
     const strokes = from === optimised ? NO_STROKES : before.strokes;
-    const kept = { document: true, strokes: true, pose: before.pose === NO_POSE || !!asked, influences: !before.influences || influences === before.influences, optimised: !optimised || from === optimised, handles: !before.handles || !!handles };
+    const kept = { document: true, strokes: true, pose: before.pose === NO_POSE || !!asked, influences: !before.influences || influences === before.influences, optimised: !optimised || from === optimised, handles: !before.handles || !!handles, cage: !before.cage };
     await this.panels.busy({ doing: `Writing ${name}`, failed: `${name} was not written` }, async () => {
       let poses = await asked;
       const bound = handles ? await this.bound(from, list, !place, strokes) : null;

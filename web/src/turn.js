@@ -4,6 +4,8 @@ import { Euler, MathUtils, Matrix4, Quaternion, Vector3 } from 'three';
 const of = (q) => new Quaternion(...q);
 export const IDENTITY = [0, 0, 0, 1];
 export const multiply = (a, b) => of(a).multiply(of(b)).toArray();
+/** A vector, turned. */
+export const apply = (q, v) => new Vector3(...v).applyQuaternion(of(q)).toArray();
 export const unit = (q) => of(q).normalize().toArray();
 export const inverse = (q) => of(q).normalize().invert().toArray();
 /** The rotation of a row-major 3x4 matrix with any positive scale. */

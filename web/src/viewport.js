@@ -105,6 +105,7 @@ export class Viewport {
     this.sides = [];
     this.split = null; // where side B begins, a part of the width
     this.bodies = 0; // whole bodies side by side; 0: one stage
+    this.gap = 1; // pixels between them
     Object.assign(this, { dirty: true, shapeMoved: true, slow: false, shadowsAt: 0 });
     this.offset = new THREE.Vector3(); // where the body has gone from its rest
     this.azimuth = -0.602; // of the light: a little from the left
@@ -340,6 +341,7 @@ export class Viewport {
     const centre = box.getCenter(new THREE.Vector3()), radius = Math.max(box.getSize(new THREE.Vector3()).length() / 2, 1e-6);
     this.radius = radius;
     this.centre = centre;
+    this.half = box.getSize(new THREE.Vector3()).multiplyScalar(0.5);
     this.key.target.position.copy(centre);
     this.placeLight();
     this.rim.target.position.copy(centre);
@@ -384,6 +386,16 @@ export class Viewport {
     this.orbit.target.copy(this.centre).add(this.offset);
     this.camera.position.copy(this.orbit.target).add(new THREE.Vector3(0.42, 0.22, 1).normalize().multiplyScalar(distance));
     this.camera.zoom = 1;
+    this.orbit.update();
+    this.invalidate();
+  }
+  /** As near as the whole body is seen, from where the camera is. In a narrow place by its box: bodies stand. */
+  refit() {
+    if (!this.centre) return;
+    const half = Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2)), { x, y, z } = this.half, distance = 1.12 * Math.max(y / half, Math.hypot(x, z) / (half * this.camera.aspect)) + Math.max(x, z);
+    const off = this.camera.position.clone().sub(this.orbit.target).setLength(distance);
+    this.orbit.target.copy(this.centre).add(this.offset);
+    this.camera.position.copy(this.orbit.target).add(off);
     this.orbit.update();
     this.invalidate();
   }
@@ -449,6 +461,7 @@ export class Viewport {
     const rect = this.canvas.getBoundingClientRect(), x = event.clientX - rect.left, y = event.clientY - rect.top;
     let best = -1, nearest = event.pointerType === 'touch' ? 2 * PICK_PIXELS : PICK_PIXELS;
     this.markers.forEach((marker, i) => {
+      if (marker.fixed) return;
       const [px, py, pz] = this.project(marker.position), distance = Math.hypot(px - x, py - y);
       if (pz < 1 && distance < nearest) { nearest = distance; best = i; }
     });
@@ -528,7 +541,7 @@ export class Viewport {
     renderer.setScissorTest(true);
     list.forEach((cell, i) => {
       renderer.setViewport(cell.x, height - cell.y - cell.height, cell.width, cell.height); // three.js counts from below
-      renderer.setScissor(cell.x, height - cell.y - cell.height, cell.width - 1, cell.height);
+      renderer.setScissor(cell.x, height - cell.y - cell.height, cell.width - this.gap, cell.height);
       this.fit(cell);
       renderer.shadowMap.needsUpdate = shadows && (!i || !this.slow);
       this.show(i);
@@ -540,12 +553,11 @@ export class Viewport {
   /** All sides as one picture, a data URL. */
   sheet(bodies) {
     const { bodies: kept, split } = this, azimuth = this.camera.position.clone(), target = this.orbit.target.clone();
-    this.bodies = bodies;
-    this.split = null;
+    Object.assign(this, { bodies, split: null, gap: 0 });
     this.fit(this.cells()[0]);
-    this.home();
+    this.refit();
     try { return this.bare(() => { this.render(); return this.canvas.toDataURL('image/jpeg', 0.9); }); } finally {
-      Object.assign(this, { bodies: kept, split });
+      Object.assign(this, { bodies: kept, split, gap: 1 });
       this.camera.position.copy(azimuth);
       this.orbit.target.copy(target);
       this.orbit.update();
