@@ -12,7 +12,7 @@ const number = (x) => String(Math.fround(x));
 export class Joints {
   constructor(studio) {
     this.studio = studio;
-    this.drag = null; // { base: document, places: Map(name → place) }
+    this.drag = null; // { base: what it began with, places: Map(name → place) }
     axes($('joints-place'), { min: -1, max: 1, step: 0.002, value: 0 });
     $('joints-list').addEventListener('change', ({ target }) => studio.pickMarker(studio.joints.indexOf(Number(target.value))));
     $('joints-add').addEventListener('click', () => this.add());
@@ -42,9 +42,10 @@ export class Joints {
     return rule ? this.studio.joints.find((each) => this.name(each) === name.replace(...rule)) ?? -1 : -1;
   }
   otherName(name) { const rule = OTHER_SIDE.find(([from]) => from.test(name)); return rule ? name.replace(...rule) : null; }
-  /** The plane between the sides, from all pairs; null: there are none. */
+  /** The plane between the sides, from the pairs on the trunk; null: there are none. */
   plane() {
-    const pairs = this.studio.joints.flatMap((node) => { const other = this.partner(node); return other > node ? [[this.place(node), this.place(other)]] : []; });
+    const all = this.studio.joints.filter((node) => this.partner(node) > node), trunk = all.filter((node) => this.partner(this.nodes[node].parent) < 0); // limbs may be anywhere
+    const pairs = (trunk.length ? trunk : all).map((node) => [this.place(node), this.place(this.partner(node))]);
     if (!pairs.length) return null;
     const first = add(pairs[0][0], pairs[0][1], -1);
     const normal = unit(pairs.map(([a, b]) => { const d = add(a, b, -1); return dot(d, first) < 0 ? d.map((x) => -x) : d; }).reduce((a, b) => add(a, b)));
@@ -59,7 +60,7 @@ export class Joints {
     if (!this.name(node)) { studio.panels.fail('This joint cannot be moved', 'it has no name; `cutis convert` gives joints names'); return; }
     if (!this.drag) {
       const start = new Map([node, other].filter((each) => each >= 0).map((each) => [this.name(each), this.place(each)]));
-      this.drag = { base: studio.document, start, axis: other >= 0 ? unit(add(this.place(node), this.place(other), -1)) : null, places: new Map(), bind: $('joints-bind').checked };
+      this.drag = { base: studio.reduced, start, axis: other >= 0 ? unit(add(this.place(node), this.place(other), -1)) : null, places: new Map(), bind: $('joints-bind').checked };
     }
     const by = add(point, this.drag.start.get(this.name(node)), -1);
     this.drag.places.set(this.name(node), point);
@@ -93,12 +94,12 @@ export class Joints {
   letGo() { if (this.drag) { clearTimeout(this.timer); this.drag = null; this.studio.jobs.cancel(); } }
 
   // Other edits -----------------------------------------------------------------------------------
-  async run(words, base = this.studio.document, gesture = null) {
+  async run(words, base = this.studio.reduced, gesture = null) {
     const { studio } = this, before = studio.state;
     await studio.panels.busy({ doing: 'Joints', failed: 'The joints stay as they were' }, async () => {
-      const document = await studio.derive({ from: base, strokes: studio.history.states.findLast((each) => each.document === base)?.strokes }, 'joints', [...words, ...((this.drag?.bind ?? $('joints-bind').checked) ? [] : ['--keep-weights'])]);
+      const document = await studio.derive(base, 'joints', [...words, ...((this.drag?.bind ?? $('joints-bind').checked) ? [] : ['--keep-weights'])]);
       if (gesture && !this.drag) { studio.discard(document); return; }
-      studio.replace(before, Object.assign(document, { rig: base.rig, bare: base.bare }), null, {}, gesture);
+      studio.replace(before, document, null, {}, gesture);
     });
   }
   add() {

@@ -4,13 +4,13 @@
 // Invariant: what a step makes is what the command makes with the words that `words` gives for it.
 import { EXAMPLES } from './characters.js';
 import { Cancelled } from './client.js';
-import { $, make, options } from './dom.js';
+import { $, make, options, quoted } from './dom.js';
 import * as turn from './turn.js';
 
 const CASTS = { two: 'models/motions-two.glb', four: 'models/motions-four.glb' };
 const MOTIONS = [['walk', 'Walk'], ['run', 'Run'], ['idle', 'Idle'], ['wave', 'Wave']];
 const KINDS = ['auto', 'human', 'quadruped', 'bird', 'octopus', 'insect', 'bear', 'hand', 'fish', 'any'];
-const KIND_NAMES = { auto: 'find out', any: 'any shape', bear: 'toy bear', quadruped: 'four legs' };
+const KIND_NAMES = { auto: 'any kind', any: 'odd shape', bear: 'toy bear', quadruped: 'four legs' };
 const ON_FOUR = /hind|hock|fore(paw|leg|foot)|carpus/i;
 const FOUR = 4, HELPERS = 8; // influences that every player reads; joints a bake adds
 const HEIGHTS = { leg: 0.05, foot: 0.02, arm: 0.72, hand: 0.6, wing: 0.7, head: 0.95, ear: 0.98, neck: 0.85, fin: 0.5, tail: 0.4 }; // of the body, where a limb would be
@@ -44,7 +44,7 @@ export class Journey {
     const text = make('p', { className: 'hint' }), buttons = make('div', { className: 'row-buttons wrap' }), item = make('li', { className: 'step' }, make('span', { className: 'dot', ariaHidden: 'true' }), make('div', {}, make('h3', { textContent: step.title }), text, buttons));
     item.dataset.step = step.id;
     step.buttons = step.actions.map(([id, label, act, when]) => {
-      const button = make('button', { type: 'button', className: 'button', id: `${step.id}-${id}`, textContent: label });
+      const button = make('button', { type: 'button', className: 'button', id: id === 'it' ? `journey-${step.id}` : `${step.id}-${id}`, textContent: label });
       button.addEventListener('click', act);
       buttons.append(button);
       return { button, when };
@@ -75,8 +75,17 @@ export class Journey {
         button.classList.toggle('primary', step === next && k === 0);
       });
     });
-    $('rig-it').textContent = this.list[1].buttons[0].button.textContent = studio.skinned ? 'Rig again' : 'Rig it';
-    this.kind.disabled = this.list[1].buttons[0].button.disabled;
+    this.list[1].buttons[0].button.textContent = studio.skinned ? 'Rig again' : 'Rig it';
+    this.kind.hidden = this.list[1].buttons[0].button.disabled;
+    const commands = this.commands();
+    $('journey-commands').parentElement.hidden = !commands;
+    $('journey-commands').textContent = commands;
+  }
+
+  /** What was done to the file so far, for a terminal. */
+  commands() {
+    const { document } = this.studio, steps = document?.steps ?? [], named = (i) => (i ? `${document.name}-${i}.glb` : document.file ?? `${document.name}.glb`);
+    return steps.map(([verb, ...words], i) => (words.length || verb === 'rig' ? ['cutis', verb, named(i), ...words.filter((word) => !['--keep', '--json'].includes(word)), '-o', named(i + 1)].map(quoted).join(' ') : `# ${named(i + 1)}: ${named(i)}, ${verb} in the studio`)).join('\n');
   }
 
   // Rigging ---------------------------------------------------------------------------------------
@@ -102,7 +111,7 @@ export class Journey {
     const { studio } = this, { panels } = studio, nodes = turn.places(document.info.description.nodes), { bounds } = document.info;
     this.point(problems.map((text) => ({ text, at: this.placeOf(text, document.info.description.nodes, nodes, bounds) })));
     const other = asked === 'any' ? [] : [['Rig it as any shape', () => { studio.discard(document); this.rig('any'); }]];
-    panels.notice(`It could not be rigged${kind === 'any' ? '' : ` as ${kind === 'insect' || kind === 'octopus' ? 'an' : 'a'} ${KIND_NAMES[kind] ?? kind}`}`, `${problems.map(sentence).join(' ')} Say above what it is, mend the mesh there, or go on:`, false, [...other, ['Take it as it is', () => { this.point([]); this.take(before, document, document.rig); }]], () => { this.point([]); studio.discard(document); });
+    panels.notice(`It could not be rigged${kind === 'any' ? '' : ` as ${kind === 'insect' || kind === 'octopus' ? 'an' : 'a'} ${KIND_NAMES[kind] ?? kind}`}`, `${problems.map(sentence).join(' ')} Say what it is and rig it again, mend the mesh there, or go on:`, false, [...other, ['Take it as it is', () => { this.point([]); this.take(before, document, document.rig); }]], () => { this.point([]); studio.discard(document); });
   }
   placeOf(text, nodes, places, { min, max, middle }) {
     const [, joint] = /joint (\S+) moves/.exec(text) ?? [], at = nodes.findIndex(({ name }) => name === joint), limb = Object.keys(HEIGHTS).find((each) => new RegExp(`\\b${each}s?\\b`).test(text));
@@ -113,7 +122,7 @@ export class Journey {
   }
   /** Pins on the body: [{ at, text }]. */
   point(pins) {
-    this.pins = pins.map((pin) => ({ ...pin, element: make('div', { className: 'pin' }, make('b', { textContent: '!' }), make('span', { textContent: pin.text })) }));
+    this.pins = pins.map((pin) => ({ ...pin, element: make('div', { className: 'pin' }, make('b', { textContent: '!' }), make('span', { textContent: sentence(pin.text) })) }));
     $('pins').replaceChildren(...this.pins.map(({ element }) => element));
     this.studio.viewport.invalidate();
   }
@@ -169,7 +178,6 @@ export class Journey {
     await studio.optimise();
   }
   bake() {
-    const { method, weighted, id } = this.studio.method(this.baked);
-    return this.studio.runVerb('bake', ['--method', method === undefined ? id : id.replace('-weighted', ''), ...(weighted ? ['--weighted'] : []), '--helpers', String(HELPERS), '--influences', String(FOUR)]);
+    return this.studio.runVerb('bake', ['--method', this.studio.method(this.baked).id.replace('-weighted', ''), '--helpers', String(HELPERS), '--influences', String(FOUR)]);
   }
 }

@@ -152,9 +152,9 @@ export class Studio {
     }
   }
   /** A document that a verb (or the page) made of another one. */
-  makeChild(from, blob, verb) {
+  makeChild(from, blob, verb, words = []) {
     const file = new File([blob], `${from.name}.glb`);
-    return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, verb] });
+    return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, verb], steps: [...(from.steps ?? []), verb === words[0] ? words : [verb]] });
   }
   /** A document that no state will hold. */
   discard({ id, look }) {
@@ -278,7 +278,7 @@ export class Studio {
     while (files.some(({ name }) => [`${safe}.glb`, `${safe}-${verb}.glb`].includes(name))) safe = `_${safe}`;
     const output = `${safe}-${verb}.glb`, input = { name: `${safe}.glb`, blob: await this.glb(from, influences, strokes) };
     const blob = await this.command([verb, input.name, ...words, '-o', output], [input, ...files.map((file) => ({ name: file.name, blob: file }))], output, said);
-    return this.makeChild(from, blob, verb);
+    return this.makeChild(from, blob, verb, [verb, ...words]);
   }
   /** A verb on the open model; its result is the new document. */
   async runVerb(verb, words, files = []) {
