@@ -142,7 +142,7 @@ async function testAxe(page) {
     await page.page.emulateMedia({ colorScheme: scheme });
     await page.resize(width, height);
     const found = [];
-    for (const name of ['deform', 'pose', 'weights', 'handles', 'tools']) { await tab(page, name); found.push(...await serious(page, name)); }
+    for (const name of ['start', 'joints', 'scene', 'deform', 'pose', 'weights', 'handles', 'tools']) { await tab(page, name); found.push(...await serious(page, name)); }
     await tab(page, 'deform');
     await page.click('#save-glb');
     await page.until(() => document.getElementById('export').open);
