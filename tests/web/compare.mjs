@@ -105,9 +105,9 @@ async function testBars(page, model) {
 }
 /** Helper joints of a baked file follow in a pose made by hand. */
 async function testDrivers(page) {
-  const baked = join(folder, 'baked.glb'), twisted = join(folder, 'twisted.glb');
-  cutis('synth', 'cylinder', '-q', '-o', twisted);
-  cutis('bake', twisted, '--method', 'dqs', '--helpers', '4', '-q', '-o', baked);
+  const baked = join(folder, 'baked.glb'), plain = join(folder, 'plain-arm.glb');
+  cutis('synth', 'arm', '-q', '-o', plain);
+  cutis('bake', plain, '--method', 'dqs', '--helpers', '3', '--drivers', '-q', '-o', baked);
   await drop(page, [['baked.glb', readFileSync(baked)]]);
   const drivers = await page.state('s.info.description.driverCount');
   if (!drivers) { say('drivers of a baked file play', 'the baked file has none'); return; }

@@ -143,7 +143,15 @@ async function testAxe(page) {
     await page.resize(width, height);
     const found = [];
     for (const name of ['start', 'joints', 'scene', 'deform', 'pose', 'weights', 'handles', 'tools']) { await tab(page, name); found.push(...await serious(page, name)); }
+    await tab(page, 'weights');
+    await page.evaluate(() => window.studio.brush.setOn(true));
+    found.push(...await serious(page, 'brush'));
+    await page.evaluate(() => window.studio.brush.setOn(false));
     await tab(page, 'deform');
+    await page.evaluate(() => window.studio.edit({ split: true, layout: 'side', bodies: 4 }));
+    await idle(page);
+    found.push(...await serious(page, 'compare'));
+    await page.evaluate(() => window.studio.edit({ split: false }));
     await page.click('#save-glb');
     await page.until(() => document.getElementById('export').open);
     found.push(...await serious(page, 'export'));

@@ -122,7 +122,9 @@ export class Compare {
   draw() {
     const canvas = $('curve-plot'), { studio } = this;
     if ($('curve').hidden || !this.series || !canvas.clientWidth) return;
+    this.align();
     const ratio = Math.min(devicePixelRatio, 2), width = canvas.clientWidth, height = canvas.clientHeight, context = canvas.getContext('2d'), style = getComputedStyle(document.documentElement), color = (name) => style.getPropertyValue(name).trim();
+    if (!width) return;
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
@@ -150,6 +152,14 @@ export class Compare {
     context.fillStyle = color('--muted');
     context.fillRect((studio.time / (studio.clipInfo?.duration || 1)) * width - 0.5, 0, 1, height);
     this.tell(all, high, low, times.length);
+  }
+  /** The curve lies below the scrubber, so that its times are the scrubber's. */
+  align() {
+    const scrub = $('scrub').getBoundingClientRect(), { left } = $('curve').getBoundingClientRect(), key = `${scrub.left - left} ${scrub.width}`;
+    if (key === this.aligned) return;
+    this.aligned = key;
+    $('curve').style.setProperty('--plot-left', `${scrub.left - left + 8}px`); // half a thumb: where its track's ends are
+    $('curve').style.setProperty('--plot-width', `${scrub.width - 16}px`);
   }
   tell(all, high, low) {
     const { ready, worst } = this, range = this.shows === 'error' ? `${figure(worst?.error ?? 0)} % RMS` : `${low.toFixed(1).replace('-', '−')} … ${high.toFixed(1)} %`;

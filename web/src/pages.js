@@ -33,7 +33,7 @@ export class Pages {
     studio.brush.wire();
     studio.cages.wire();
   }
-  documentChanged() { this.turned = null; this.studio.brush.documentChanged(); this.studio.cages.documentChanged(); this.fillJoints(); this.fillExamples(); }
+  documentChanged() { this.turned = null; this.showDrivers(); this.studio.brush.documentChanged(); this.studio.cages.documentChanged(); this.fillJoints(); this.fillExamples(); }
   show() {
     this.showDeform();
     this.showLayer();
@@ -122,6 +122,12 @@ export class Pages {
     const { studio, turned } = this, { joint } = studio, now = studio.state.pose[joint]?.slice(3, 7) ?? studio.rotation(joint);
     const same = turned?.joint === joint && Math.abs(turned.rotation.reduce((sum, x, i) => sum + x * now[i], 0)) > 1 - 1e-9;
     return same ? turned.angles : turn.toAngles(turn.multiply(turn.inverse(this.restTurn(joint)), [...now]));
+  }
+  /** Helper joints of a baked file follow the others by themselves. */
+  showDrivers() {
+    const { driverCount } = this.studio.info.description;
+    $('driver-about').hidden = !driverCount;
+    $('driver-about').textContent = `${driverCount} ${driverCount === 1 ? 'joint is a helper that follows' : 'joints are helpers that follow'} the others in any pose (drivers of a baked file).`;
   }
   fillJoints() {
     const { studio } = this, { nodes } = studio.info.description, inside = new Set(studio.joints), depth = []; // parents come first
