@@ -27,6 +27,7 @@ static const struct {
     { "engine.wasm", "application/wasm" },
     { "icon.svg", "image/svg+xml" },
     { "inter.woff2", "font/woff2" },
+    { "journey.png", "image/png" },
     { "licences.txt", "text/plain; charset=utf-8" },
     { "models/biped.glb", "model/gltf-binary" },
     { "models/quadruped.glb", "model/gltf-binary" },

@@ -8,6 +8,8 @@ import { view } from './view.mjs';
 
 const [command, output, width, height, scheme] = process.argv.slice(2);
 const STATES = [
+  { name: 'studio-journey', scheme: 'light', tab: 'start', act: "await s.openBuiltIn('scan'); await s.panels.journey.rig(); await s.panels.journey.move('walk'); s.setPlaying(false); s.seek(0.3);" },
+  { name: 'studio-joints', scheme: 'dark', tab: 'joints', act: "await s.openBuiltIn('scan'); await s.panels.journey.rig(); s.panels.joints.select('forearm_l');" },
   { name: 'studio', scheme: 'light', act: "s.edit({ split: true, methods: ['rigid', 'sbs-weighted'], clip: 2 }); s.seek(1.5);" },
   { name: 'studio-weights', scheme: 'light', tab: 'weights', act: "s.edit({ influences: 1, show: 'error', clip: 2 }); s.seek(1.5);" },
   { name: 'studio-pose', scheme: 'dark', open: 'arm', tab: 'pose', act: 's.applyExample(2);' },
@@ -24,7 +26,7 @@ for (const state of STATES.filter(({ name }) => only.test(name))) {
   await page.ready();
   if (state.open) await openBuiltIn(page, state.open);
   if (state.tab) await tab(page, state.tab);
-  await page.evaluate(`() => { const s = window.studio; ${state.act} }`);
+  await page.evaluate(`async () => { const s = window.studio; ${state.act} }`);
   if (state.until) await page.until(`() => { const s = window.studio; return !!(${state.until}); }`);
   if (state.then) await page.evaluate(`() => { const s = window.studio; ${state.then} }`);
   await idle(page);

@@ -9,7 +9,7 @@ export const BUILT_IN = [
 ];
 /** Bodies to begin the journey with: bare, as scans are. */
 export const EXAMPLES = [
-  { id: 'scan', name: 'A person', words: ['synth', 'family', '--kind', 'human', '--seed', '7', '--unrigged'] },
-  { id: 'beast', name: 'A beast', words: ['synth', 'family', '--kind', 'quadruped', '--seed', '3', '--unrigged'] },
-  { id: 'bear', name: 'A bear', words: ['synth', 'family', '--kind', 'bear', '--seed', '2', '--unrigged'] },
+  { id: 'scan', name: 'A person', words: ['synth', 'family', '--kind', 'human', '--seed', '7', '--scan', 'off', '--unrigged'] },
+  { id: 'beast', name: 'A beast', words: ['synth', 'family', '--kind', 'quadruped', '--seed', '3', '--scan', 'off', '--unrigged'] },
+  { id: 'bear', name: 'A bear', words: ['synth', 'family', '--kind', 'bear', '--seed', '2', '--scan', 'off', '--unrigged'] },
 ];

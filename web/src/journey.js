@@ -36,7 +36,7 @@ export class Journey {
       { id: 'move', title: 'Move it', ready: () => bodied() && skinned(), done: () => skinned() && !!studio.clipInfo, text: () => (studio.clipInfo ? `It plays “${studio.clipInfo.name ?? 'a clip'}”. More motions become more clips.` : 'Made for any body on two legs or four; or from a BVH or another model.'), actions: [...MOTIONS.map(([id, name]) => [id, name, () => this.move(id)]), ['file', 'From a file …', () => $('motion-file').click()]] },
       { id: 'compare', title: 'Compare methods', ready: skinned, done: () => skinned() && studio.state.split, text: () => 'Where linear blending loses volume, others keep it.', actions: [['it', 'Compare', () => { if (!studio.state.split) studio.panels.setSplit(true); studio.panels.selectTab('deform'); }]] },
       { id: 'reduce', title: 'Four influences', ready: () => skinned() && studio.info.maxInfluences > FOUR, done: () => skinned() && (studio.info.maxInfluences <= FOUR || (studio.state.influences > 0 && studio.state.influences <= FOUR)), text: () => (!skinned() ? 'As every player reads.' : studio.info.maxInfluences <= FOUR ? `At most ${studio.info.maxInfluences} a vertex: every player reads that.` : `Up to ${studio.info.maxInfluences} a vertex; four that deform as all did.`), actions: [['it', 'Reduce to four', () => this.reduce()]] },
-      { id: 'bake', title: 'Bake', ready: () => skinned() && studio.info.description.clips.length > 0, done: () => !!studio.document?.made.includes('bake'), text: () => (skinned() && studio.info.description.clips.length ? `What “${studio.method(this.baked).name.toLowerCase()}” does, in ${HELPERS} helper joints that any engine plays.` : 'Puts a better method into plain joints. Needs a motion.'), actions: [['it', 'Bake', () => this.bake()]] },
+      { id: 'bake', title: 'Bake', ready: () => skinned() && studio.info.description.clips.length > 0, done: () => !!studio.document?.made.includes('bake'), text: () => (skinned() && studio.info.description.clips.length ? `What “${(studio.methodList.find(({ id }) => id === this.bakedId) ?? studio.method(0)).name.toLowerCase()}” does, in ${HELPERS} helper joints that any engine plays.` : 'Puts a better method into plain joints. Needs a motion.'), actions: [['it', 'Bake', () => this.bake()]] },
       { id: 'save', title: 'Save', ready: () => !!studio.document, done: () => !!studio.document && studio.history.states.length > 1 && !studio.unsaved, text: () => 'A GLB for any engine; the sheet says what changes.', actions: [['it', 'Save …', () => studio.panels.sheet.open()]] },
     ];
   }
@@ -55,6 +55,7 @@ export class Journey {
   }
   /** Side whose method a bake is of: the better one of the two. */
   get baked() { return this.studio.methods[0] === 'lbs' && this.studio.offers(this.studio.methods[1]) ? 1 : 0; }
+  get bakedId() { return this.studio.method(this.baked).id.replace('-weighted', ''); } // which bake has not
   rigText() {
     const { document, skinned, joints } = this.studio, made = document?.rig;
     if (!skinned) return 'Parts, joints and weights, from the shape alone.';
@@ -178,6 +179,6 @@ export class Journey {
     await studio.optimise();
   }
   bake() {
-    return this.studio.runVerb('bake', ['--method', this.studio.method(this.baked).id.replace('-weighted', ''), '--helpers', String(HELPERS), '--influences', String(FOUR)]);
+    return this.studio.runVerb('bake', ['--method', this.bakedId, '--helpers', String(HELPERS), '--influences', String(FOUR)]);
   }
 }
