@@ -203,8 +203,8 @@ cutis_handle_session *EXPORT(studio_handles_open)(const cutis_model *model, uint
     return good(cutis_handle_session_create(model, fast, &options, &session)) ? session : NULL;
 }
 
-/// The model with weights for `count` handles (from, to: 6 floats each, world space of the rest pose;
-/// a point where both are one place, else a bar). domain: its voxels.
+/// The model with weights for `count` handles (from, to: 6 floats each, world space of the rest
+/// pose; a point where both are one place, else a bar). domain: its voxels.
 cutis_model *EXPORT(studio_handles_set)(cutis_handle_session *session, const cutis_float3 *ends,
                                         uint32_t count, double *domain)
 {
