@@ -7,6 +7,7 @@
 
 #include <cutis/bake.h>
 #include <cutis/base.h>
+#include <cutis/brush.h>
 #include <cutis/cage.h>
 #include <cutis/clip.h>
 #include <cutis/deform.h>
