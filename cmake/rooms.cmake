@@ -147,7 +147,11 @@ endfunction()
 # After the last library: headers and CMake package.
 function(cutis_install)
   get_property(found GLOBAL PROPERTY cutis_found)
-  install(DIRECTORY include/cutis DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  set(absent) # headers of libraries that are not there
+  if(NOT CUTIS_RENDER)
+    set(absent PATTERN render.h EXCLUDE)
+  endif()
+  install(DIRECTORY include/cutis DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${absent})
   configure_package_config_file(cmake/cutisConfig.cmake.in ${PROJECT_BINARY_DIR}/cutisConfig.cmake
                                 INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutis)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/cutisConfigVersion.cmake

@@ -52,6 +52,7 @@ int wmain(int count, wchar_t **words)
     char **arguments = calloc((size_t)count + 1, sizeof *arguments);
     _setmode(_fileno(stdout), _O_BINARY);
     _setmode(_fileno(stderr), _O_BINARY);
+    setvbuf(stderr, NULL, _IOFBF, 8192); // without one each letter is a write; who prints a line flushes it
     for (int i = 0; arguments && i < count; i++)
         if (!(arguments[i] = narrow(words[i]))) arguments = NULL;
     if (!arguments) return fputs("cutis: not enough memory\n", stderr), 1;

@@ -1,5 +1,5 @@
-/// As much of cmocka as our tests use, for MemorySanitizer: a library that is not compiled with it
-/// hands out memory it takes for unset. The claims and the lines printed are cmocka's.
+/// As much of cmocka as our tests use, for MemorySanitizer (a library that is not compiled with it
+/// hands out memory it takes for unset) and for Windows, for which Debian has none. The claims and the lines printed are cmocka's.
 #ifndef CUTIS_TESTS_STANDIN_CMOCKA_H
 #define CUTIS_TESTS_STANDIN_CMOCKA_H
 
@@ -39,18 +39,13 @@ static jmp_buf standin_out;
 
 #define print_message(...) (printf(__VA_ARGS__), fflush(stdout))
 #define skip()             longjmp(standin_out, STANDIN_SKIPPED)
+// Expressions, as cmocka's are: a comma may stand between two.
 #define fail_msg(...)                                                                              \
-    do {                                                                                           \
-        printf("ERROR: " __VA_ARGS__);                                                             \
-        printf("\n%s:%d\n", __FILE__, __LINE__);                                                   \
-        longjmp(standin_out, STANDIN_FAILED);                                                      \
-    } while (0)
+    (printf("ERROR: " __VA_ARGS__), printf("\n%s:%d\n", __FILE__, __LINE__),                       \
+     longjmp(standin_out, STANDIN_FAILED))
 #define fail() fail_msg("failed")
 
-#define assert_true(c)                                                                             \
-    do {                                                                                           \
-        if (!(c)) fail_msg("%s", #c);                                                              \
-    } while (0)
+#define assert_true(c) ((c) ? (void)0 : fail_msg("%s", #c))
 #define assert_false(c)                  assert_true(!(c))
 #define assert_null(p)                   assert_true((p) == NULL)
 #define assert_non_null(p)               assert_true((p) != NULL)
@@ -107,6 +102,9 @@ static inline int standin_run(const struct CMUnitTest *tests, size_t count, CMFi
 
 #define cmocka_run_group_tests(tests, setup, teardown)                                             \
     standin_run(tests, sizeof(tests) / sizeof *(tests), setup, teardown)
+
+#define cmocka_run_group_tests_name(name, tests, setup, teardown)                                  \
+    cmocka_run_group_tests(tests, setup, teardown)
 
 static inline void cmocka_set_test_filter(const char *pattern)
 {

@@ -225,17 +225,25 @@ static void check_machine(void)
 
 // Kills -------------------------------------------------------------------------------------------
 
-enum { SIZE = 1 << 20 };
+enum { BIG = 1 << 20 };
+
+/// Tells whoever waits to end it that it has begun.
+static HANDLE begun_event(void)
+{
+    return CreateEventW(NULL, FALSE, FALSE, L"Local\\cutis-saver-has-begun");
+}
 
 /// A file of one letter, so that a mixture shows.
 static int save_for_ever(void)
 {
-    char *text = malloc(SIZE + 1);
+    char *text = malloc(BIG + 1);
+    HANDLE begun = begun_event();
     if (!text) return 1;
     for (int i = 0;; i++) {
-        memset(text, 'a' + i % 26, SIZE);
-        text[SIZE] = 0;
+        memset(text, 'a' + i % 26, BIG);
+        text[BIG] = 0;
         if (save(at("big.bin"), text) != CUTIS_OK) return 1;
+        SetEvent(begun);
     }
 }
 
@@ -245,7 +253,7 @@ static bool whole(void)
     size_t size = 0;
     if (cutis_os_read_file(context, at("big.bin"), &data, &size) != CUTIS_OK) return false;
     const char *text = data;
-    bool same = size == SIZE;
+    bool same = size == BIG;
     for (size_t i = 1; same && i < size; i++) same = text[i] == text[0];
     cutis_free(context, data, size + 1);
     return same;
@@ -259,6 +267,9 @@ static bool kill_one(const wchar_t *program, DWORD after)
     swprintf(command, 2048, L"\"%ls\" \"%hs\" save", program, folder);
     if (!CreateProcessW(NULL, command, NULL, NULL, FALSE, 0, NULL, NULL, &start, &made))
         return false;
+    HANDLE begun = begun_event();
+    WaitForSingleObject(begun, 20000);
+    CloseHandle(begun);
     Sleep(after);
     TerminateProcess(made.hProcess, 9);
     WaitForSingleObject(made.hProcess, INFINITE);
@@ -275,14 +286,14 @@ static void remove_temporary(void *user, const char *name)
 
 static void check_kills(const wchar_t *program, int count)
 {
-    char *text = malloc(SIZE + 1);
+    char *text = malloc(BIG + 1);
     int torn = 0, left = 0;
-    memset(text, 'z', SIZE);
-    text[SIZE] = 0;
+    memset(text, 'z', BIG);
+    text[BIG] = 0;
     save(at("big.bin"), text);
     free(text);
     for (int i = 0; i < count; i++) {
-        torn += !kill_one(program, 40 + (DWORD)(cutis_os_seconds() * 1e6) % 80);
+        torn += !kill_one(program, (DWORD)(cutis_os_seconds() * 1e6) % 20);
         cutis_os_list_folder(context, folder, remove_temporary, &left);
     }
     char name[128];

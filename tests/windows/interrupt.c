@@ -1,5 +1,6 @@
-/// interrupt.exe MILLISECONDS COMMAND...: runs a command, presses Ctrl-C (both are on one console)
-/// after a while, and says what it ended by and how long that took: "exit 0xC000013A after 12 ms".
+/// interrupt.exe MILLISECONDS LOG COMMAND...: runs a command, presses Ctrl-C (both are on one
+/// console) after a while, and says what it ended by and how long that took: "pressed, exit
+/// 0xC000013A after 12 ms". What both say goes to the file LOG.
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
@@ -20,11 +21,17 @@ int wmain(int count, wchar_t **words)
     STARTUPINFOW start = { .cb = sizeof start };
     PROCESS_INFORMATION made;
     DWORD code = 0;
-    if (count < 3) return 2;
+    if (count < 4) return 2;
     if (!GetConsoleWindow() && !GetConsoleCP()) AllocConsole();
     SetConsoleCtrlHandler(NULL, FALSE); // or the command would inherit that it is ignored
     SetConsoleCtrlHandler(stay, TRUE);
-    for (int i = 2; i < count; i++) {
+    SECURITY_ATTRIBUTES inherited = { sizeof inherited, NULL, TRUE };
+    HANDLE log = CreateFileW(words[2], FILE_APPEND_DATA, FILE_SHARE_READ | FILE_SHARE_WRITE,
+                             &inherited, CREATE_ALWAYS, 0, NULL);
+    start.dwFlags = STARTF_USESTDHANDLES;
+    start.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
+    start.hStdOutput = start.hStdError = log;
+    for (int i = 3; i < count; i++) {
         wcscat(line, L"\"");
         wcscat(line, words[i]);
         wcscat(line, L"\" ");
@@ -36,9 +43,12 @@ int wmain(int count, wchar_t **words)
     if (WaitForSingleObject(made.hProcess, 60000) != WAIT_OBJECT_0)
         TerminateProcess(made.hProcess, 99);
     GetExitCodeProcess(made.hProcess, &code);
-    printf("%s, exit 0x%08lX after %llu ms\n", early != WAIT_TIMEOUT ? "ended by itself"
-                                               : sent                ? "pressed"
-                                                                     : "not pressed",
-           code, GetTickCount64() - pressed);
-    return 0;
+    char said[128];
+    DWORD written;
+    const int length = snprintf(said, sizeof said, "%s, exit 0x%08lX after %llu ms\n",
+                                early != WAIT_TIMEOUT ? "ended by itself"
+                                : sent                ? "pressed"
+                                                      : "not pressed",
+                                code, GetTickCount64() - pressed);
+    return !WriteFile(log, said, (DWORD)length, &written, NULL);
 }

@@ -129,11 +129,41 @@ static wchar_t *real_path_of(const char *path)
     return real;
 }
 
-static bool is_below(const wchar_t *folder, const wchar_t *file)
+static DWORD attributes_of(const char *path)
 {
-    size_t inside = wcslen(folder);
+    wchar_t *wide = cutis_os_wide_path(path);
+    const DWORD attributes = wide ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
+    const DWORD error = GetLastError();
+    free(wide);
+    SetLastError(error);
+    return attributes;
+}
+
+/// Whether a step of `path` behind its first `folder` bytes is a link (a junction, a mount).
+static bool has_link(char *path, size_t folder)
+{
+    bool found = false;
+    for (size_t i = folder; !found; i++) {
+        const char end = path[i];
+        if (end != '/' && end != 0) continue;
+        path[i] = 0;
+        const DWORD attributes = attributes_of(path);
+        path[i] = end;
+        found = attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_REPARSE_POINT;
+        if (end == 0) break;
+    }
+    return found;
+}
+
+static bool links_stay_below(const char *folder_path, const char *path)
+{
+    wchar_t *folder = real_path_of(folder_path), *file = real_path_of(path);
+    size_t inside = folder ? wcslen(folder) : 0;
     if (inside && folder[inside - 1] == L'\\') inside--; // the root of a drive
-    return wcsncmp(folder, file, inside) == 0 && file[inside] == L'\\';
+    const bool below =
+        inside && file && wcsncmp(folder, file, inside) == 0 && file[inside] == L'\\';
+    free(folder), free(file);
+    return below;
 }
 
 cutis_result cutis_os_resolve_below(cutis_context *context, const char *base_file,
@@ -147,24 +177,24 @@ cutis_result cutis_os_resolve_below(cutis_context *context, const char *base_fil
     const size_t length = cutis_path_folder(base_file), more = strlen(relative);
     if (length + more >= capacity)
         return cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: a path in it is too long", base_file);
-    memcpy(out, length ? base_file : ".", length ? length : 2);
-    out[length ? length : 1] = 0;
-    wchar_t *folder = real_path_of(out);
     memcpy(out, base_file, length);
     memcpy(out + length, relative, more + 1);
-    wchar_t *file = folder ? real_path_of(out) : NULL;
-    const DWORD error = GetLastError();
-    cutis_result result = CUTIS_OK;
-    if (!file && error == ERROR_BAD_DEVICE)
-        result = fail_with(context, CUTIS_CORRUPT_DATA, out, error);
-    else if (!file)
-        result = fail_with(context, CUTIS_FILE_NOT_FOUND, out, error);
-    else if (!is_below(folder, file))
-        result =
-            cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: '%.200s' leads out of the asset's folder",
-                       base_file, relative);
-    free(folder), free(file);
-    return result;
+    if (attributes_of(out) == INVALID_FILE_ATTRIBUTES) {
+        const DWORD error = GetLastError();
+        return fail_with(context,
+                         error == ERROR_BAD_DEVICE ? CUTIS_CORRUPT_DATA : CUTIS_FILE_NOT_FOUND, out,
+                         error);
+    }
+    if (!has_link(out, length)) return CUTIS_OK;
+    char *folder = malloc(length + 2);
+    if (!folder) return cutis_fail(context, CUTIS_OUT_OF_MEMORY, "%s: no memory", base_file);
+    memcpy(folder, length ? base_file : ".", length ? length : 2);
+    folder[length ? length : 1] = 0;
+    const bool below = links_stay_below(folder, out);
+    free(folder);
+    if (below) return CUTIS_OK;
+    return cutis_fail(context, CUTIS_CORRUPT_DATA, "%s: '%.200s' leads out of the asset's folder",
+                      base_file, relative);
 }
 
 /// What FindFirstFileW wants: the folder and "\*". NULL: GetLastError says why.
@@ -205,14 +235,6 @@ cutis_result cutis_os_list_folder(cutis_context *context, const char *folder,
     if (result != CUTIS_OK) list.count = 0;
     os_names_visit(&list, visit, user);
     return result;
-}
-
-static DWORD attributes_of(const char *path)
-{
-    wchar_t *wide = cutis_os_wide_path(path);
-    const DWORD attributes = wide ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
-    free(wide);
-    return attributes;
 }
 
 bool cutis_os_file_exists(const char *path)

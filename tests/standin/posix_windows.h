@@ -26,7 +26,9 @@ static inline char *mkdtemp(char *place)
     char *mark = strstr(place, "XXXXXX");
     static unsigned made;
     for (int i = 0; mark && i < 1000; i++) {
-        snprintf(mark, 7, "%06x", (unsigned)(getpid() * 7919 + made++) & 0xffffff);
+        char digits[7];
+        snprintf(digits, sizeof digits, "%06x", (unsigned)(getpid() * 7919 + made++) & 0xffffff);
+        memcpy(mark, digits, 6);
         if (posix_mkdir(place) == 0) return place;
     }
     return NULL;
@@ -63,6 +65,27 @@ static inline int symlink(const char *target, const char *path)
 {
     (void)target, (void)path;
     return -1;
+}
+
+/// Pipes with a name cannot be made either.
+static inline int mkfifo(const char *path, int mode)
+{
+    (void)path, (void)mode;
+    return -1;
+}
+
+/// A file that is there and empty; it is opened by its name.
+static inline int mkstemps(char *path, int ending)
+{
+    char *mark = strstr(path, "XXXXXX");
+    static unsigned made;
+    (void)ending;
+    if (!mark) return -1;
+    char digits[7];
+    snprintf(digits, sizeof digits, "%06x", (unsigned)(getpid() * 7919 + made++) & 0xffffff);
+    memcpy(mark, digits, 6);
+    FILE *file = posix_fopen(path, "wb");
+    return file ? (posix_fclose(file), _open("NUL", 0)) : -1;
 }
 
 #endif

@@ -2,6 +2,9 @@
 #ifndef CUTIS_TESTS_STANDIN_MMAN_H
 #define CUTIS_TESTS_STANDIN_MMAN_H
 
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+
 enum { PROT_NONE = 0, PROT_READ = 1, PROT_WRITE = 2 };
 enum { MAP_PRIVATE = 1, MAP_ANONYMOUS = 2, MAP_NORESERVE = 4 };
 #define MAP_FAILED NULL
