@@ -9,6 +9,7 @@
 #include <cutis/base.h>
 #include <cutis/cage.h>
 #include <cutis/clip.h>
+#include <cutis/crowd.h>
 #include <cutis/deform.h>
 #include <cutis/device.h>
 #include <cutis/handles.h>

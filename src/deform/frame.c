@@ -29,6 +29,7 @@ typedef struct frame_job {
     const cutis_skin_binding *binding;
     cutis_skin_workspace *workspace;
     const cutis_poses *poses;
+    const cutis_transform *roots; ///< per pose, or NULL
     uint32_t first, count, lanes;
     const cutis_bone_work *work;
     bool rigid;         ///< palettes that need no look
@@ -232,7 +233,7 @@ static const cutis_transform *load_palette(const frame_job *job, uint32_t slot, 
     const cutis_transform *local =
         poses->kind == CUTIS_POSE_LOCAL ? poses->local + nodes * at : NULL;
     if (local)
-        cutis_palette_local(binding, local,
+        cutis_palette_local(binding, local, job->roots ? job->roots + at : NULL,
                             job->workspace->worlds + 12 * (size_t)binding->step_count * lane,
                             palette);
     else if (poses->kind == CUTIS_POSE_WORLD)
@@ -362,11 +363,13 @@ static void place_matrices(const frame_job *job)
 }
 
 bool cutis_frames_prepare(const cutis_skin_binding *binding, cutis_skin_workspace *workspace,
-                          const cutis_poses *poses, uint32_t first, uint32_t count, bool rigid)
+                          const cutis_poses *poses, const cutis_transform *roots, uint32_t first,
+                          uint32_t count, bool rigid)
 {
     frame_job job = { .binding = binding,
                       .workspace = workspace,
                       .poses = poses,
+                      .roots = roots,
                       .first = first,
                       .count = count,
                       .work = cutis_device_bone_work(binding->base.device),
