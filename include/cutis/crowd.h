@@ -42,8 +42,9 @@ typedef enum cutis_crowd_normal {
 /// A level of detail.
 typedef struct cutis_crowd_level {
     /// A block skin (all methods but CAGE and PATCHES), bound with normals where they are wanted,
-    /// all on one device; kept until the crowd is destroyed. Models may have other meshes, skins
-    /// and weights than the first level's, but its nodes: as many, with the same parents.
+    /// all on one device; kept until the crowd is destroyed. Nodes follow those of the first
+    /// level's model that have their names, which hang on one another in the same way; a node that
+    /// the first level does not have stays at rest. As many morph targets as the first level.
     cutis_binding *binding;
     float distance; ///< shown up to this far from the eye; 0: without end. Ascending
 } cutis_crowd_level;

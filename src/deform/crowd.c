@@ -16,19 +16,43 @@ static const uint32_t CAPACITY_MAX = 1u << 24;
 
 // Creation ----------------------------------------------------------------------------------------
 
-static cutis_result check_skeleton(cutis_context *context, const cutis_model *first,
-                                   const cutis_model *other, uint32_t level)
+static bool same_name(const char *a, const char *b)
 {
-    bool same = first->data.node_count == other->data.node_count &&
-                first->target_count == other->target_count;
-    for (uint32_t n = 0; same && n < first->data.node_count; n++)
-        same = first->data.nodes[n].parent == other->data.nodes[n].parent;
-    if (same) return CUTIS_OK;
-    return UNSUPPORTED(context,
-                       "crowd: level %u has other nodes or morph targets than the first (%u and %u "
-                       "nodes, %u and %u targets)",
-                       level, other->data.node_count, first->data.node_count, other->target_count,
-                       first->target_count);
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_nodes(const cutis_model_data *a, const cutis_model_data *b)
+{
+    if (a->node_count != b->node_count) return false;
+    for (uint32_t n = 0; n < a->node_count; n++)
+        if (a->nodes[n].parent != b->nodes[n].parent ||
+            !same_name(a->nodes[n].name, b->nodes[n].name))
+            return false;
+    return true;
+}
+
+/// Which node of the first level each node of this one follows: by name. Its own that the first
+/// does not have stay at rest.
+static cutis_result map_nodes(cutis_crowd *crowd, crowd_level *level, uint32_t number)
+{
+    const cutis_model_data *first = &crowd->levels[0].binding->base.model->data;
+    const cutis_model_data *own = &level->binding->base.model->data;
+    if (same_nodes(first, own)) return CUTIS_OK;
+    level->map = cutis_arena_alloc(&crowd->arena, own->node_count, sizeof *level->map);
+    if (!level->map) return cutis_alloc_result(crowd->context);
+    for (uint32_t n = 0; n < own->node_count; n++) {
+        const int32_t parent = own->nodes[n].parent;
+        level->map[n] = -1;
+        for (uint32_t k = 0; own->nodes[n].name && k < first->node_count; k++)
+            if (same_name(own->nodes[n].name, first->nodes[k].name)) level->map[n] = (int32_t)k;
+        if (level->map[n] < 0) continue;
+        const int32_t above = first->nodes[level->map[n]].parent;
+        if (above != (parent == CUTIS_NONE ? CUTIS_NONE : level->map[parent]))
+            return UNSUPPORTED(crowd->context,
+                               "crowd: level %u: node \"%s\" hangs on another node than in the first",
+                               number, own->nodes[n].name);
+    }
+    return CUTIS_OK;
 }
 
 static cutis_result check_level(const cutis_crowd_options *o, uint32_t l)
@@ -45,7 +69,10 @@ static cutis_result check_level(const cutis_crowd_options *o, uint32_t l)
         return INVALID(context, "crowd: level %u: distances ascend, and only the last may be 0", l);
     if (o->normal && cutis_skin_of(binding)->layout.normal_rule == CUTIS_NORMAL_NONE)
         return INVALID(context, "crowd: level %u is bound without normals", l);
-    return check_skeleton(context, first->model, binding->model, l);
+    if (binding->model->target_count != first->model->target_count)
+        return UNSUPPORTED(context, "crowd: level %u has %u morph targets, the first %u", l,
+                           binding->model->target_count, first->model->target_count);
+    return CUTIS_OK;
 }
 
 static cutis_result check_options(const cutis_crowd_options *o)
@@ -113,7 +140,8 @@ static cutis_result make(cutis_crowd *crowd, const cutis_crowd_options *o)
     TRY(cutis_crowd_clips_make(crowd, o));
     for (uint32_t l = 0; l < crowd->level_count; l++) {
         crowd_level *level = &crowd->levels[l];
-        level->on_device = device && cutis_crowd_body_is_rigid(crowd, level->binding);
+        TRY(map_nodes(crowd, level, l));
+        level->on_device = device && cutis_crowd_body_is_rigid(crowd, level);
         describe_level(crowd, level);
         if (level->on_device) TRY(cutis_crowd_body_make(crowd, level));
         crowd->any_on_device = crowd->any_on_device || level->on_device;

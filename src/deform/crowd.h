@@ -42,6 +42,8 @@ typedef struct crowd_clips {
 typedef struct crowd_level {
     cutis_skin_binding *binding;
     float distance;
+    int32_t *map; ///< per node: the first level's that it follows, -1: it stays at rest; NULL: all
+                  ///< are the first level's
     bool on_device;
     cutis_crowd_level_info info;
     uint32_t batch; ///< slots that are done together
@@ -93,6 +95,7 @@ struct cutis_crowd {
     cutis_buffer *any_buffer; ///< in place of the caller's, while kernels are prepared
     cutis_transform *host_poses, *host_over; ///< node_count per slot of a batch
     float *host_targets, *host_targets_over;
+    cutis_transform *host_mapped; ///< poses of a level with nodes of its own
     cutis_transform *host_roots;
     uint32_t host_batch;
     uint64_t device_bytes;
@@ -114,7 +117,7 @@ cutis_result cutis_crowd_bounds_make(cutis_crowd *crowd);
 void cutis_crowd_bound(cutis_crowd *crowd, uint32_t instance);
 /// Per node: how far the vertices that it holds are from it, over all levels, in its own
 /// coordinates.
-void cutis_crowd_radii(const cutis_crowd *crowd, double *radii);
+cutis_result cutis_crowd_radii(const cutis_crowd *crowd, double *radii);
 /// Per node: where its translations and scales go in a clip (NULL: at rest), and how far anything
 /// that hangs on it gets from it.
 void cutis_crowd_reach(const cutis_model *model, const cutis_clip *clip, const double *radii,
@@ -123,10 +126,14 @@ void cutis_crowd_reach(const cutis_model *model, const cutis_clip *clip, const d
 // crowd_body.c
 /// Whether the device's kernels can pose a level: its bones are rotations up to a scale in every
 /// pose of the clips, and nothing else has a say in them.
-bool cutis_crowd_body_is_rigid(const cutis_crowd *crowd, const cutis_skin_binding *binding);
+bool cutis_crowd_body_is_rigid(const cutis_crowd *crowd, const crowd_level *level);
 /// Tables of a level.
 cutis_result cutis_crowd_body_make(cutis_crowd *crowd, crowd_level *level);
 void cutis_crowd_body_destroy(crowd_level *level);
+
+/// A pose of a level's nodes from one of the first level's.
+void cutis_crowd_map_pose(const crowd_level *level, const cutis_transform *pose,
+                          cutis_transform *out);
 
 // crowd_cull.c
 /// Who is drawn at which level: `chosen`, `drawn` and the levels' counts. @return whether anything

@@ -14,9 +14,11 @@
 static const double RIGID_TURNED = 0.5e-5, RIGID_LINEAR = 0.5e-4;
 
 /// How far a step's own matrix is from a rotation times a scale, relative.
-static double step_off(const cutis_skin_binding *binding, uint32_t step)
+/// @param rest of the level's nodes
+static double step_off(const cutis_skin_binding *binding, const cutis_transform *rest,
+                       uint32_t step)
 {
-    const cutis_float3 s = binding->base.model->rest[binding->step_node[step]].scale;
+    const cutis_float3 s = rest[binding->step_node[step]].scale;
     const double low = fmin(s.x, fmin(s.y, s.z)), high = fmax(s.x, fmax(s.y, s.z));
     if (!(low > 0)) return INFINITY;
     double off = (high - low) / low;
@@ -31,7 +33,24 @@ static double step_off(const cutis_skin_binding *binding, uint32_t step)
     return off;
 }
 
-static bool clips_scale(const cutis_crowd *crowd, const cutis_skin_binding *binding)
+void cutis_crowd_map_pose(const crowd_level *level, const cutis_transform *pose,
+                          cutis_transform *out)
+{
+    const cutis_model *model = level->binding->base.model;
+    for (uint32_t n = 0; n < model->data.node_count; n++)
+        out[n] = !level->map         ? pose[n]
+                 : level->map[n] < 0 ? model->rest[n]
+                                     : pose[level->map[n]];
+}
+
+/// The first level's node that a step follows, or -1.
+static int32_t step_source(const crowd_level *level, uint32_t step)
+{
+    const uint32_t node = level->binding->step_node[step];
+    return level->map ? level->map[node] : (int32_t)node;
+}
+
+static bool clips_scale(const cutis_crowd *crowd, const crowd_level *level)
 {
     for (uint32_t c = 0; c < crowd->clips.count; c++) {
         const cutis_sampler *sampler = crowd->clips.samplers[c];
@@ -39,37 +58,56 @@ static bool clips_scale(const cutis_crowd *crowd, const cutis_skin_binding *bind
             const cutis_run *run = &sampler->runs[r];
             for (uint32_t b = 0; run->path == CUTIS_PATH_SCALE && b < run->batch_count; b++)
                 for (uint32_t l = 0; l < (run->narrow ? 1 : 4); l++)
-                    for (uint32_t k = 0; k < binding->step_count; k++)
-                        if (binding->step_node[k] == run->batches[b].nodes[l]) return true;
+                    for (uint32_t k = 0; k < level->binding->step_count; k++)
+                        if (step_source(level, k) == (int32_t)run->batches[b].nodes[l]) return true;
         }
     }
     return false;
 }
 
-bool cutis_crowd_body_is_rigid(const cutis_crowd *crowd, const cutis_skin_binding *binding)
+/// Of the bones at rest, and the most that steps may add to how far they are from rotations.
+static cutis_bone_range rest_range(const cutis_crowd *crowd, const crowd_level *level,
+                                   cutis_transform *rest, double *worlds, double *most)
 {
-    const bool linear = binding->layout.formula == CUTIS_FORMULA_LBS;
-    const size_t doubles = 12 * ((size_t)binding->step_count + binding->bone_count);
-    if (binding->step_driver || binding->play || binding->handle_skin_count ||
-        clips_scale(crowd, binding))
-        return false;
-    double *worlds = cutis_alloc_array(crowd->context, doubles + binding->step_count, sizeof *worlds);
-    if (!worlds) return false; // what is allocated next fails too, and says so
-    double *palette = worlds + 12 * (size_t)binding->step_count, *off = worlds + doubles, most = 0;
-    for (uint32_t k = 0; k < binding->step_count; k++) {
-        off[k] = step_off(binding, k);
-        if (binding->step_parent[k] >= 0) off[k] += off[binding->step_parent[k]];
-        most = fmax(most, off[k]);
-    }
+    const cutis_skin_binding *binding = level->binding;
+    double *palette = worlds + 12 * (size_t)binding->step_count;
+    double *off = palette + 12 * (size_t)binding->bone_count;
     cutis_bone_range r;
-    cutis_palette_local(binding, binding->base.model->rest, NULL, worlds, palette);
+    cutis_crowd_map_pose(level, crowd->levels[0].binding->base.model->rest, rest);
+    *most = 0;
+    for (uint32_t k = 0; k < binding->step_count; k++) {
+        off[k] = step_off(binding, rest, k);
+        if (binding->step_parent[k] >= 0) off[k] += off[binding->step_parent[k]];
+        *most = fmax(*most, off[k]);
+    }
+    cutis_palette_local(binding, rest, NULL, worlds, palette);
     cutis_device_bone_work(binding->base.device)
         ->shapes(palette, binding->bone_used, binding->bone_count, NULL, &r);
-    cutis_free_array(crowd->context, worlds, doubles + binding->step_count, sizeof *worlds);
-    if (!(r.low <= r.high)) return true; // no bone is in use
-    if (!(r.low > 1e-30)) return false;
-    const double spread = linear ? 0 : (r.high - r.low) / (r.high + r.low);
-    return r.nonuniform + spread + 2 * most <= (linear ? RIGID_LINEAR : RIGID_TURNED);
+    return r;
+}
+
+bool cutis_crowd_body_is_rigid(const cutis_crowd *crowd, const crowd_level *level)
+{
+    const cutis_skin_binding *binding = level->binding;
+    const bool linear = binding->layout.formula == CUTIS_FORMULA_LBS;
+    if (binding->step_driver || binding->play || binding->handle_skin_count ||
+        clips_scale(crowd, level))
+        return false;
+    cutis_arena arena = { .context = crowd->context };
+    double *worlds = cutis_arena_alloc(
+        &arena, 13 * (size_t)binding->step_count + 12 * (size_t)binding->bone_count, sizeof *worlds);
+    cutis_transform *rest = cutis_arena_alloc(&arena, binding->node_count, sizeof *rest);
+    double most = 0;
+    bool rigid = worlds && rest; // else what is allocated next fails too, and says so
+    if (rigid) {
+        const cutis_bone_range r = rest_range(crowd, level, rest, worlds, &most);
+        const double spread = linear ? 0 : (r.high - r.low) / (r.high + r.low);
+        rigid = !(r.low <= r.high) || // no bone is in use
+                (r.low > 1e-30 && r.nonuniform + spread + 2 * most <=
+                                      (linear ? RIGID_LINEAR : RIGID_TURNED));
+    }
+    cutis_arena_release(&arena);
+    return rigid;
 }
 
 /// Steps by rank: those without parents, their children, and so on.
@@ -93,19 +131,30 @@ static uint32_t sort_steps(const cutis_skin_binding *binding, uint32_t *depth, u
     return most;
 }
 
-static void fill_steps(const cutis_skin_binding *binding, const uint32_t *place, int32_t *words,
+/// A step has a matrix of its own where its node has, or where it follows nothing.
+static bool is_fixed(const crowd_level *level, uint32_t step)
+{
+    return level->binding->step_matrix[step] || step_source(level, step) < 0;
+}
+
+static void fill_steps(const crowd_level *level, const uint32_t *place, int32_t *words,
                        double *doubles)
 {
+    const cutis_skin_binding *binding = level->binding;
     int32_t fixed = 0;
     for (uint32_t k = 0; k < binding->step_count; k++) {
         int32_t *step = words + CROWD_STEP_WORDS * (size_t)place[k];
         const int32_t parent = binding->step_parent[k];
-        step[0] = (int32_t)binding->step_node[k];
+        step[0] = step_source(level, k);
         step[1] = parent < 0 ? -1 : (int32_t)place[parent];
         step[2] = -1;
-        if (!binding->step_matrix[k]) continue;
-        memcpy(doubles + 12 * fixed, binding->step_matrix[k], 12 * sizeof *doubles);
+        if (!is_fixed(level, k)) continue;
         step[2] = fixed++;
+        if (binding->step_matrix[k])
+            memcpy(doubles, binding->step_matrix[k], 12 * sizeof *doubles);
+        else
+            cutis_palette_transform(&binding->base.model->rest[binding->step_node[k]], doubles);
+        doubles += 12;
     }
 }
 
@@ -126,7 +175,7 @@ static cutis_result make_skeleton(cutis_crowd *crowd, crowd_level *level, cutis_
     const cutis_skin_binding *binding = level->binding;
     const size_t steps = binding->step_count, bones = binding->bone_count;
     size_t fixed = 0;
-    for (size_t k = 0; k < steps; k++) fixed += binding->step_matrix[k] != NULL;
+    for (uint32_t k = 0; k < steps; k++) fixed += is_fixed(level, k);
     level->ranks_at = (uint32_t)(CROWD_STEP_WORDS * steps);
     level->bones_at = level->ranks_at + (uint32_t)steps + 1;
     level->bones_at_double = (uint32_t)(12 * fixed);
@@ -137,7 +186,7 @@ static cutis_result make_skeleton(cutis_crowd *crowd, crowd_level *level, cutis_
     double *doubles = cutis_arena_zero(arena, double_count, sizeof *doubles);
     if (!place || !words || !doubles) return cutis_alloc_result(crowd->context);
     level->rank_count = sort_steps(binding, place + steps, place, words + level->ranks_at);
-    fill_steps(binding, place, words, doubles);
+    fill_steps(level, place, words, doubles);
     fill_bones(binding, place, words + level->bones_at, doubles + 12 * fixed);
     TRY(cutis_crowd_buffer(crowd, words, word_count * sizeof *words, &level->body));
     return cutis_crowd_buffer(crowd, doubles, double_count * sizeof *doubles,

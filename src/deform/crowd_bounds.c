@@ -130,17 +130,41 @@ static void take_primitive(const cutis_model *model, const cutis_instance *insta
     }
 }
 
-void cutis_crowd_radii(const cutis_crowd *crowd, double *radii)
+/// What a node of the level's own holds, seen from the nearest one above that the first level has.
+static void fold_radii(const crowd_level *level, double *own, double *radii)
+{
+    const cutis_model *model = level->binding->base.model;
+    for (uint32_t n = model->data.node_count; n-- > 0;) {
+        const int32_t parent = model->data.nodes[n].parent;
+        const int32_t to = level->map ? level->map[n] : (int32_t)n;
+        if (to >= 0) {
+            radii[to] = fmax(radii[to], own[n]);
+        } else if (parent != CUTIS_NONE && own[n] > 0) {
+            const cutis_mat34 m = model->data.nodes[n].matrix
+                                      ? *model->data.nodes[n].matrix
+                                      : cutis_mat34_from_transform(&model->rest[n]);
+            const vec3 t = v3(m.m[3], m.m[7], m.m[11]);
+            own[parent] = fmax(own[parent], v3_length(t) + stretch(m.m) * own[n]);
+        }
+    }
+}
+
+cutis_result cutis_crowd_radii(const cutis_crowd *crowd, double *radii)
 {
     for (uint32_t n = 0; n < crowd->node_count; n++) radii[n] = 0;
     for (uint32_t l = 0; l < crowd->level_count; l++) {
         const cutis_model *model = crowd->levels[l].binding->base.model;
+        double *own = cutis_alloc_zero(crowd->context, model->data.node_count, sizeof *own);
+        if (!own) return cutis_alloc_result(crowd->context);
         for (uint32_t i = 0; i < model->instance_count; i++) {
             const cutis_mesh *mesh = &model->data.meshes[model->instances[i].mesh];
             for (uint32_t p = 0; p < mesh->primitive_count; p++)
-                take_primitive(model, &model->instances[i], mesh, &mesh->primitives[p], radii);
+                take_primitive(model, &model->instances[i], mesh, &mesh->primitives[p], own);
         }
+        fold_radii(&crowd->levels[l], own, radii);
+        cutis_free_array(crowd->context, own, model->data.node_count, sizeof *own);
     }
+    return CUTIS_OK;
 }
 
 void cutis_crowd_reach(const cutis_model *model, const cutis_clip *clip, const double *radii,
@@ -191,14 +215,17 @@ cutis_result cutis_crowd_bounds_make(cutis_crowd *crowd)
     double *radii = cutis_arena_alloc(&arena, crowd->node_count, 2 * sizeof *radii);
     cutis_node_range *ranges = cutis_arena_alloc(&arena, crowd->node_count, sizeof *ranges);
     clips->balls = cutis_arena_zero(&crowd->arena, (size_t)clips->count + 1, sizeof *clips->balls);
-    if (radii && ranges && clips->balls) {
+    cutis_result result = CUTIS_OK;
+    if (!radii || !ranges || !clips->balls) {
+        result = cutis_alloc_result(crowd->context);
+    } else {
         double bulge = 1;
         for (uint32_t l = 0; l < crowd->level_count; l++) {
             const cutis_method method = crowd->levels[l].binding->base.options.method;
             if (method != CUTIS_METHOD_LBS && method != CUTIS_METHOD_RIGID) bulge = BULGE;
         }
-        cutis_crowd_radii(crowd, radii);
-        for (uint32_t c = 0; c <= clips->count; c++) {
+        result = cutis_crowd_radii(crowd, radii);
+        for (uint32_t c = 0; c <= clips->count && result == CUTIS_OK; c++) {
             double *reach = radii + crowd->node_count;
             cutis_crowd_reach(model, c < clips->count ? clips->sources[c] : NULL, radii, ranges,
                               reach);
@@ -206,7 +233,7 @@ cutis_result cutis_crowd_bounds_make(cutis_crowd *crowd)
         }
     }
     cutis_arena_release(&arena);
-    return radii && ranges && clips->balls ? CUTIS_OK : cutis_alloc_result(crowd->context);
+    return result;
 }
 
 void cutis_crowd_bound(cutis_crowd *crowd, uint32_t instance)

@@ -59,12 +59,17 @@ cutis_result cutis_crowd_host_prepare(cutis_crowd *crowd)
         if (!crowd->levels[l].on_device && crowd->levels[l].batch > crowd->host_batch)
             crowd->host_batch = crowd->levels[l].batch;
     const size_t batch = crowd->host_batch;
+    size_t mapped = 0;
+    for (uint32_t l = 0; l < crowd->level_count; l++)
+        if (crowd->levels[l].map && crowd->levels[l].binding->node_count > mapped)
+            mapped = crowd->levels[l].binding->node_count;
+    crowd->host_mapped = cutis_arena_alloc(&crowd->arena, batch * mapped, sizeof(cutis_transform));
     crowd->host_poses = cutis_arena_alloc(&crowd->arena, batch * nodes, sizeof(cutis_transform));
     crowd->host_over = cutis_arena_alloc(&crowd->arena, batch * nodes, sizeof(cutis_transform));
     crowd->host_targets = cutis_arena_alloc(&crowd->arena, batch * targets, sizeof(float));
     crowd->host_targets_over = cutis_arena_alloc(&crowd->arena, batch * targets, sizeof(float));
     crowd->host_roots = cutis_arena_alloc(&crowd->arena, batch, sizeof(cutis_transform));
-    return crowd->host_poses && crowd->host_over && crowd->host_targets &&
+    return crowd->host_mapped && crowd->host_poses && crowd->host_over && crowd->host_targets &&
                    crowd->host_targets_over && crowd->host_roots
                ? CUTIS_OK
                : cutis_alloc_result(crowd->context);
@@ -75,8 +80,12 @@ cutis_result cutis_crowd_host_run(cutis_crowd *crowd, const crowd_level *level, 
                                   const cutis_outputs *outputs)
 {
     host_job job = { crowd, crowd->drawn + level->drawn_first + first, count, before, clock };
-    const cutis_poses poses = { .local = crowd->host_poses,
+    cutis_transform *local = level->map ? crowd->host_mapped : crowd->host_poses;
+    const cutis_poses poses = { .local = local,
                                 .morph_weights = crowd->target_count ? crowd->host_targets : NULL };
     cutis_device_run_items(crowd->device, pose_slots, &job, count, TASK_SLOTS);
+    for (size_t slot = 0; level->map && slot < count; slot++)
+        cutis_crowd_map_pose(level, crowd->host_poses + slot * crowd->node_count,
+                             local + slot * level->binding->node_count);
     return cutis_deform_rooted(&level->binding->base, &poses, crowd->host_roots, count, outputs);
 }

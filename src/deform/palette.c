@@ -107,6 +107,11 @@ void cutis_palette_local(const cutis_skin_binding *binding, const cutis_transfor
     }
 }
 
+void cutis_palette_transform(const cutis_transform *transform, double *matrix)
+{
+    local_matrix(transform, matrix);
+}
+
 void cutis_palette_world(const cutis_skin_binding *binding, const cutis_mat34 *world,
                          double *palette)
 {

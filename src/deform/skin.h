@@ -171,6 +171,8 @@ void cutis_handles_palette(const cutis_skin_binding *binding, double *palette, d
 /// @param root above the topmost nodes; NULL: nothing is
 void cutis_palette_local(const cutis_skin_binding *binding, const cutis_transform *local,
                          const cutis_transform *root, double *worlds, double *palette);
+/// The matrix of a transform as they have it.
+void cutis_palette_transform(const cutis_transform *transform, double *matrix);
 void cutis_palette_world(const cutis_skin_binding *binding, const cutis_mat34 *world,
                          double *palette);
 /// The rotation a bone has by its local rotations alone, for bones whose matrix defines none. w x y

@@ -210,7 +210,8 @@ TEAM_KERNEL(crowd_pose, CROWD_POSE_BUFFERS)
             crowd_local_matrix(state_floats + state + CROWD_STATE_ROOT, own + 12 * k);
         } else {
             int node = body[CROWD_STEP_WORDS * k], fixed = body[CROWD_STEP_WORDS * k + 2];
-            if (fixed >= 0 && crowd_rests(pose + 10 * node, rest + 10 * node)) {
+            if (fixed >= 0 &&
+                (node < 0 || crowd_rests(pose + 10 * node, rest + 10 * node))) {
                 for (int i = 0; i < 12; i++) own[12 * k + i] = body_doubles[12 * fixed + i];
             } else {
                 crowd_local_matrix(pose + 10 * node, own + 12 * k);

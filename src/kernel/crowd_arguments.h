@@ -23,8 +23,8 @@
 #define CROWD_LOOSE         16 // keys are not of unit length, so values must be made so
 #define CROWD_PACKED        32 // keys of 16 bits
 
-// A step on the way to the bones, sorted so that parents come in an earlier rank: node, parent
-// (-1: none), the node's own matrix (-1: it has none).
+// A step on the way to the bones, sorted so that parents come in an earlier rank: node (-1: it never
+// moves), parent (-1: none), the node's own matrix (-1: it has none).
 #define CROWD_STEP_WORDS 3
 // A bone: its step, whether it has an inverse bind, whether it is used.
 #define CROWD_BONE_WORDS 3
