@@ -207,6 +207,7 @@ typedef struct timing {
     const cutis_crowd_view *view;
     double clock;
     bool kernel;  ///< repeat the first level's launch alone
+    bool poses;   ///< repeat the poses alone
     bool waiting; ///< wait after every frame
 } timing;
 
@@ -223,6 +224,8 @@ static double measure(timing *t, double *host)
             const double start = now();
             if (t->kernel)
                 CHECK(cutis_gpu_skin_repeat(cutis_skin_of(t->s->bindings[0])->skin));
+            else if (t->poses)
+                CHECK(cutis_crowd_frame_poses(t->s->crowd, t->clock += 0.01));
             else
                 CHECK(cutis_crowd_run(t->s->crowd, t->clock += 0.01, t->view, t->s->outputs));
             queued += now() - start;
@@ -253,19 +256,21 @@ static void time_whole(cutis_device *device, cutis_method method, cutis_crowd_op
     t.waiting = true;
     const double waiting = measure(&t, NULL);
     t.waiting = false;
+    t.poses = true;
+    const double poses = gpu ? measure(&t, NULL) : 0;
     t.kernel = true;
     if (gpu) alone = measure(&t, NULL);
     printf("whole %s %s %u x %u: frame %.4f ms (waiting %.4f, host %.4f), kernel alone %.4f ms, "
-           "ratio %.3f (goal 1.15), uploaded %llu bytes\n",
+           "poses alone %.4f ms, ratio %.3f (goal 1.15), uploaded %llu bytes\n",
            cutis_method_name(method), what, s.info.levels[0].vertex_count, count, whole, waiting,
-           host, alone, alone > 0 ? whole / alone : 0,
+           host, alone, poses, alone > 0 ? whole / alone : 0,
            (unsigned long long)cutis_crowd_uploaded(s.crowd));
     fflush(stdout);
     stage_close(&s);
 }
 
 static void time_levels(cutis_device *device, cutis_method method, cutis_crowd_options options,
-                        const char *what, bool moving)
+                        const char *what)
 {
     const uint32_t vertices[] = { 3000, 2400, 1900, 1500 };
     const float distances[] = { 20, 45, 90, 0 };
@@ -278,13 +283,16 @@ static void time_levels(cutis_device *device, cutis_method method, cutis_crowd_o
     cutis_crowd_view view = { .eye = { 60, 2, 60 } };
     timing t = { .s = &s, .device = device, .view = &view };
     double host = 0;
-    (void)moving;
     const double ms = measure(&t, &host);
     printf("levels %s %s: %u bipeds (%u, %u, %u, %u at 3000, 2400, 1900, 1500): %.4f ms, %.0f frames/s "
            "(goal 1000), host %.4f ms\n",
            cutis_method_name(method), what, count, cutis_crowd_drawn(s.crowd, 0, NULL),
            cutis_crowd_drawn(s.crowd, 1, NULL), cutis_crowd_drawn(s.crowd, 2, NULL),
            cutis_crowd_drawn(s.crowd, 3, NULL), ms, 1e3 / ms, host);
+    t.poses = true;
+    printf("levels %s %s: poses alone %.4f ms\n", cutis_method_name(method), what,
+           measure(&t, NULL));
+    t.poses = false;
     t.view = NULL;
     const double all = measure(&t, &host);
     printf("levels %s %s: the same, all at 3000: %.4f ms, %.0f frames/s, host %.4f ms\n",
@@ -302,8 +310,8 @@ static void times(cutis_device *device)
                                             CUTIS_METHOD_COR };
     for (int m = 0; m < 4; m++) time_whole(device, METHODS[m], plain, "f32");
     time_whole(device, CUTIS_METHOD_LBS, half, "f16+oct");
-    for (int m = 0; m < 3; m++) time_levels(device, METHODS[m], plain, "f32", false);
-    time_levels(device, CUTIS_METHOD_LBS, half, "f16+oct", false);
+    for (int m = 0; m < 3; m++) time_levels(device, METHODS[m], plain, "f32");
+    time_levels(device, CUTIS_METHOD_LBS, half, "f16+oct");
 }
 
 int main(int count, char **arguments)

@@ -147,6 +147,10 @@ void cutis_crowd_frame_destroy(cutis_crowd *crowd);
 cutis_result cutis_crowd_frame_run(cutis_crowd *crowd, double clock, bool drawn_changed,
                                    const cutis_crowd_output *outputs);
 
+/// The poses of the last frame's first batches again, by the device and without skins: for timing
+/// alone.
+cutis_result cutis_crowd_frame_poses(cutis_crowd *crowd, double clock);
+
 // crowd_host.c
 cutis_result cutis_crowd_host_prepare(cutis_crowd *crowd);
 /// Slots [first, first + count) of a level by the host's threads, into streams of floats.

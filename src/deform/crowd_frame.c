@@ -422,3 +422,13 @@ cutis_result cutis_crowd_frame_run(cutis_crowd *crowd, double clock, bool drawn_
     }
     return CUTIS_OK;
 }
+
+cutis_result cutis_crowd_frame_poses(cutis_crowd *crowd, double clock)
+{
+    for (uint32_t l = 0; l < crowd->level_count; l++) {
+        const crowd_level *level = &crowd->levels[l];
+        const uint32_t count = level->drawn_count < level->batch ? level->drawn_count : level->batch;
+        if (level->on_device && count) TRY(run_poses(crowd, level, 0, count, false, clock));
+    }
+    return CUTIS_OK;
+}
