@@ -36,7 +36,7 @@ typedef enum cutis_crowd_normal {
     CUTIS_CROWD_NORMAL_F32 = 1,        ///< 3 floats, 12 bytes
     CUTIS_CROWD_NORMAL_OCTAHEDRAL = 2, ///< 2 signed words of 16 bits, 32767 = 1: the unit
                                        ///< octahedron's upper half, and the lower one folded over
-                                       ///< its edges; at most 5e-5 rad off. Zero is 0, 0
+                                       ///< its edges; at most 6.6e-5 rad off. Zero is 0, 0
 } cutis_crowd_normal;
 
 /// A level of detail.

@@ -5,7 +5,12 @@
 #include "kernel/kernel.h"
 #include "kernel/pack.h"
 
-enum { COUNT = 24 };
+enum { COUNT = 12 };
+
+// Made once: bodies, and devices with their kernels.
+static cutis_context *the_context;
+static cutis_model *the_models[2];
+static cutis_device *the_devices[3];
 
 typedef struct scene {
     cutis_context *context;
@@ -33,33 +38,27 @@ static void close_scene(scene *s)
         cutis_buffer_destroy(s->outputs[l].vertices);
         cutis_buffer_destroy(s->outputs[l].previous);
         cutis_binding_destroy(s->bindings[l]);
-        cutis_model_destroy(s->models[l]);
     }
-    cutis_device_destroy(s->device);
-    cutis_context_destroy(s->context);
 }
 
 static void open_scene(scene *s, const scene_options *o)
 {
-    static const uint32_t VERTICES[] = { 3000, 1500 };
     cutis_crowd_options options = o->crowd;
     cutis_crowd_level levels[2];
-    *s = (scene){ 0 };
-    assert_int_equal(cutis_context_create(NULL, &s->context), CUTIS_OK);
-    cutis_result result =
-        cutis_device_create(s->context, &(cutis_device_options){ .kind = o->kind }, &s->device);
+    *s = (scene){ .context = the_context, .models = { the_models[0], the_models[1] } };
+    cutis_result result = the_devices[o->kind]
+                              ? CUTIS_OK
+                              : cutis_device_create(s->context,
+                                                    &(cutis_device_options){ .kind = o->kind },
+                                                    &the_devices[o->kind]);
     if (result == CUTIS_DEVICE_UNAVAILABLE) {
         print_message("skip: %s\n", cutis_context_error(s->context));
-        cutis_context_destroy(s->context);
         skip();
     }
     assert_ok(s->context, result);
+    s->device = the_devices[o->kind];
     options.level_count = o->levels ? o->levels : 1;
     for (uint32_t l = 0; l < options.level_count; l++) {
-        assert_ok(s->context,
-                  cutis_synth_create(s->context,
-                                     &(cutis_synth_options){ .vertex_count = VERTICES[l] },
-                                     &s->models[l]));
         assert_ok(s->context, cutis_bind(s->device, s->models[l],
                                          &(cutis_bind_options){ .method = o->method,
                                                                 .weighted_centres = o->weighted,
@@ -264,7 +263,7 @@ static void only_what_changed_goes_up(void **state)
     assert_ok(s.context, cutis_crowd_set(s.crowd, 5, 1, &other));
     assert_ok(s.context, cutis_crowd_run(s.crowd, 2, NULL, s.outputs));
     const uint64_t one = cutis_crowd_uploaded(s.crowd);
-    assert_true(one > 0 && one < all / 8);
+    assert_true(one > 0 && one < all / 4);
     close_scene(&s);
 }
 
@@ -295,7 +294,7 @@ static void halves_are_rounded_to_nearest_even(void **state)
         assert_int_equal(pack_half(EDGES[i]), half_of(EDGES[i]));
         assert_int_equal(pack_half(-EDGES[i]), half_of(-EDGES[i]));
     }
-    for (uint32_t i = 0; i < 200000; i++) {
+    for (uint32_t i = 0; i < 100000; i++) {
         const float x = (float)(random_in(20, i, -1, 1) * exp2(random_in(21, i, -28, 17)));
         assert_int_equal(pack_half(x), half_of(x));
     }
@@ -307,7 +306,7 @@ static void octahedral_normals_are_within_the_stated_angle(void **state)
 {
     (void)state;
     double worst = 0;
-    for (uint32_t i = 0; i < 300000; i++) {
+    for (uint32_t i = 0; i < 60000; i++) {
         double n[3], length = 0, d[3], size = 0, dot = 0;
         for (int c = 0; c < 3; c++) n[c] = random_in(30 + (uint64_t)c, i, -1, 1);
         if (i % 7 == 0) n[i % 3] = 0; // edges of the octahedron
@@ -328,7 +327,7 @@ static void octahedral_normals_are_within_the_stated_angle(void **state)
         const double angle = atan2(sqrt(sine), dot);
         worst = angle > worst ? angle : worst;
     }
-    assert_true(worst < 5e-5);
+    assert_true(worst < 6.6e-5); // half a step in u and v, and both in z, seen from 1 / sqrt 3 away
     assert_true(worst > 1e-5); // 16 bits are not better than that: the check sees something
     assert_int_equal(pack_octahedral(0, 0, 0), 0);
     assert_int_equal(pack_octahedral(0, 0, 1), 0);
@@ -370,7 +369,7 @@ static void packed_vertices_are_the_floats_packed(void **state)
 static void nobody_who_is_seen_is_left_out_and_levels_go_by_distance(void **state)
 {
     (void)state;
-    enum { MANY = 300 };
+    enum { MANY = 150 };
     for (int m = 0; m < 2; m++) {
         scene s;
         open_scene(&s, &(scene_options){ .levels = 2, .method = m ? CUTIS_METHOD_DQS : CUTIS_METHOD_LBS,
@@ -572,6 +571,28 @@ static void bad_options_are_refused(void **state)
     close_scene(&s);
 }
 
+static int make_bodies(void **state)
+{
+    (void)state;
+    static const uint32_t VERTICES[] = { 3000, 1500 };
+    assert_int_equal(cutis_context_create(NULL, &the_context), CUTIS_OK);
+    for (int l = 0; l < 2; l++)
+        assert_ok(the_context,
+                  cutis_synth_create(the_context,
+                                     &(cutis_synth_options){ .vertex_count = VERTICES[l] },
+                                     &the_models[l]));
+    return 0;
+}
+
+static int drop_bodies(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) cutis_device_destroy(the_devices[k]);
+    for (int l = 0; l < 2; l++) cutis_model_destroy(the_models[l]);
+    cutis_context_destroy(the_context);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -589,5 +610,5 @@ int main(void)
         cmocka_unit_test(bad_calls_are_refused_and_change_nothing),
         cmocka_unit_test(bad_options_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_bodies, drop_bodies);
 }
