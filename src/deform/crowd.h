@@ -29,6 +29,8 @@ typedef struct crowd_clips {
     uint32_t count;
     const cutis_clip **sources; ///< of the first level's model
     cutis_sampler **samplers;
+    float **packed;        ///< per clip and node: rotations are kept in 16 bits; the step of
+                           ///< tangents, -1 of linear channels; 0: as floats. Or NULL
     crowd_ball *balls;     ///< per clip, and of the rest pose behind them
     int32_t *index;        ///< clips, channels, bins
     float *floats;         ///< times and keys
@@ -109,6 +111,15 @@ cutis_result cutis_crowd_clips_make(cutis_crowd *crowd, const cutis_crowd_option
 /// The tables and the rest pose to the device.
 cutis_result cutis_crowd_clips_upload(cutis_crowd *crowd);
 void cutis_crowd_clips_destroy(cutis_crowd *crowd);
+
+// crowd_compress.c
+/// A clip with fewer keys, rotations in 16 bits where `packed` (per channel) says so.
+/// @param arena where it lives; @param error no point of the skin is moved farther
+cutis_result cutis_crowd_compress(cutis_crowd *crowd, const cutis_clip *clip, cutis_arena *arena,
+                                  cutis_clip *out, bool **packed, double *error);
+
+/// The step of a cubic rotation channel's tangents in 16 bits.
+float cutis_crowd_tangent_unit(const float *values, uint32_t key_count);
 
 // crowd_bounds.c
 /// Balls of the clips, around every level's skin.

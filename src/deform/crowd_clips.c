@@ -2,6 +2,7 @@
 /// device (kernel/crowd_clip.h). Invariant: both hold the same floats, so both give the same pose.
 #include "deform/crowd.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -50,7 +51,18 @@ static uint32_t lanes_of(const cutis_run *run, const cutis_batch *batch)
     return count;
 }
 
-static void measure_clip(const cutis_sampler *sampler, table_cursor *need)
+static bool is_packed(const cutis_run *run, const cutis_batch *batch, uint32_t lane,
+                      const float *packed)
+{
+    return packed && run->path == CUTIS_PATH_ROTATION && packed[batch->nodes[lane]] != 0;
+}
+
+static uint32_t packed_words(const cutis_run *run)
+{
+    return slerps(run) ? CROWD_PACKED_WORDS : CROWD_PACKED_CUBIC_WORDS;
+}
+
+static void measure_clip(const cutis_sampler *sampler, const float *packed, table_cursor *need)
 {
     for (uint32_t r = 0; r < sampler->run_count; r++) {
         const cutis_run *run = &sampler->runs[r];
@@ -58,9 +70,13 @@ static void measure_clip(const cutis_sampler *sampler, table_cursor *need)
         need->floats += run->key_count;
         for (uint32_t b = 0; b < run->batch_count; b++) {
             const uint32_t lanes = lanes_of(run, &run->batches[b]);
+            const uint32_t floats = key_floats(run, width_of(run, &run->batches[b]));
             need->channels += lanes;
-            need->floats += (uint64_t)lanes * run->key_count *
-                            key_floats(run, width_of(run, &run->batches[b]));
+            for (uint32_t l = 0; l < lanes; l++)
+                if (is_packed(run, &run->batches[b], l, packed))
+                    need->index += packed_words(run) * (uint64_t)run->key_count;
+                else
+                    need->floats += (uint64_t)run->key_count * floats;
         }
     }
 }
@@ -82,8 +98,42 @@ static void copy_keys(const cutis_run *run, const cutis_batch *batch, uint32_t l
     }
 }
 
+/// Rotations of 16 bits a component, and the arc to the next key.
+static void pack_keys(const cutis_run *run, const cutis_batch *batch, uint32_t lane, int32_t *to)
+{
+    for (uint32_t k = 0; k < run->key_count; k++, to += CROWD_PACKED_WORDS) {
+        const float *key = batch->keys + (size_t)k * run->stride;
+        uint32_t words[4];
+        for (uint32_t c = 0; c < 4; c++) { // made unit or not, it is nearest to what it was
+            const double q = key[run->narrow ? c : 4 * c + lane];
+            words[c] = (uint32_t)(int32_t)floor(q * 32767 + 0.5) & 0xffff;
+        }
+        to[0] = (int32_t)(words[0] | words[1] << 16);
+        to[1] = (int32_t)(words[2] | words[3] << 16);
+        memcpy(&to[2], &key[run->narrow ? 4 : 16 + lane], sizeof to[2]);
+    }
+}
+
+/// Cubic rotations: in-tangent, value, out-tangent, 16 bits a component.
+static void pack_cubic(const cutis_run *run, const cutis_batch *batch, uint32_t lane, float unit,
+                       int32_t *to)
+{
+    for (uint32_t k = 0; k < run->key_count; k++)
+        for (uint32_t i = 0; i < 12; i += 2) {
+            uint32_t word = 0;
+            for (uint32_t c = i; c < i + 2; c++) {
+                const double x =
+                    batch->keys[(size_t)k * run->stride + (run->narrow ? c : 4 * c + lane)];
+                const double steps = c >= 4 && c < 8 ? x * 32767 : x / unit;
+                word |= ((uint32_t)(int32_t)floor(steps + 0.5) & 0xffff) << (c % 2 ? 16 : 0);
+            }
+            *to++ = (int32_t)word;
+        }
+}
+
 static void fill_channel(cutis_crowd *crowd, const cutis_run *run, const cutis_batch *batch,
-                         uint32_t lane, uint32_t times, uint32_t bins, table_cursor *at)
+                         uint32_t lane, const float *packed, const uint32_t places[2],
+                         table_cursor *at)
 {
     crowd_clips *clips = &crowd->clips;
     static const uint32_t PLACES[] = { 0, 3, 7 };
@@ -98,12 +148,24 @@ static void fill_channel(cutis_crowd *crowd, const cutis_run *run, const cutis_b
                : (int32_t)(10 * batch->nodes[lane] + PLACES[run->path]);
     c[1] = kind;
     c[2] = (int32_t)run->key_count;
-    c[3] = (int32_t)times;
-    c[4] = (int32_t)bins;
+    c[3] = (int32_t)places[0];
+    c[4] = (int32_t)places[1];
     c[5] = (int32_t)run->bin_count;
     memcpy(&c[6], &run->bin_scale, sizeof c[6]);
-    c[7] = (int32_t)at->floats;
     c[8] = (int32_t)width;
+    if (is_packed(run, batch, lane, packed)) {
+        c[1] |= CROWD_PACKED;
+        c[7] = (int32_t)at->index;
+        const float unit = packed[batch->nodes[lane]];
+        memcpy(&c[9], &unit, sizeof c[9]);
+        if (slerps(run))
+            pack_keys(run, batch, lane, clips->index + at->index);
+        else
+            pack_cubic(run, batch, lane, unit, clips->index + at->index);
+        at->index += packed_words(run) * (uint64_t)run->key_count;
+        return;
+    }
+    c[7] = (int32_t)at->floats;
     copy_keys(run, batch, lane, clips->floats + at->floats);
     at->floats += (uint64_t)run->key_count * key_floats(run, width);
 }
@@ -112,19 +174,20 @@ static void fill_clip(cutis_crowd *crowd, uint32_t clip, table_cursor *at)
 {
     crowd_clips *clips = &crowd->clips;
     const cutis_sampler *sampler = clips->samplers[clip];
+    const float *packed = clips->packed ? clips->packed[clip] : NULL;
     int32_t *head = clips->index + CROWD_CLIP_WORDS * clip;
     head[0] = (int32_t)at->channels;
     memcpy(&head[2], &sampler->duration, sizeof head[2]);
     for (uint32_t r = 0; r < sampler->run_count; r++) {
         const cutis_run *run = &sampler->runs[r];
-        const uint32_t times = (uint32_t)at->floats, bins = (uint32_t)at->index;
+        const uint32_t places[2] = { (uint32_t)at->floats, (uint32_t)at->index };
         memcpy(clips->floats + at->floats, run->times, run->key_count * sizeof *run->times);
         memcpy(clips->index + at->index, run->bins, (run->bin_count + 1) * sizeof *run->bins);
         at->floats += run->key_count;
         at->index += run->bin_count + 1;
         for (uint32_t b = 0; b < run->batch_count; b++)
             for (uint32_t l = 0; l < lanes_of(run, &run->batches[b]); l++)
-                fill_channel(crowd, run, &run->batches[b], l, times, bins, at);
+                fill_channel(crowd, run, &run->batches[b], l, packed, places, at);
     }
     head[1] = (int32_t)at->channels;
 }
@@ -134,7 +197,8 @@ static cutis_result fill_tables(cutis_crowd *crowd)
 {
     crowd_clips *clips = &crowd->clips;
     table_cursor need = { 0 };
-    for (uint32_t c = 0; c < clips->count; c++) measure_clip(clips->samplers[c], &need);
+    for (uint32_t c = 0; c < clips->count; c++) 
+        measure_clip(clips->samplers[c], clips->packed ? clips->packed[c] : NULL, &need);
     clips->channels_at = CROWD_CLIP_WORDS * clips->count;
     const uint64_t index =
         clips->channels_at + need.channels * CROWD_CHANNEL_WORDS + need.index;
@@ -167,23 +231,69 @@ cutis_result cutis_crowd_clips_upload(cutis_crowd *crowd)
                               &clips->rest_buffer);
 }
 
-cutis_result cutis_crowd_clips_make(cutis_crowd *crowd, const cutis_crowd_options *options)
+/// The step of a packed channel's tangents; -1: it has none.
+static float packed_unit(const cutis_channel *channel)
+{
+    if (channel->interpolation != CUTIS_INTERPOLATION_CUBIC) return -1;
+    const float unit = cutis_crowd_tangent_unit(channel->values, channel->key_count);
+    return unit > 0 ? unit : -1; // without tangents any step will do
+}
+
+/// A clip's sampler, of fewer bytes where that is asked for. Its memory before that is counted.
+static cutis_result make_sampler(cutis_crowd *crowd, uint32_t number, const cutis_clip *source)
 {
     crowd_clips *clips = &crowd->clips;
     const cutis_model *model = crowd->levels[0].binding->base.model;
-    const uint32_t count = options->clips ? options->clip_count : model->data.clip_count;
+    cutis_sampler **sampler = &clips->samplers[number];
+    table_cursor plain = { 0 };
+    TRY(cutis_sampler_make(model, source, sampler));
+    measure_clip(*sampler, NULL, &plain);
+    clips->plain_bytes += sizeof(int32_t) * (CROWD_CLIP_WORDS + plain.index + plain.floats +
+                                             plain.channels * CROWD_CHANNEL_WORDS);
+    if (!(crowd->options.clip_error > 0)) return CUTIS_OK;
+    cutis_arena arena = { .context = crowd->context };
+    cutis_clip clip;
+    bool *packed;
+    float *nodes = cutis_arena_zero(&crowd->arena, crowd->node_count, sizeof *nodes);
+    double error = 0;
+    cutis_result result = nodes ? cutis_crowd_compress(crowd, source, &arena, &clip, &packed, &error)
+                                : cutis_alloc_result(crowd->context);
+    if (result == CUTIS_OK) {
+        for (uint32_t c = 0; c < clip.channel_count; c++)
+            if (packed[c]) nodes[clip.channels[c].node] = packed_unit(&source->channels[c]);
+        clips->packed[number] = nodes;
+        if (error > clips->error) clips->error = error;
+        cutis_sampler_destroy(*sampler);
+        *sampler = NULL;
+        result = cutis_sampler_make(model, &clip, sampler);
+    }
+    cutis_arena_release(&arena);
+    return result;
+}
+
+cutis_result cutis_crowd_clips_make(cutis_crowd *crowd, const cutis_crowd_options *options)
+{
+    crowd_clips *clips = &crowd->clips;
+    cutis_context *context = crowd->context;
+    const cutis_model *model = crowd->levels[0].binding->base.model;
+    const uint32_t there = model->data.clip_count;
+    const uint32_t count = options->clips ? options->clip_count : there;
     clips->samplers = cutis_arena_zero(&crowd->arena, (size_t)count + 1, sizeof *clips->samplers);
     clips->sources = cutis_arena_zero(&crowd->arena, (size_t)count + 1, sizeof *clips->sources);
-    if (!clips->samplers || !clips->sources) return cutis_alloc_result(crowd->context);
-    for (; clips->count < count; clips->count++) {
-        const uint32_t clip = options->clips ? options->clips[clips->count] : clips->count;
-        TRY(cutis_sampler_create(model, clip, &clips->samplers[clips->count]));
-        clips->sources[clips->count] = &model->data.clips[clip];
+    if (options->clip_error > 0)
+        clips->packed = cutis_arena_zero(&crowd->arena, (size_t)count + 1, sizeof *clips->packed);
+    if (!clips->samplers || !clips->sources || (options->clip_error > 0 && !clips->packed))
+        return cutis_alloc_result(context);
+    for (uint32_t c = 0; c < count; c++) {
+        const uint32_t clip = options->clips ? options->clips[c] : c;
+        if (clip >= there)
+            return cutis_fail(context, CUTIS_NOT_FOUND, "crowd: no clip %u; the model has %u", clip,
+                              there);
+        clips->sources[c] = &model->data.clips[clip];
+        clips->count = c + 1;
+        TRY(make_sampler(crowd, c, clips->sources[c]));
     }
-    TRY(fill_tables(crowd));
-    clips->plain_bytes = clips->index_count * sizeof *clips->index +
-                         clips->float_count * sizeof *clips->floats;
-    return CUTIS_OK;
+    return fill_tables(crowd);
 }
 
 void cutis_crowd_clips_destroy(cutis_crowd *crowd)

@@ -493,6 +493,56 @@ static void a_level_that_lacks_joints_follows_those_it_has(void **state)
     }
 }
 
+// Compression -------------------------------------------------------------------------------------
+
+static void compressed_clips_stay_within_the_stated_error_and_are_the_same_everywhere(void **state)
+{
+    (void)state;
+    static const float ALLOWED[] = { 1e-2f, 1e-3f, 1e-4f };
+    float ratio[3];
+    for (int e = 0; e < 3; e++) {
+        scene a, b, plain;
+        const cutis_crowd_options options = { .clip_error = ALLOWED[e] };
+        open_scene(&a, &(scene_options){ .poses = "host", .crowd = options });
+        open_scene(&b, &(scene_options){ .poses = "device", .crowd = options });
+        open_scene(&plain, &(scene_options){ .poses = "host" });
+        const uint64_t slot = a.info.levels[0].slot_bytes;
+        double worst = 0;
+        fill(&a, COUNT), fill(&b, COUNT), fill(&plain, COUNT);
+        for (int frame = 0; frame < 12; frame++) {
+            const double clock = 0.173 * frame;
+            assert_ok(a.context, cutis_crowd_run(a.crowd, clock, NULL, a.outputs));
+            assert_ok(a.context, cutis_crowd_run(b.crowd, clock, NULL, b.outputs));
+            assert_ok(a.context, cutis_crowd_run(plain.crowd, clock, NULL, plain.outputs));
+            uint32_t *x = read_slots(&a, 0, false), *y = read_slots(&b, 0, false),
+                     *z = read_slots(&plain, 0, false);
+            for (uint32_t i = 0; i < COUNT; i++) {
+                const float *p = (const float *)(const void *)(x + i * slot / 4);
+                const float *q = (const float *)(const void *)(z + i * slot / 4);
+                const uint32_t vertices = a.info.levels[0].vertex_count;
+                assert_memory_equal(p, y + i * slot / 4, 12 * (size_t)vertices);
+                // The bound is a clip's, not of two of them blended.
+                for (uint32_t v = 0; instance_of(&a, i).track_count == 1 && v < vertices; v++) {
+                    const double dx = (double)p[3 * v] - q[3 * v], dy = (double)p[3 * v + 1] - q[3 * v + 1];
+                    const double dz = (double)p[3 * v + 2] - q[3 * v + 2];
+                    worst = fmax(worst, sqrt(dx * dx + dy * dy + dz * dz));
+                }
+            }
+            free(x), free(y), free(z);
+        }
+        ratio[e] = (float)a.info.clip_bytes_plain / (float)a.info.clip_bytes;
+        print_message("allowed %g, stated %g, seen %g; %.2f times fewer bytes\n", ALLOWED[e],
+                      a.info.clip_error, worst, ratio[e]);
+        assert_true(worst <= a.info.clip_error);
+        assert_true(a.info.clip_error <= ALLOWED[e] + 1e-5f);
+        assert_true(worst > 0.01 * a.info.clip_error); // not so loose as to say nothing
+        assert_int_equal(plain.info.clip_bytes, plain.info.clip_bytes_plain);
+        assert_int_equal(plain.info.clip_error, 0);
+        close_scene(&a), close_scene(&b), close_scene(&plain);
+    }
+    assert_true(ratio[0] >= ratio[1] && ratio[1] >= ratio[2] && ratio[1] > 1.3f);
+}
+
 // What callers may not do -------------------------------------------------------------------------
 
 static void bad_calls_are_refused_and_change_nothing(void **state)
@@ -607,6 +657,8 @@ int main(void)
         cmocka_unit_test(nobody_who_is_seen_is_left_out_and_levels_go_by_distance),
         cmocka_unit_test(a_clip_never_leaves_its_ball),
         cmocka_unit_test(a_level_that_lacks_joints_follows_those_it_has),
+        cmocka_unit_test(
+            compressed_clips_stay_within_the_stated_error_and_are_the_same_everywhere),
         cmocka_unit_test(bad_calls_are_refused_and_change_nothing),
         cmocka_unit_test(bad_options_are_refused),
     };
