@@ -2,7 +2,7 @@
 #include <cutis/cutis.h>
 #include <stdio.h>
 
-enum { WALKERS = 2000, CAPACITY = 800 };
+enum { WALKERS = 2000, CAPACITY = 1000 };
 
 int main(void)
 {

@@ -141,7 +141,7 @@ static cutis_result make(cutis_crowd *crowd, const cutis_crowd_options *o)
     for (uint32_t l = 0; l < crowd->level_count; l++) {
         crowd_level *level = &crowd->levels[l];
         TRY(map_nodes(crowd, level, l));
-        level->on_device = device && cutis_crowd_body_is_rigid(crowd, level);
+        if (device) TRY(cutis_crowd_body_is_rigid(crowd, level, &level->on_device));
         describe_level(crowd, level);
         if (level->on_device) TRY(cutis_crowd_body_make(crowd, level));
         crowd->any_on_device = crowd->any_on_device || level->on_device;

@@ -137,7 +137,8 @@ void cutis_crowd_reach(const cutis_model *model, const cutis_clip *clip, const d
 // crowd_body.c
 /// Whether the device's kernels can pose a level: its bones are rotations up to a scale in every
 /// pose of the clips, and nothing else has a say in them.
-bool cutis_crowd_body_is_rigid(const cutis_crowd *crowd, const crowd_level *level);
+cutis_result cutis_crowd_body_is_rigid(const cutis_crowd *crowd, const crowd_level *level,
+                                       bool *rigid);
 /// Tables of a level.
 cutis_result cutis_crowd_body_make(cutis_crowd *crowd, crowd_level *level);
 void cutis_crowd_body_destroy(crowd_level *level);

@@ -86,28 +86,30 @@ static cutis_bone_range rest_range(const cutis_crowd *crowd, const crowd_level *
     return r;
 }
 
-bool cutis_crowd_body_is_rigid(const cutis_crowd *crowd, const crowd_level *level)
+cutis_result cutis_crowd_body_is_rigid(const cutis_crowd *crowd, const crowd_level *level,
+                                       bool *rigid)
 {
     const cutis_skin_binding *binding = level->binding;
     const bool linear = binding->layout.formula == CUTIS_FORMULA_LBS;
+    *rigid = false;
     if (binding->step_driver || binding->play || binding->handle_skin_count ||
         clips_scale(crowd, level))
-        return false;
+        return CUTIS_OK;
     cutis_arena arena = { .context = crowd->context };
     double *worlds = cutis_arena_alloc(
         &arena, 13 * (size_t)binding->step_count + 12 * (size_t)binding->bone_count, sizeof *worlds);
     cutis_transform *rest = cutis_arena_alloc(&arena, binding->node_count, sizeof *rest);
     double most = 0;
-    bool rigid = worlds && rest; // else what is allocated next fails too, and says so
-    if (rigid) {
+    const bool there = worlds && rest;
+    if (there) {
         const cutis_bone_range r = rest_range(crowd, level, rest, worlds, &most);
         const double spread = linear ? 0 : (r.high - r.low) / (r.high + r.low);
-        rigid = !(r.low <= r.high) || // no bone is in use
-                (r.low > 1e-30 && r.nonuniform + spread + 2 * most <=
-                                      (linear ? RIGID_LINEAR : RIGID_TURNED));
+        *rigid = !(r.low <= r.high) || // no bone is in use
+                 (r.low > 1e-30 && r.nonuniform + spread + 2 * most <=
+                                       (linear ? RIGID_LINEAR : RIGID_TURNED));
     }
     cutis_arena_release(&arena);
-    return rigid;
+    return there ? CUTIS_OK : cutis_alloc_result(crowd->context);
 }
 
 /// Steps by rank: those without parents, their children, and so on.
