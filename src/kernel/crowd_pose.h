@@ -138,25 +138,23 @@ FN void crowd_dual(bone34 b, GLOBAL const double *origin, double sigma, bone_qua
     dual[3] = (float)(z * q[0] + x * q[2] - y * q[1]);
 }
 
-// Poses ---------------------------------------------------------------------------------------
+// Poses: what a team does, step by step ----------------------------------------------------------
 
-#define CROWD_AT(place)                                                                            \
-    (frames + given.place.first + ((INDEX)item * given.bone_count + b) * given.place.step)
-
-TEAM_KERNEL(crowd_pose, CROWD_POSE_BUFFERS)
+/// Tracks of a state, sampled and blended: the pose, with a second one behind it for what is
+/// blended over it.
+FN void crowd_play(const crowd_pose_arguments given, GLOBAL const int *states,
+                   GLOBAL const float *state_floats, GLOBAL const double *state_doubles,
+                   GLOBAL const int *clip_index, GLOBAL const float *clip_floats,
+                   GLOBAL const float *rest, INDEX state, GLOBAL float *pose)
 {
-    TEAM_BEGIN
-    INDEX state = (INDEX)drawn[given.drawn_first + item] * CROWD_STATE_WORDS;
     int tracks = states[state + CROWD_STATE_COUNT], nodes = given.node_count;
     int pose_floats = 10 * nodes + given.target_count;
-    GLOBAL float *pose = poses + (INDEX)item * 2 * pose_floats, *over = pose + pose_floats;
-    // Clips.
     for (int t = 0; t < tracks || t == 0; t++) {
-        GLOBAL float *to = t ? over : pose;
+        GLOBAL float *to = t ? pose + pose_floats : pose;
+        INDEX track = state + t * CROWD_TRACK_WORDS;
         TEAM_EACH(i, 0, pose_floats) to[i] = rest[i];
         TEAM_SYNC;
         if (t < tracks) {
-            INDEX track = state + t * CROWD_TRACK_WORDS;
             GLOBAL const int *clip = clip_index + states[track + 4] * CROWD_CLIP_WORDS;
             float seconds = crowd_time(state_doubles[track / 2], state_floats[track + 2],
                                        given.clock, CROWD_FLOAT(clip[2]), states[track + 5]);
@@ -165,68 +163,80 @@ TEAM_KERNEL(crowd_pose, CROWD_POSE_BUFFERS)
                 crowd_sample(clip_index + given.channels_at + (INDEX)c * CROWD_CHANNEL_WORDS,
                              clip_index, clip_floats, seconds, to);
             }
-            TEAM_SYNC;
-            if (t > 0) {
-                float weight = state_floats[track + 3];
-                TEAM_EACH(n, 0, nodes) crowd_blend(pose + 10 * n, over + 10 * n, weight);
-                TEAM_EACH(i, 10 * nodes, pose_floats)
-                {
-                    pose[i] = (1.0f - weight) * pose[i] + weight * over[i];
-                }
-                TEAM_SYNC;
+        }
+        TEAM_SYNC;
+        if (t > 0) {
+            float weight = state_floats[track + 3];
+            TEAM_EACH(n, 0, nodes) crowd_blend(pose + 10 * n, to + 10 * n, weight);
+            TEAM_EACH(i, 10 * nodes, pose_floats)
+            {
+                pose[i] = (1.0f - weight) * pose[i] + weight * to[i];
             }
+            TEAM_SYNC;
         }
     }
-    // World matrices, rank by rank. The root's matrix has its place behind the steps'.
-    GLOBAL double *own = locals + (INDEX)item * 12 * (given.step_count + 1);
-    GLOBAL double *world = worlds + (INDEX)item * 12 * given.step_count;
-    int moved = given.placed && states[state + CROWD_STATE_MOVED];
+}
+
+/// Matrices of all steps, and of the root behind them.
+FN void crowd_locals(const crowd_pose_arguments given, GLOBAL const int *body,
+                     GLOBAL const double *body_doubles, GLOBAL const float *rest,
+                     GLOBAL const float *root, GLOBAL const float *pose, GLOBAL double *own)
+{
     TEAM_EACH(k, 0, given.step_count + 1)
     {
-        if (k == given.step_count) {
-            crowd_local_matrix(state_floats + state + CROWD_STATE_ROOT, own + 12 * k);
+        int node = k < given.step_count ? body[CROWD_STEP_WORDS * k] : 0;
+        int fixed = k < given.step_count ? body[CROWD_STEP_WORDS * k + 2] : -1;
+        if (fixed >= 0 && (node < 0 || crowd_rests(pose + 10 * node, rest + 10 * node))) {
+            for (int i = 0; i < 12; i++) own[12 * k + i] = body_doubles[12 * fixed + i];
         } else {
-            int node = body[CROWD_STEP_WORDS * k], fixed = body[CROWD_STEP_WORDS * k + 2];
-            if (fixed >= 0 &&
-                (node < 0 || crowd_rests(pose + 10 * node, rest + 10 * node))) {
-                for (int i = 0; i < 12; i++) own[12 * k + i] = body_doubles[12 * fixed + i];
-            } else {
-                crowd_local_matrix(pose + 10 * node, own + 12 * k);
-            }
+            crowd_local_matrix(k < given.step_count ? pose + 10 * node : root, own + 12 * k);
         }
     }
     TEAM_SYNC;
+}
+
+/// World matrices, rank by rank, a row each. @param moved the root is none but the identity
+FN void crowd_worlds(const crowd_pose_arguments given, GLOBAL const int *body, int moved,
+                     GLOBAL const double *own, GLOBAL double *world)
+{
     for (int rank = 0; rank < given.rank_count; rank++) {
         TEAM_EACH(e, 3 * body[given.ranks_at + rank], 3 * body[given.ranks_at + rank + 1])
         {
             int k = e / 3, row = e % 3, parent = body[CROWD_STEP_WORDS * k + 1];
             GLOBAL const double *mine = own + 12 * k;
-            GLOBAL const double *above =
-                (parent < 0 ? own + 12 * given.step_count : world + 12 * parent) + 4 * row;
+            GLOBAL double *to = world + 12 * k + 4 * row;
             if (parent < 0 && !moved) {
-                for (int i = 0; i < 4; i++) world[12 * k + 4 * row + i] = mine[4 * row + i];
+                for (int i = 0; i < 4; i++) to[i] = mine[4 * row + i];
+            } else if (parent < 0) {
+                GLOBAL const double *above = own + 12 * given.step_count + 4 * row;
+                crowd_row_store(to, crowd_row_of(above[0], above[1], above[2], above[3], mine));
             } else {
-                crowd_row_store(world + 12 * k + 4 * row,
-                                crowd_row_of(above[0], above[1], above[2], above[3], mine));
+                GLOBAL const double *above = world + 12 * parent + 4 * row;
+                crowd_row_store(to, crowd_row_of(above[0], above[1], above[2], above[3], mine));
             }
         }
         TEAM_SYNC;
     }
-    // Bones, and what they measure: linear blending a float square, the others |L|^2.
-    GLOBAL double *palette = palettes + (INDEX)item * 12 * given.bone_count;
-    GLOBAL double *measure = measures + (INDEX)item * 2 * given.bone_count;
+}
+
+/// World * inverse bind of every bone; and what they measure: linear blending a float square, the
+/// others |L|^2 and, behind those, sigma.
+FN void crowd_palette(const crowd_pose_arguments given, GLOBAL const int *body,
+                      GLOBAL const double *body_doubles, GLOBAL const double *world,
+                      GLOBAL double *palette, GLOBAL double *measure)
+{
     TEAM_EACH(e, 0, 3 * given.bone_count)
     {
         int b = e / 3, row = e % 3;
         GLOBAL const int *bone = body + given.bones_at + CROWD_BONE_WORDS * b;
         GLOBAL const double *from = world + 12 * bone[0] + 4 * row;
+        GLOBAL const double *inverse_bind =
+            body_doubles + given.bones_at_double + CROWD_BONE_DOUBLES * b;
+        GLOBAL double *to = palette + 12 * b + 4 * row;
         if (bone[1])
-            crowd_row_store(palette + 12 * b + 4 * row,
-                            crowd_row_of(from[0], from[1], from[2], from[3],
-                                         body_doubles + given.bones_at_double +
-                                             CROWD_BONE_DOUBLES * b));
+            crowd_row_store(to, crowd_row_of(from[0], from[1], from[2], from[3], inverse_bind));
         else
-            for (int i = 0; i < 4; i++) palette[12 * b + 4 * row + i] = from[i];
+            for (int i = 0; i < 4; i++) to[i] = from[i];
     }
     TEAM_SYNC;
     if (given.measured) {
@@ -242,62 +252,94 @@ TEAM_KERNEL(crowd_pose, CROWD_POSE_BUFFERS)
         }
         TEAM_SYNC;
     }
-    // The common scale; every lane finds the same.
-    double low = REAL_MAX, high = -REAL_MAX, sigma = 1.0;
+}
+
+/// The common scale of the bones in use; every lane finds the same.
+FN float crowd_scale(const crowd_pose_arguments given, GLOBAL const int *body,
+                     GLOBAL const double *measure)
+{
+    double low = REAL_MAX, high = -REAL_MAX;
     float scale = 1.0f, most = 0.0f;
     for (int b = 0; given.measured && b < given.bone_count; b++) {
         if (body[given.bones_at + CROWD_BONE_WORDS * b + 2]) {
-            if (given.turned) {
-                double s = measure[given.bone_count + b];
-                low = s < low ? s : low;
-                high = s > high ? s : high;
-            } else {
-                float s = (float)measure[b];
-                most = s > most ? s : most;
-            }
+            double s = measure[given.turned ? given.bone_count + b : b];
+            low = s < low ? s : low;
+            high = s > high ? s : high;
+            most = (float)s > most ? (float)s : most;
         }
     }
     if (given.turned) {
         if (low <= high) scale = (float)(0.5 * (low + high));
-        sigma = (double)scale;
     } else if (given.measured) {
         float root = (float)ROOT(most), off = root - 1.0f;
         if (off < 0.0f) off = -off;
         if (off > 1e-5f && root > 1.17549435e-38f) scale = root;
-        sigma = (double)scale;
     }
+    return scale;
+}
+
+#define CROWD_AT(place) (frames + given.place.first + record * given.place.step)
+
+/// What the skinning kernel reads of a bone. @param record number of the bone among all slots'
+FN void crowd_write(const crowd_pose_arguments given, GLOBAL const int *body,
+                    GLOBAL const double *body_doubles, GLOBAL const double *palette, int b,
+                    INDEX record, double sigma, GLOBAL float *frames)
+{
+    bone34 m = crowd_bone(palette + 12 * b);
     double inverse = 1.0 / sigma;
+    GLOBAL const double *origin =
+        body_doubles + given.bones_at_double + CROWD_BONE_DOUBLES * b + 12;
+    if (given.matrix.step) {
+        GLOBAL float *to = CROWD_AT(matrix);
+        for (int i = 0; i < 12; i++)
+            to[i] = sigma == 1.0 ? (float)m.m[i] : (float)(m.m[i] * inverse);
+    }
+    if (given.turned) {
+        bone_quat q = bone_turned(m, inverse);
+        GLOBAL float *to = CROWD_AT(rotation);
+        if (!body[given.bones_at + CROWD_BONE_WORDS * b + 2]) {
+            q.w = 1.0;
+            q.x = q.y = q.z = 0.0;
+        }
+        to[0] = (float)q.w;
+        to[1] = (float)q.x;
+        to[2] = (float)q.y;
+        to[3] = (float)q.z;
+        if (given.dual) crowd_dual(m, origin, sigma, q, CROWD_AT(duals));
+    }
+    if (given.origin.step) {
+        GLOBAL float *to = CROWD_AT(origin);
+        for (int i = 0; i < 3; i++) to[i] = (float)origin[i];
+    }
+}
+
+TEAM_KERNEL(crowd_pose, CROWD_POSE_BUFFERS)
+{
+    TEAM_BEGIN
+    INDEX state = (INDEX)drawn[given.drawn_first + item] * CROWD_STATE_WORDS;
+    int moved = given.placed && states[state + CROWD_STATE_MOVED];
+    int pose_floats = 10 * given.node_count + given.target_count;
+    GLOBAL float *pose = poses + (INDEX)item * 2 * pose_floats;
+    GLOBAL double *own = locals + (INDEX)item * 12 * (given.step_count + 1);
+    GLOBAL double *world = worlds + (INDEX)item * 12 * given.step_count;
+    GLOBAL double *palette = palettes + (INDEX)item * 12 * given.bone_count;
+    GLOBAL double *measure = measures + (INDEX)item * 2 * given.bone_count;
+    crowd_play(given, states, state_floats, state_doubles, clip_index, clip_floats, rest, state,
+               pose);
+    crowd_locals(given, body, body_doubles, rest, state_floats + state + CROWD_STATE_ROOT, pose,
+                 own);
+    crowd_worlds(given, body, moved, own, world);
+    crowd_palette(given, body, body_doubles, world, palette, measure);
+    float scale = crowd_scale(given, body, measure);
     if (TEAM_LANE == 0) frames[given.scales + item] = scale;
     TEAM_EACH(i, 0, given.target_count)
     {
-        frames[given.targets + (INDEX)item * given.target_count + i] = pose[10 * nodes + i];
+        frames[given.targets + (INDEX)item * given.target_count + i] = pose[10 * given.node_count + i];
     }
     TEAM_EACH(b, 0, given.bone_count)
     {
-        bone34 m = crowd_bone(palette + 12 * b);
-        if (given.matrix.step)
-            for (int i = 0; i < 12; i++)
-                CROWD_AT(matrix)[i] = sigma == 1.0 ? (float)m.m[i] : (float)(m.m[i] * inverse);
-        if (given.turned) {
-            bone_quat q = bone_turned(m, inverse);
-            if (!body[given.bones_at + CROWD_BONE_WORDS * b + 2]) {
-                q.w = 1.0;
-                q.x = q.y = q.z = 0.0;
-            }
-            GLOBAL float *to = CROWD_AT(rotation);
-            to[0] = (float)q.w;
-            to[1] = (float)q.x;
-            to[2] = (float)q.y;
-            to[3] = (float)q.z;
-            if (given.dual)
-                crowd_dual(m,
-                           body_doubles + given.bones_at_double + CROWD_BONE_DOUBLES * b + 12,
-                           sigma, q, CROWD_AT(duals));
-        }
-        if (given.origin.step)
-            for (int i = 0; i < 3; i++)
-                CROWD_AT(origin)
-                [i] = (float)body_doubles[given.bones_at_double + CROWD_BONE_DOUBLES * b + 12 + i];
+        crowd_write(given, body, body_doubles, palette, b, (INDEX)item * given.bone_count + b,
+                    (double)scale, frames);
     }
     ITEM_END
 }
