@@ -123,7 +123,7 @@ void cutis_palette_world(const cutis_skin_binding *binding, const cutis_mat34 *w
 }
 
 void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_transform *local,
-                            uint32_t bone, double *quat)
+                            const cutis_transform *root, uint32_t bone, double *quat)
 {
     cutis_drive_inputs inputs;
     cutis_transform own;
@@ -145,6 +145,14 @@ void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_trans
         double_quat_multiply(q, quat, quat);
         double length =
             sqrt(quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3]);
+        for (int i = 0; i < 4; i++) quat[i] /= length;
+    }
+    if (root) {
+        const cutis_quat r = root->rotation;
+        const double q[4] = { r.w, r.x, r.y, r.z };
+        const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        if (!(length > 0)) return;
+        double_quat_multiply(q, quat, quat);
         for (int i = 0; i < 4; i++) quat[i] /= length;
     }
 }

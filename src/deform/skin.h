@@ -177,8 +177,9 @@ void cutis_palette_world(const cutis_skin_binding *binding, const cutis_mat34 *w
                          double *palette);
 /// The rotation a bone has by its local rotations alone, for bones whose matrix defines none. w x y
 /// z
+/// @param root above the topmost nodes; NULL: nothing is
 void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_transform *local,
-                            uint32_t bone, double *quat);
+                            const cutis_transform *root, uint32_t bone, double *quat);
 
 /// Rotation (w x y z) and stretch (xx xy xz yy yz zz) of a bone matrix: L = R S
 /// (docs/spec/blending.md 6.1).

@@ -6,6 +6,8 @@
 #ifndef CUTIS_KERNEL_EIGEN_H
 #define CUTIS_KERNEL_EIGEN_H
 
+#include "bone.h"
+
 /// A symmetric matrix on its way to the diagonal; vectors are rows.
 STRUCT(eigen_state)
 {
@@ -64,7 +66,7 @@ FN real3 centre_by_eigenvectors(centre_system n, double limit)
 {
     eigen_state e = eigen_of(n);
     int order[3] = { 0, 1, 2 }, kept = 0;
-    double cut = 1e-6 * n.square, y[3] = { 0.0, 0.0, 0.0 };
+    double cut = CENTRE_CUT * n.square, y[3] = { 0.0, 0.0, 0.0 };
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2 - i; j++)
             if (e.m[order[j]][order[j]] < e.m[order[j + 1]][order[j + 1]]) {
