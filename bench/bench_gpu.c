@@ -376,7 +376,7 @@ static void tune(bench *b, int only)
     const cutis_gpu before = *b->gpu;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         b->gpu->warps = shapes[i].warps;
-        b->gpu->registers = b->gpu->registers_few = shapes[i].registers;
+        b->gpu->registers = b->gpu->registers_pairs = shapes[i].registers;
         b->gpu->group_instances = shapes[i].instances;
         b->gpu->near_bytes = shapes[i].near_bytes;
         b->gpu->tuning = shapes[i].defines;
@@ -392,7 +392,7 @@ static void tune(bench *b, int only)
     }
     b->gpu->warps = before.warps;
     b->gpu->registers = before.registers;
-    b->gpu->registers_few = before.registers_few;
+    b->gpu->registers_pairs = before.registers_pairs;
     b->gpu->group_instances = before.group_instances;
     b->gpu->near_bytes = before.near_bytes;
     b->gpu->tuning = before.tuning;
@@ -447,9 +447,9 @@ static void time_real(bench *b)
         for (int order = 0; order < 3; order++) {
             static const char *const orders[] = { "choose", "output", "bound" };
             static const cutis_method methods[] = { CUTIS_METHOD_LBS, CUTIS_METHOD_SBS,
-                                                    CUTIS_METHOD_DQS };
+                                                    CUTIS_METHOD_DQS, CUTIS_METHOD_COR };
             setenv("CUTIS_GPU_ORDER", orders[order], 1);
-            for (int m = 0; m < 3; m++) {
+            for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
                 char name[64];
                 snprintf(name, sizeof name, "%s %s, %s", cutis_body_name(bodies[i]),
                          cutis_method_name(methods[m]), orders[order]);
@@ -467,7 +467,7 @@ int main(int argc, char **argv)
 {
     bench b = { .vertices = 46036, .instances = 1024, .total = 100000000 };
     const char *only = NULL, *json = NULL;
-    int registers = -1, formula = -1, kernel = -1;
+    int registers = -1, warps = 0, formula = -1, kernel = -1;
     const char *text = NULL;
     bool plain = false; // no packed records, no lists in registers
     bool bits = false, times = false, real = false, tuning = false;
@@ -490,6 +490,8 @@ int main(int argc, char **argv)
             text = value, i++;
         else if (strcmp(argv[i], "--registers") == 0)
             registers = atoi(value), i++;
+        else if (strcmp(argv[i], "--warps") == 0)
+            warps = atoi(value), i++;
         else if (strcmp(argv[i], "--kernel") == 0) // of --tune: 0 LBS raw, 1 unit, 2 SBS ...
             kernel = atoi(value), i++;
         else if (strcmp(argv[i], "--tune") == 0)
@@ -525,7 +527,8 @@ int main(int argc, char **argv)
         }
         found++;
         b.gpu = (cutis_gpu *)b.device;
-        if (registers >= 0) b.gpu->registers = b.gpu->registers_few = (uint32_t)registers;
+        if (registers >= 0) b.gpu->registers = b.gpu->registers_pairs = (uint32_t)registers;
+        if (warps > 0) b.gpu->warps = (uint32_t)warps;
         if (plain) b.gpu->staged = false;
         b.gpu->tuning = text;
         printf("%s: %s, %s\n", name, b.gpu->info.name, b.gpu->info.detail);

@@ -1,4 +1,4 @@
-/// Who may stop the command: Ctrl-C; on the web the page, which is told how far it is.
+/// Who may stop the command: Ctrl-C (on Windows Ctrl-Break and a closed window, too); on the web the page, which is told how far it is.
 #include "app.h"
 
 #if defined(__wasm__)
@@ -22,6 +22,50 @@ void app_end_interrupted(void) {}
 void app_forget_interrupt(void)
 {
     interrupted = false;
+}
+
+#elif defined(_WIN32)
+
+#define WIN32_LEAN_AND_MEAN
+#include <stdatomic.h>
+#include <windows.h>
+
+static atomic_bool interrupted;
+
+// Windows calls it in a thread of its own. The first Ctrl-C asks, a later one kills, as below. A
+// closed window, the end of a session: the process ends when this returns, so it waits for the
+// main thread to end first.
+static BOOL WINAPI on_interrupt(DWORD kind)
+{
+    static double first;
+    const bool asked = atomic_exchange(&interrupted, true);
+    const double now = app_seconds();
+    if (!asked) first = now;
+    if (kind != CTRL_C_EVENT && kind != CTRL_BREAK_EVENT) Sleep(INFINITE);
+    return !asked || now - first <= 0.5;
+}
+
+void app_catch_interrupt(void)
+{
+    SetConsoleCtrlHandler(on_interrupt, TRUE);
+}
+
+void app_end_interrupted(void)
+{
+    if (!interrupted) return;
+    fflush(NULL);
+    ExitProcess((UINT)STATUS_CONTROL_C_EXIT); // what the system's own handler leaves by
+}
+
+void app_forget_interrupt(void)
+{
+    interrupted = false;
+}
+
+bool app_goes_on(const char *stage, double fraction)
+{
+    (void)stage, (void)fraction;
+    return !interrupted;
 }
 
 #else

@@ -20,8 +20,8 @@ void app_clean(char *text)
         if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = '?';
 }
 
-// An error is one line whatever a file name or a file's own text contains, and one write: stderr
-// has no buffer.
+// An error is one line whatever a file name or a file's own text contains, and one write:
+// stderr has no buffer.
 static void print_line(cli_app *app, const char *head, const char *text)
 {
     char line[4200];
@@ -32,7 +32,9 @@ static void print_line(cli_app *app, const char *head, const char *text)
     line[length] = '\n';
     app_progress_done(app);
     fflush(stdout);
-    fwrite(line, 1, (size_t)length + 1, app->lines ? app->lines : stderr);
+    FILE *lines = app->lines ? app->lines : stderr;
+    fwrite(line, 1, (size_t)length + 1, lines);
+    fflush(lines); // on Windows it has one
 }
 
 int(app_fail)(cli_app *app, const char *file, cutis_result result)

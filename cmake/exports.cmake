@@ -1,4 +1,4 @@
-# cmake -DHEADERS=... -DPRIVATE=... -DVERSION=0.1.0 -DNODE=0.1 -DOUT=FILE -P exports.cmake: the linker's list of what a shared
+# cmake -DHEADERS=... -DPRIVATE=... -DVERSION=0.1.0 -DNODE=0.1 -DOUT=FILE -P exports.cmake: the linker's list (NAME.def: Windows') of what a shared
 # library exports. Its interface is what HEADERS declare. PRIVATE are headers whose blocks of default visibility our other
 # libraries call: those symbols carry the whole version, so that libraries of different builds refuse each other.
 cmake_minimum_required(VERSION 3.22)
@@ -16,6 +16,15 @@ foreach(header ${HEADERS} ${PRIVATE})
     list(APPEND private ${found})
   endif()
 endforeach()
+if(OUT MATCHES "\\.def$") # Windows: names alone, of both kinds; the DLL's own name has the version
+  set(names ${public} ${private})
+  list(TRANSFORM names REPLACE "^.*(cutis_[a-z0-9_]+)\\($" "    \\1")
+  list(SORT names)
+  list(REMOVE_DUPLICATES names)
+  list(JOIN names "\n" names)
+  file(WRITE ${OUT} "EXPORTS\n${names}\n")
+  return()
+endif()
 foreach(list public private)
   list(TRANSFORM ${list} REPLACE "^.*(cutis_[a-z0-9_]+)\\($" "    \\1")
   list(SORT ${list})

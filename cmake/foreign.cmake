@@ -17,7 +17,7 @@ foreach(library jansson meshoptimizer qhull)
 endforeach()
 enable_language(CXX) # meshoptimizer, without the C++ library
 set(kind STATIC)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES wasm) # linked once, and what nobody calls is left out: nothing for an archive to do
+if(CMAKE_SYSTEM_PROCESSOR MATCHES wasm OR CUTIS_BUNDLED) # linked once, or part of our own libraries: nothing for an archive to do
   set(kind OBJECT)
 endif()
 

@@ -208,8 +208,9 @@ double bench_machine_bandwidth(cutis_isa isa, uint32_t thread_count, double budg
     const uint32_t count = team_size(thread_count);
     const size_t floats = STREAM_BYTES / sizeof(float), share = floats / count / 16 * 16;
     if (!memory) {
-        memory = aligned_alloc(64, 3 * (size_t)STREAM_BYTES);
+        memory = malloc(3 * (size_t)STREAM_BYTES + 64);
         if (!memory) return 0;
+        memory += (64 - (uintptr_t)memory % 64) % 64 / sizeof *memory; // vectors of 64 bytes
         memset(memory, 0, 3 * (size_t)STREAM_BYTES);
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -9,7 +9,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ERROR_CAPACITY = 1024 };
@@ -28,8 +27,8 @@ static void *default_allocate(void *user, size_t size, size_t alignment)
 {
     (void)user;
     if (size >= LARGE && alignment < LARGE_PAGE) alignment = LARGE_PAGE;
-    size_t rounded = (size + alignment - 1) / alignment * alignment; // what aligned_alloc asks for
-    void *memory = rounded < size ? NULL : aligned_alloc(alignment, rounded);
+    size_t rounded = (size + alignment - 1) / alignment * alignment;
+    void *memory = rounded < size ? NULL : cutis_os_memory_take(rounded, alignment);
     if (memory && size >= LARGE) cutis_os_large_pages(memory, rounded);
     return memory;
 }
@@ -38,7 +37,7 @@ static void default_release(void *user, void *memory, size_t size)
 {
     (void)user;
     (void)size;
-    free(memory);
+    cutis_os_memory_give(memory);
 }
 
 static void fill_defaults(cutis_context_options *options)

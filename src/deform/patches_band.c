@@ -56,55 +56,83 @@ static const patch_item *item_of(const turning *t, uint32_t v, uint32_t joint)
     return NULL;
 }
 
-// Joints below a vertex's part turn it first, the deepest of them before the others.
-static void add_below(turning *t, uint32_t v)
+/// A joint that turns the vertex at hand. Items of a joint, or NULL: followed whole.
+typedef struct turn_step {
+    const patch_item *item;
+    uint32_t joint;
+    bool above; // is the vertex's part below it?
+} turn_step;
+
+// Deeper joints turn first, those of one depth by number.
+static bool turns_before(const turning *t, uint32_t a, uint32_t b)
 {
-    uint64_t last = UINT64_MAX;
-    for (;;) {
-        const patch_item *next = NULL;
-        uint64_t deepest = 0;
-        for (uint32_t k = t->first[v]; k < t->first[v + 1]; k++) {
-            const patch_item *item = &t->bands->items[t->list[k]];
-            const uint64_t key = ((uint64_t)t->depths[item->joint] << 32) + ~item->joint;
-            if (item->side || key >= last || key <= deepest) continue;
-            deepest = key;
-            next = item;
-        }
-        if (!next) return;
-        last = deepest;
-        add_move(t, next->joint, PATCH_MOVE_MIXED, next->share);
-        add_turn(t, next->joint, 0, next->share, &next->slope);
-    }
+    return t->depths[a] != t->depths[b] ? t->depths[a] > t->depths[b] : a < b;
 }
 
-// Joints above it, up to the highest that it does not follow whole; then back down to its part.
-static void add_above(turning *t, uint32_t v)
+// The next joint after `last` (NULL: the first) that turns the vertex: of its items, and of the
+// joints above its part up to `end`, which it follows whole.
+static bool next_step(const turning *t, uint32_t v, const turn_step *last, uint32_t end,
+                      turn_step *out)
 {
-    const uint32_t part = t->parts->vertex_part[v];
-    const patch_item *top = NULL;
+    bool found = false;
     for (uint32_t k = t->first[v]; k < t->first[v + 1]; k++) {
         const patch_item *item = &t->bands->items[t->list[k]];
-        if (item->side && (!top || t->depths[item->joint] < t->depths[top->joint])) top = item;
+        if ((last && !turns_before(t, last->joint, item->joint)) ||
+            (found && !turns_before(t, item->joint, out->joint)))
+            continue;
+        *out = (turn_step){ item, item->joint, item->side };
+        found = true;
     }
-    if (!top) return;
-    uint32_t j = (uint32_t)t->bands->tree[part], steps = 0;
-    for (; j != top->joint; j = (uint32_t)t->bands->tree[t->body->loops[j].parent], steps++) {
-        const patch_item *item = item_of(t, v, j);
-        const double share = item ? item->share : 1.0;
-        add_move(t, j,
-                 PATCH_MOVE_MIXED | PATCH_MOVE_CHILD | PATCH_MOVE_ON |
-                     (share < 1.0 ? 0 : PATCH_MOVE_WHOLE),
+    int32_t j = t->bands->tree[t->parts->vertex_part[v]];
+    while (j >= 0 && last && !turns_before(t, last->joint, (uint32_t)j))
+        j = t->bands->tree[t->body->loops[j].parent];
+    if (j < 0 || !turns_before(t, (uint32_t)j, end)) return found;
+    if (found && !turns_before(t, (uint32_t)j, out->joint)) return true;
+    *out = (turn_step){ item_of(t, v, (uint32_t)j), (uint32_t)j, true };
+    return true;
+}
+
+// The last joint that turns a vertex by other than all of its turn, or that must find it where the
+// joints before have brought it; its own number of joints: none but ones below its part.
+static uint32_t last_step(const turning *t, uint32_t v)
+{
+    uint32_t end = t->body->loop_count;
+    for (uint32_t k = t->first[v]; k < t->first[v + 1]; k++) {
+        const uint32_t joint = t->bands->items[t->list[k]].joint;
+        if (end == t->body->loop_count || turns_before(t, end, joint)) end = joint;
+    }
+    return end;
+}
+
+// Joints turn a vertex one after the other, in the rest space that all parts share; those above its
+// part it goes through, and back down to its part at the end. The last of these needs no way back.
+static void add_steps(turning *t, uint32_t v)
+{
+    const uint32_t end = last_step(t, v);
+    turn_step step, *last = NULL;
+    uint32_t on = 0, through = 0;
+    for (turn_step next; next_step(t, v, last, end, &next);) {
+        step = next, last = &step;
+        const double share = step.item ? step.item->share : 1.0;
+        const pvec *slope = step.item ? &step.item->slope : NULL;
+        if (step.above && step.joint == end) {
+            if (share < 1.0) {
+                add_move(t, end, PATCH_MOVE_MIXED | PATCH_MOVE_CHILD, share);
+                add_turn(t, end, 1, share, slope);
+            }
+            break;
+        }
+        const int kind = step.above ? PATCH_MOVE_CHILD | PATCH_MOVE_ON : 0;
+        add_move(t, step.joint, PATCH_MOVE_MIXED | kind | (share < 1.0 ? 0 : PATCH_MOVE_WHOLE),
                  share);
-        add_turn(t, j, 0, share, item ? &item->slope : NULL);
-    }
-    if (top->share < 1.0) {
-        add_move(t, j, PATCH_MOVE_MIXED | PATCH_MOVE_CHILD, top->share);
-        add_turn(t, j, 1, top->share, &top->slope);
+        add_turn(t, step.joint, 0, share, slope);
+        on += step.above;
     }
     if (t->fill) t->bands->mixed_undo[t->bands->mixed_count] = (int)t->count;
-    for (; steps > 0; steps--) {
-        j = (uint32_t)t->bands->tree[part];
-        for (uint32_t k = 1; k < steps; k++) j = (uint32_t)t->bands->tree[t->body->loops[j].parent];
+    for (; on > 0; on--) {
+        uint32_t j = (uint32_t)t->bands->tree[t->parts->vertex_part[v]];
+        for (through = 1; through < on; through++)
+            j = (uint32_t)t->bands->tree[t->body->loops[j].parent];
         add_turn(t, j, 1, 0.0, NULL);
     }
 }
@@ -114,7 +142,9 @@ static bool is_simple(const turning *t, uint32_t v)
 {
     if (t->first[v + 1] - t->first[v] != 1) return false;
     const patch_item *item = &t->bands->items[t->list[t->first[v]]];
-    return !item->side || t->bands->tree[t->parts->vertex_part[v]] == (int32_t)item->joint;
+    const int32_t own = t->bands->tree[t->parts->vertex_part[v]];
+    return own == (int32_t)item->joint ||
+           (!item->side && (own < 0 || turns_before(t, item->joint, (uint32_t)own)));
 }
 
 static void list_vertex(turning *t, uint32_t v)
@@ -131,9 +161,7 @@ static void list_vertex(turning *t, uint32_t v)
         bands->mixed_vertex[bands->mixed_count] = (int)v;
         bands->mixed_first[bands->mixed_count] = (int)t->count;
     }
-    add_below(t, v);
-    if (t->fill) bands->mixed_undo[bands->mixed_count] = (int)t->count;
-    add_above(t, v);
+    add_steps(t, v);
     bands->mixed_count++;
 }
 

@@ -14,9 +14,18 @@
 
 // Length of a band on one side, in shorter half axes of the loop. A round limb bends by a right
 // angle without a fold from 1.04 on; much longer, thighs look like hoses.
-static const double BAND_GIRTH = 1.8;
+static const double BAND_GIRTH = 2.3;
+// The same in distances of the loop from the joint: of thin loops that turn about a joint far from
+// them (eyelids, lips), the band must take the way that the loop goes.
+static const double BAND_LEVER = 0.7;
 // How far a band goes on the way to where a limb branches off or a seam is, and to a limb's tip.
 static const double STOP_BRANCH = 0.9, STOP_TIP = 0.8;
+// How long a band is at least where a limb branches off nearby, in what the girth wants: with none
+// webs between fingers, the groin, eyelids and lips bent within an edge or two.
+static const double OVER_BRANCH = 0.75;
+// How much longer ways are in limbs that branch off: a bent thigh takes the other along at the
+// groin, and not further down.
+static const double STEPS_BESIDE = 2.0;
 // What a side gets of the length that the other has no space for. With all of it thighs, whose
 // bands end at the groin on the other side, bent over their whole length, with a ledge in front.
 static const double BAND_GIVEN = 0.3;
@@ -28,7 +37,7 @@ static const double SHARE_LEAST =
     1e-4;                              // below it is none: a right angle moves by 2e-4 of the girth
 static const double LOOP_LEAST = 1e-3; // a loop is in the band, wherever that ends
 
-enum node_kind { NODE_OUT, NODE_IN, NODE_FIXED, NODE_LOOP };
+enum node_kind { NODE_IN, NODE_FIXED, NODE_LOOP };
 
 typedef struct sharing {
     const patch_body *body;
@@ -36,7 +45,8 @@ typedef struct sharing {
     patch_bands *out;
     uint32_t *node;   // per part vertex: the one that stands for it and for its copy
     int32_t *copy;    // per part vertex: the other one of a joint's loop, or -1
-    int32_t *sides;   // per part: its side of the joint at hand, -1: a limb that branches off
+    int32_t *sides;   // per part: its side of the joint at hand
+    uint8_t *beside;  // per part: is it of a limb that branches off on the parent's side?
     uint8_t *kind;    // per node
     double *far;      // per node: distance to the loop
     uint32_t *origin; // and the node of the loop that is nearest
@@ -53,36 +63,32 @@ typedef struct sharing {
 
 static int32_t side_of(const sharing *s, uint32_t v)
 {
-    const int32_t side = s->sides[s->parts->vertex_part[v]];
-    return side >= 0 || s->copy[v] < 0 ? side : s->sides[s->parts->vertex_part[s->copy[v]]];
+    return s->sides[s->parts->vertex_part[v]];
 }
 
-// Which parts are on which side of a joint: its child's limb, and the parts above it.
+// Which parts are on which side of a joint: its child's limb, and all others, of which those above
+// it are no limbs beside.
 static void find_sides(const sharing *s, uint32_t joint)
 {
     const patch_loop *loops = s->body->loops;
-    for (uint32_t p = 0; p < s->body->part_count; p++) s->sides[p] = -1;
+    for (uint32_t p = 0; p < s->body->part_count; p++) s->sides[p] = 0, s->beside[p] = 1;
     for (uint32_t p = loops[joint].parent;; p = loops[s->out->tree[p]].parent) {
-        s->sides[p] = 0;
+        s->beside[p] = 0;
         if (s->out->tree[p] < 0) break;
     }
     for (uint32_t p = 0; p < s->body->part_count; p++) {
         uint32_t above = p;
         while (above != loops[joint].child && s->out->tree[above] >= 0)
             above = loops[s->out->tree[above]].parent;
-        if (above == loops[joint].child) s->sides[p] = 1;
+        if (above == loops[joint].child) s->sides[p] = 1, s->beside[p] = 0;
     }
 }
 
 static void find_kinds(const sharing *s, uint32_t joint)
 {
     for (uint32_t v = 0; v < s->parts->vertex_count; v++) {
-        const int32_t loop = s->parts->vertex_loop[v], side = s->sides[s->parts->vertex_part[v]];
-        const int32_t over = s->copy[v] < 0 ? side : s->sides[s->parts->vertex_part[s->copy[v]]];
-        s->kind[v] = side >= 0 && over >= 0   ? NODE_IN
-                     : side >= 0 || over >= 0 ? NODE_FIXED
-                                              : NODE_OUT;
-        if (loop >= 0 && s->body->loops[loop].seam && side >= 0) s->kind[v] = NODE_FIXED;
+        const int32_t loop = s->parts->vertex_loop[v];
+        s->kind[v] = loop >= 0 && s->body->loops[loop].seam ? NODE_FIXED : NODE_IN;
         if (loop == (int32_t)joint) s->kind[v] = NODE_LOOP;
     }
 }
@@ -101,8 +107,10 @@ static bool march(const sharing *s, cutis_heap *heap, double most, double *dista
         for (int c = 0; c < (s->copy[now.vertex] >= 0 ? 2 : 1); c++)
             for (uint32_t k = parts->ring_first[both[c]]; k < parts->ring_first[both[c] + 1]; k++) {
                 const uint32_t u = s->node[parts->ring[k]];
-                const double d = now.distance + parts->edge_lengths[parts->ring_edge[k]];
-                if (s->kind[u] == NODE_OUT || !(d < distance[u])) continue;
+                const double edge = parts->edge_lengths[parts->ring_edge[k]];
+                const bool beside = s->beside[parts->vertex_part[both[c]]];
+                const double d = now.distance + (beside ? STEPS_BESIDE * edge : edge);
+                if (!(d < distance[u])) continue;
                 distance[u] = d;
                 if (distance == s->far) s->origin[u] = s->origin[now.vertex];
                 if (!cutis_heap_push(heap, d, u)) return false;
@@ -131,41 +139,53 @@ static uint32_t tip_of(const sharing *s, uint32_t part)
     return s->node[tip];
 }
 
-// Bands end on the way to what stops them: `reach` of it.
-static void lower_limits(const sharing *s, uint32_t joint, int side, double reach)
+// Bands end on the way to what stops them, `reach` of it; where that is short, at `least`.
+static void lower_limits(const sharing *s, int side, double reach, double least)
 {
-    const patch_loop *loop = &s->body->loops[joint];
+    const patch_loop *loop = &s->body->loops[s->joint];
     const double step = s->parts->shapes[side ? loop->child : loop->parent].step;
     for (uint32_t v = 0; v < s->parts->vertex_count; v++) {
         double *limit = &s->limit[2 * (size_t)v + side];
-        if (isfinite(s->stop[v])) *limit = fmin(*limit, reach * (s->far[v] + s->stop[v] - step));
+        if (isfinite(s->stop[v]))
+            *limit = fmin(*limit, fmax(reach * (s->far[v] + s->stop[v] - step), least));
     }
 }
 
-// Where bands must have ended on a side: seams and branches, then tips.
-static bool find_limits(const sharing *s, uint32_t joint, int side, double most)
+// A vertex of a loop where a limb branches off?
+static bool is_branch(const sharing *s, uint32_t v)
 {
+    const uint32_t *part = s->parts->vertex_part;
+    return s->copy[v] >= 0 && s->beside[part[v]] != s->beside[part[s->copy[v]]];
+}
+
+// Where bands end on a side: before seams, branches and tips.
+static bool find_limits(const sharing *s, int side)
+{
+    enum { SEAMS, BRANCHES, TIPS, STOPS };
+    static const double *const REACH[STOPS] = { &STOP_BRANCH, &STOP_BRANCH, &STOP_TIP };
     const patch_pieces *parts = s->parts;
     cutis_heap heap = { .context = s->body->context };
     bool good = true;
-    for (int pass = 0; pass < 2 && good; pass++) {
+    for (int stop = 0; stop < STOPS && good; stop++) {
         forget(s, s->stop);
-        for (uint32_t v = 0; v < parts->vertex_count && pass == 0 && good; v++)
-            if (s->node[v] == v && s->kind[v] == NODE_FIXED && side_of(s, v) == side)
+        for (uint32_t v = 0; v < parts->vertex_count && stop != TIPS && good; v++)
+            if (s->node[v] == v && side_of(s, v) == side &&
+                (stop == SEAMS ? s->kind[v] == NODE_FIXED : is_branch(s, v)))
                 good = start(&heap, s->stop, v);
-        for (uint32_t p = 0; p < s->body->part_count && pass == 1 && good; p++)
+        for (uint32_t p = 0; p < s->body->part_count && stop == TIPS && good; p++)
             if (s->sides[p] == side && s->out->loop_counts[p] == 1)
                 good = start(&heap, s->stop, tip_of(s, p));
-        good = good && march(s, &heap, 3.0 * most, s->stop);
-        lower_limits(s, joint, side, pass ? STOP_TIP : STOP_BRANCH);
+        good = good && march(s, &heap, 3.0 * s->most, s->stop);
+        lower_limits(s, side, *REACH[stop], stop == BRANCHES ? OVER_BRANCH * s->most : 0.0);
     }
     cutis_heap_release(&heap);
     return good;
 }
 
-static bool find_distances(const sharing *s, uint32_t joint, double most)
+static bool find_distances(const sharing *s)
 {
-    const patch_loop *loop = &s->body->loops[joint];
+    const patch_loop *loop = &s->body->loops[s->joint];
+    const double most = s->most;
     cutis_heap heap = { .context = s->body->context };
     bool good = true;
     forget(s, s->far);
@@ -177,7 +197,7 @@ static bool find_distances(const sharing *s, uint32_t joint, double most)
     good = good && march(s, &heap, 2.0 * most, s->far);
     cutis_heap_release(&heap);
     for (size_t v = 0; v < 2 * (size_t)s->parts->vertex_count; v++) s->limit[v] = 2.0 * most;
-    return good && find_limits(s, joint, 0, most) && find_limits(s, joint, 1, most);
+    return good && find_limits(s, 0) && find_limits(s, 1);
 }
 
 static pvec point_of(const sharing *s, uint32_t v)
@@ -192,6 +212,19 @@ static pvec centre_of(const sharing *s)
     pvec centre;
     memcpy(&centre, s->body->centres + 3 * (size_t)s->joint, sizeof centre);
     return centre;
+}
+
+// How far the points of the loop are from the joint.
+static double lever_of(const sharing *s)
+{
+    const patch_loop *loop = &s->body->loops[s->joint];
+    double sum = 0.0;
+    for (uint32_t k = 0; k < loop->count; k++) {
+        const pvec x = pvec_minus(point_of(s, s->parts->loop_copies[2 * (size_t)(loop->first + k)]),
+                                  centre_of(s));
+        sum += pvec_dot(x, x);
+    }
+    return sqrt(sum / loop->count);
 }
 
 // Bands lie on both sides of where the joint bends, which need not be at its loop. A joint beside
@@ -284,7 +317,7 @@ static void smooth(const sharing *s)
 {
     uint32_t count = 0;
     for (uint32_t v = 0; v < s->parts->vertex_count; v++)
-        if (s->node[v] == v && s->kind[v] != NODE_OUT && is_between(s->share[v]))
+        if (s->node[v] == v && is_between(s->share[v]))
             s->list[count++] = v;
     for (int pass = 0; pass < SMOOTH_PASSES; pass++) {
         for (uint32_t i = 0; i < count; i++)
@@ -320,8 +353,7 @@ static void fill_slopes(const sharing *s)
     memset(s->area, 0, parts->vertex_count * sizeof *s->area);
     memset(s->slope, 0, parts->vertex_count * sizeof *s->slope);
     for (uint32_t p = 0; p < s->body->part_count; p++)
-        for (uint32_t f = parts->face_first[p]; f < parts->face_first[p + 1] && s->sides[p] >= 0;
-             f++) {
+        for (uint32_t f = parts->face_first[p]; f < parts->face_first[p + 1]; f++) {
             const uint32_t *v = parts->faces + 3 * (size_t)f;
             const uint32_t n[3] = { s->node[v[0]], s->node[v[1]], s->node[v[2]] };
             pvec slope;
@@ -356,9 +388,7 @@ static cutis_result add_items(const sharing *s, uint32_t joint)
     for (uint32_t v = 0; v < s->parts->vertex_count; v++) {
         const uint32_t n = s->node[v];
         s->at[v] = -1;
-        if (s->sides[s->parts->vertex_part[v]] < 0 || s->kind[n] == NODE_OUT ||
-            !is_between(s->share[n]))
-            continue;
+        if (!is_between(s->share[n])) continue;
         const pvec slope = pvec_times(s->slope[n], s->area[n] > 0.0 ? 1.0 / s->area[n] : 0.0);
         s->at[v] = 0;
         TRY(add_item(s, joint, v, s->share[n], slope));
@@ -366,8 +396,9 @@ static cutis_result add_items(const sharing *s, uint32_t joint)
     return CUTIS_OK;
 }
 
-// Faces that the band moves. Corners that follow the child whole, beyond further joints, are items
-// too: where they are when this joint turns depends on those.
+// Faces that the band moves. Corners that follow the child whole, beyond further joints, and those
+// in limbs beside that do not follow are items too: where they are when this joint turns depends on
+// other joints.
 static cutis_result add_faces(const sharing *s, uint32_t joint)
 {
     const patch_pieces *parts = s->parts;
@@ -381,10 +412,10 @@ static cutis_result add_faces(const sharing *s, uint32_t joint)
             return cutis_alloc_result(s->body->context);
         for (int k = 0; k < 3; k++) {
             out->corners[3 * out->face_count + (size_t)k] = (int)v[k];
-            if (s->at[v[k]] >= 0 || s->sides[part] != 1 || part == s->body->loops[joint].child)
-                continue;
+            const bool whole = s->sides[part] == 1 && part != s->body->loops[joint].child;
+            if (s->at[v[k]] >= 0 || (!whole && !s->beside[part])) continue;
             s->at[v[k]] = 1;
-            TRY(add_item(s, joint, v[k], 1.0, pvec_make(0, 0, 0)));
+            TRY(add_item(s, joint, v[k], whole ? 1.0 : 0.0, pvec_make(0, 0, 0)));
         }
         out->face_count++;
     }
@@ -397,10 +428,10 @@ static cutis_result share_joint(sharing *s, uint32_t joint)
     cutis_patch_loop_plane(s->body, joint, normal, &width);
     find_sides(s, joint);
     find_kinds(s, joint);
-    s->most = BAND_GIRTH * width;
     s->joint = joint;
+    s->most = BAND_GIRTH * fmax(width, BAND_LEVER * lever_of(s));
     find_shift(s, width);
-    if (!find_distances(s, joint, s->most)) return cutis_alloc_result(s->body->context);
+    if (!find_distances(s)) return cutis_alloc_result(s->body->context);
     fill_shares(s);
     smooth(s);
     fill_slopes(s);
@@ -442,6 +473,7 @@ static cutis_result allocate(const patch_body *body, size_t count, sharing *s)
     s->origin = cutis_arena_alloc(arena, count, sizeof *s->origin);
     s->copy = cutis_arena_alloc(arena, count, sizeof *s->copy);
     s->sides = cutis_arena_alloc(arena, body->part_count, sizeof *s->sides);
+    s->beside = cutis_arena_alloc(arena, body->part_count, sizeof *s->beside);
     s->kind = cutis_arena_alloc(arena, count, sizeof *s->kind);
     s->limit = cutis_arena_alloc(arena, 2 * count, sizeof *s->limit);
     s->slope = cutis_arena_alloc(arena, count, sizeof *s->slope);
@@ -449,7 +481,7 @@ static cutis_result allocate(const patch_body *body, size_t count, sharing *s)
     s->list = cutis_arena_alloc(arena, count, sizeof *s->list);
     double **const reals[] = { &s->far, &s->stop, &s->share, &s->other, &s->area };
     bool good = out->face_first && out->joints && out->tree && out->loop_counts && s->node &&
-                s->origin && s->copy && s->sides && s->kind && s->limit && s->slope && s->at &&
+                s->origin && s->copy && s->sides && s->beside && s->kind && s->limit && s->slope && s->at &&
                 s->list;
     for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) {
         *reals[k] = cutis_arena_alloc(arena, count, sizeof **reals[k]);

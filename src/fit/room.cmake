@@ -10,6 +10,9 @@ endif()
 foreach(width ${bake_widths})
   string(REPLACE " " ";" words ${width})
   list(POP_FRONT words suffix)
+  if(words)
+    list(APPEND words ${wide_sanitize})
+  endif()
   set(wrapper ${PROJECT_BINARY_DIR}/bake_${suffix}.c)
   file(CONFIGURE OUTPUT ${wrapper} CONTENT
 "// Made by src/fit/room.cmake: baking's loops for ${suffix}.

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "base/path.h"
 #include "math/elementary.h"
 
 typedef struct builder {
@@ -382,8 +383,7 @@ static cutis_result read_clips(builder *b)
         cutis_result result = add_clip(b, b->animations.names[i]);
         if (result != CUTIS_OK) return result;
     }
-    const char *slash = strrchr(b->input->name, '/');
-    size_t folder = slash ? (size_t)(slash - b->input->name) + 1 : 0;
+    const size_t folder = cutis_path_folder(b->input->name);
     if (folder >= sizeof b->folder_path) return CUTIS_OK;
     memcpy(b->folder_path, b->input->name, folder);
     b->folder_path[folder] = 0;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/os/os.h"
+#include "base/path.h"
 #include "io/gltf/gltf.h"
 #include "io/place.h"
 #include "model/report.h"
@@ -89,8 +90,7 @@ cutis_format cutis_format_of_content(const char *data, size_t size)
 
 char *cutis_stem(struct cutis_arena *arena, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *start = slash ? slash + 1 : path;
+    const char *start = cutis_path_name(path);
     const char *dot = strrchr(start, '.');
     size_t size = dot && dot != start ? (size_t)(dot - start) : strlen(start);
     if (size == 0) return cutis_arena_string(arena, "model");

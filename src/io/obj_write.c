@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/path.h"
 
 // One past what was written of each kind so far.
 typedef struct counts {
@@ -148,9 +149,8 @@ cutis_result cutis_obj_write(const cutis_model *model, const char *path)
     cutis_output *materials = NULL, *scene = NULL;
     cutis_result result = cutis_shown_list(model, &arena, path, "OBJ", &shown, &count);
     if (result == CUTIS_OK && cutis_model_get(model)->material_count) {
-        const char *slash = strrchr(path, '/');
         char *stem = cutis_stem(&arena, path);
-        int folder = slash ? (int)(slash - path + 1) : 0;
+        int folder = (int)cutis_path_folder(path);
         char *full = stem ? cutis_arena_format(&arena, "%.*s%s.mtl", folder, path, stem) : NULL;
         library = full ? full + folder : NULL;
         if (full)

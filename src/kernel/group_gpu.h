@@ -31,11 +31,12 @@ FN void group_load(const skin_arguments a, const skin_group s, GLOBAL const UINT
     for (UINT g = warp; g < s.count; g += SKIN_WARPS) {
         UINT instance = s.first + g, place = frame_index[a.instances + instance];
         if (s.lane == 0) {
-            REAL scale = s.frames[a.scales + instance];
+            float scale = s.frames[a.scales + instance];
             WORD2 to = (a.position_first + place * a.position_step) * 4u; // bytes
             s.instances[g] = place;
-            s.near[g * s.near_step] = QUAD(scale, mirror_sign(scale), FROM_BITS((int)(UINT)to),
-                                           FROM_BITS((int)(UINT)(to >> 32)));
+            s.near[g * s.near_step] =
+                QUAD(scale, PART_OF(mirror_sign(SPLAT(scale)), 0), ELEM_FROM_BITS((int)(UINT)to),
+                     ELEM_FROM_BITS((int)(UINT)(to >> 32)));
         }
 #if SKIN_NEAR
         for (UINT i = s.lane; i + 1 < s.near_step; i += 32u) {
@@ -64,13 +65,13 @@ FN void group_signs(const skin_arguments a, const skin_group s, UINT block_end,
 FN void box_clear(const skin_group s)
 {
     for (UINT i = s.lane; i < s.count * 192u; i += 32u)
-        s.box[i] = i / 96u % 2u ? -FROM_BITS(0x7f800000) : FROM_BITS(0x7f800000);
+        s.box[i] = i / 96u % 2u ? -ELEM_FROM_BITS(0x7f800000) : ELEM_FROM_BITS(0x7f800000);
 }
 #endif
 
-FN int ordered_bits(REAL x) // integers in the order of the floats
+FN int ordered_bits(float x) // integers in the order of the floats
 {
-    int i = BITS(x);
+    int i = ELEM_BITS(x);
     return i ^ ((i >> 31) & 0x7fffffff);
 }
 
@@ -83,8 +84,8 @@ FN void group_bounds(const skin_group s, GLOBAL int *bounds)
             float value = side[s.lane]; // rotated: no two lanes in one bank
             for (UINT i = 1; i < 32u; i++) {
                 float other = side[(i + s.lane) % 32u];
-                value = s.lane < 3u ? SELECT_LESS(other, value, other, value)
-                                    : SELECT_LESS(value, other, other, value);
+                bool better = s.lane < 3u ? other < value : value < other;
+                value = better ? other : value;
             }
             if (s.lane < 3u)
                 ATOMIC_MIN(slot, ordered_bits(value));
@@ -125,9 +126,9 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
     OPAQUE(s.near_address);
 #if SKIN_STAGED
     LOCAL float4 stages[SKIN_WARPS * RECORD * 16];
-    LOCAL UINT stage_vertices[SKIN_WARPS * 32];
+    LOCAL UINT stage_vertices[SKIN_WARPS * SLOTS];
     s.stage = (NEAR_POINTER float *)stages + warp * (RECORD * 64u);
-    s.stage_vertices = stage_vertices + warp * 32u;
+    s.stage_vertices = stage_vertices + warp * SLOTS;
     s.stage_address = ADDRESS_OF(s.stage);
     OPAQUE(s.stage_address);
 #endif

@@ -4,7 +4,8 @@
 /// Text written over these macros computes the same bits in every dialect (fixed order, explicit
 /// FMA, no divide, no root). What it includes is for C alone: GPU compilers get the texts joined,
 /// without these lines. algebra.h and blend.h leave it to their user, in this order. Options:
-/// KERNEL_LANES (C only; 1 if undefined), KERNEL_DOUBLE.
+/// KERNEL_LANES (C only; 1 if undefined), KERNEL_DOUBLE, KERNEL_PAIRS (GPUs only: a REAL is two
+/// floats, so that a work item does two vertices with what it reads once).
 ///
 /// Conditionals on data are SELECT_LESS(a, b, x, y), "a < b ? x : y", both sides computed; a NaN
 /// takes y. AT_LEAST(x, low), AT_MOST(x, high) are the same with the bound (not NaN, not 0) as x; a
@@ -87,6 +88,108 @@
 
 #else
 #include "kernel_c.h" // never embedded: GPU compilers see only what they can read
+#endif
+
+#if defined(KERNEL_OPENCL) || defined(KERNEL_CUDA)
+#define ELEM_BITS(x)      BITS(x)
+#define ELEM_FROM_BITS(i) FROM_BITS(i)
+#endif
+#ifdef KERNEL_PAIRS
+#undef KERNEL_LANES
+#undef REAL
+#undef INT
+#undef INT1
+#undef K
+#undef SPLAT
+#undef BITS
+#undef FROM_BITS
+#undef ELEM_BITS
+#undef ELEM_FROM_BITS
+#define KERNEL_LANES 2
+#define INT1         int
+#ifdef KERNEL_OPENCL
+#define REAL                    float2
+#define INT                     int2
+#define K(c)                    ((float2)(c##f))
+#define SPLAT(x)                ((float2)(x))
+#define BOTH(x, y)              ((float2)(x, y))
+#define BITS(x)                 as_int2(x)
+#define FROM_BITS(i)            as_float2(i)
+#define ELEM_BITS(x)            as_int(x)
+#define ELEM_FROM_BITS(i)       as_float(i)
+#define SELECT_LESS(a, b, x, y) select(y, x, isless(a, b))
+#else
+#undef FMA
+STRUCT(real_pair)
+{
+    float x, y;
+};
+STRUCT(int_pair)
+{
+    int x, y;
+};
+#define REAL                    real_pair
+#define INT                     int_pair
+#define K(c)                    real_both(c##f, c##f)
+#define SPLAT(x)                real_both(x, x)
+#define BOTH(x, y)              real_both(x, y)
+#define BITS(a)                 int_both(__float_as_int((a).x), __float_as_int((a).y))
+#define FROM_BITS(i)            real_from_bits(i)
+#define ELEM_BITS(x)            __float_as_int(x)
+#define ELEM_FROM_BITS(i)       __int_as_float(i)
+#define FMA(a, b, c)            real_fma(a, b, c)
+#define SELECT_LESS(a, b, x, y) real_select_less(a, b, x, y)
+FN real_pair real_both(float x, float y)
+{
+    real_pair r = { x, y };
+    return r;
+}
+FN int_pair int_both(int x, int y)
+{
+    int_pair r = { x, y };
+    return r;
+}
+FN real_pair real_from_bits(int_pair i)
+{
+    return real_both(__int_as_float(i.x), __int_as_float(i.y));
+}
+FN real_pair real_fma(real_pair a, real_pair b, real_pair c)
+{
+    return real_both(__fmaf_rn(a.x, b.x, c.x), __fmaf_rn(a.y, b.y, c.y));
+}
+FN real_pair real_select_less(real_pair a, real_pair b, real_pair x, real_pair y)
+{
+    return real_both(a.x < b.x ? x.x : y.x, a.y < b.y ? x.y : y.y);
+}
+FN real_pair operator+(real_pair a, real_pair b)
+{
+    return real_both(a.x + b.x, a.y + b.y);
+}
+FN real_pair operator-(real_pair a, real_pair b)
+{
+    return real_both(a.x - b.x, a.y - b.y);
+}
+FN real_pair operator-(real_pair a)
+{
+    return real_both(-a.x, -a.y);
+}
+FN real_pair operator*(real_pair a, real_pair b)
+{
+    return real_both(a.x * b.x, a.y * b.y);
+}
+FN int_pair operator-(int a, int_pair b)
+{
+    return int_both(a - b.x, a - b.y);
+}
+FN int_pair operator>>(int_pair a, int b)
+{
+    return int_both(a.x >> b, a.y >> b);
+}
+FN int_pair operator^(int_pair a, int b)
+{
+    return int_both(a.x ^ b, a.y ^ b);
+}
+#endif
 #endif
 
 #ifndef SELECT // one lane: the language's own conditional

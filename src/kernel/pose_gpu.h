@@ -120,7 +120,7 @@ FN skin_vertex pose_finished(const int bones, const skin_arguments a, const skin
     r.n = real3_blend(r.n, reciprocal, sums.n);
 #endif
     mat34 blended = mat34_zero(), m;
-    FOR_BONES(MATRIX_AT(m, b) blended = mat34_blend(blended, w, m);)
+    FOR_BONES(MATRIX_AT(m) blended = mat34_blend(blended, w, m);)
     return skin_finished(
         vertex_linear(blended, r, row.y, SKIN_NONUNIFORM, SKIN_NORMALS, SKIN_TANGENTS), row.x);
 }
@@ -129,7 +129,7 @@ FN skin_vertex pose_finished(const int bones, const skin_arguments a, const skin
 FN void pose_instances(const int bones, const skin_arguments a, const skin_group s, skin_block k)
 {
     GLOBAL const float *weights = s.layout + a.weights + (WORD2)k.list_first * 32u + s.lane;
-    GLOBAL const UINT *list = s.index + a.list_near + k.list_first;
+    GLOBAL const UINT *list = s.index + k.list_at;
     UNROLL for (int i = 0; i < bones; i++)
     {
         k.weight[i] = weights[32 * i];
@@ -151,11 +151,11 @@ FN void pose_instances(const int bones, const skin_arguments a, const skin_group
             UINT g = first + (UINT)t;
             if (g < s.count) {
                 skin_vertex v = pose_finished(bones, a, s, k, g, tile.of[t]);
-                if (SKIN_BOUNDS && k.vertex != NO_VERTEX) box_add(s, g, v.p);
+                box_add(s, g, k, v.p);
 #if SKIN_STAGED
                 float4 row = NEAR_ROW(NEAR_AT(s.near_address, g * s.near_step * 4u));
-                WORD2 to = (WORD2)(UINT)BITS(row.w) << 32 | (UINT)BITS(row.z);
-                record_stage(NEAR_AT(put_at, half_at), v);
+                WORD2 to = (WORD2)(UINT)ELEM_BITS(row.w) << 32 | (UINT)ELEM_BITS(row.z);
+                record_stage(NEAR_AT(put_at, half_at), v, 0);
                 WARP_SYNC;
                 if (k.run != NO_VERTEX)
                     record_run(NEAR_AT(get_at, half_at), s.lane, (GLOBAL float4 *)(run + to));
@@ -164,7 +164,7 @@ FN void pose_instances(const int bones, const skin_arguments a, const skin_group
                                    (GLOBAL float *)((GLOBAL char *)s.positions + to));
                 half_at = RECORD * 32u - half_at;
 #else
-                if (k.vertex != NO_VERTEX) vertex_write(a, s, k.vertex, s.instances[g], v);
+                if (k.vertex[0] != NO_VERTEX) vertex_write(a, s, k.vertex[0], s.instances[g], v, 0);
 #endif
             }
         }
@@ -176,9 +176,9 @@ FN void pose_block_run(const skin_arguments a, const skin_group s, UINT block)
     skin_block k = block_load(a, s, block);
 #if SKIN_STAGED
     WARP_SYNC; // lanes may still read what the last block staged
-    s.stage_vertices[s.lane] = k.vertex;
+    s.stage_vertices[s.lane] = k.vertex[0];
 #endif
-    if (!SKIN_LISTS || k.list_count == 0 || k.list_count > 4)
+    if (!SKIN_LISTS || k.list_count == 0 || k.list_count > 4 || k.list_step > 1u)
         pose_instances(0, a, s, k);
     else if (k.list_count <= 2) // lists are padded to an even length
         pose_instances(2, a, s, k);

@@ -2,11 +2,13 @@
 /// with a block. Concatenated after kernel.h, algebra.h, blend.h, arguments_gpu.h and near_gpu.h;
 /// group_gpu.h has the kernel itself.
 ///
-/// A warp of 32 work items serves a block of 32 vertices that share a bone list: weights and rest
-/// data stay in registers while it walks the instances of its group, whose palettes lie in shared
-/// memory, so every palette read is a broadcast. Packed records go through shared memory and leave
-/// as 16 bytes a lane. Invariant: bones are added in ascending order by the functions of blend.h,
-/// so the bits are the reference's.
+/// A warp of 32 work items serves a block of 32 or, with KERNEL_PAIRS, 64 vertices that share a
+/// bone list: weights and rest data stay in registers while it walks the instances of its group,
+/// whose palettes lie in shared memory, so every palette read is a broadcast. Reading is what
+/// bounds it (a row of a palette costs as many cycles as four of arithmetic, for whomever it is),
+/// so a lane does two vertices with what it reads. Packed records go through shared memory and
+/// leave as 16 bytes a lane. Invariant: bones are added in ascending order by the functions of
+/// blend.h, so the bits are the reference's.
 ///
 /// Defined by the host: FORMULA_LBS and so on (CUTIS_FORMULAS), SKIN_FORMULA, SKIN_NORMALS and
 /// SKIN_TANGENTS (wanted), SKIN_UNIT (their length), SKIN_NONUNIFORM, SKIN_BLEND, SKIN_MORPH (0, or
@@ -42,10 +44,13 @@
 #define IMAGES_ASK   2
 #define NO_VERTEX    0xffffffffu
 #define NO_SET       0xffffffffu
-#define CHUNK_BLOCKS 32u         // CUTIS_GPU_CHUNK_BLOCKS
-#define SIGNS_APART  0x80000000u // the signs of a block differ from lane to lane
-#define SIGNS_LOOSE  0x40000000u // a sum of quaternions may have no direction
-#define LIST_LED     0x20000000u // all lanes have weight on the first bone: it is their pivot
+#define PARTS        KERNEL_LANES  // vertices of a lane
+#define SLOTS        (32u * PARTS) // of a block
+#define CHUNK_BLOCKS (32u / PARTS) // as CUTIS_GPU_CHUNK_SLOTS says
+#define SIGNS_APART  0x80000000u   // the signs of a block differ from lane to lane
+#define SIGNS_LOOSE  0x40000000u   // a sum of quaternions may have no direction
+#define LIST_LED     0x20000000u   // all lanes have weight on the first bone: it is their pivot
+#define LIST_OWN     0x10000000u   // each lane has a list of its own bones
 #define LIST_COUNT   0x0fffffffu
 #define SIGNS_MAX    16       // bones; longer lists take their signs lane by lane
 #define LIST_MAX     8        // bones whose weights are kept in registers
@@ -76,15 +81,29 @@ STRUCT(skin_group)
 // A block, and the vertex of this lane.
 STRUCT(skin_block)
 {
-    UINT block, list_first, vertex, run; // run: first of 32 consecutive vertices, or NO_VERTEX
+    UINT block, list_first, run; // run: first of SLOTS consecutive vertices, or NO_VERTEX
+    UINT list_at, list_step;     // of its bones: the first, and words to the next
     int list_count;
+    UINT vertex[PARTS], set[PARTS];
     REAL weight[LIST_MAX];
     int record[LIST_MAX];
     skin_vertex rest;
     real3 centre;
-    UINT set, shared_set;
+    UINT shared_set;
     REAL factor;
 };
+
+// Both vertices of a lane from memory, and one of them.
+#define EACH_PART UNROLL for (int part = 0; part < PARTS; part++)
+#if PARTS == 2
+#define PARTS_AT(p)      BOTH((p)[0], (p)[32])
+#define PART_OF(v, part) ((part) == 0 ? (v).x : (v).y)
+#define ANY_BELOW(a, b)  ((a).x < (b).x || (a).y < (b).y)
+#else
+#define PARTS_AT(p)      ((p)[0])
+#define PART_OF(v, part) (v)
+#define ANY_BELOW(a, b)  ((a) < (b))
+#endif
 
     // Palette records: `palette` is where those of the instance start
     // ------------------------------------
@@ -106,22 +125,58 @@ STRUCT(skin_block)
 #endif
 #endif
 
-#define MATRIX_AT(m, b)                                                                            \
+// Row `i` of a record. A list from memory may be each vertex's own (b, other), a list in registers
+// is everybody's.
+STRUCT(real4)
+{
+    REAL x, y, z, w;
+};
+#define ROW_SHARED(r, at)                                                                          \
     {                                                                                              \
-        float4 r0 = PALETTE_ROW((b) + SKIN_MATRIX * PALETTE_UNIT);                                 \
-        float4 r1 = PALETTE_ROW((b) + (SKIN_MATRIX + 1) * PALETTE_UNIT);                           \
-        float4 r2 = PALETTE_ROW((b) + (SKIN_MATRIX + 2) * PALETTE_UNIT);                           \
+        float4 one = PALETTE_ROW(at);                                                              \
+        r.x = SPLAT(one.x);                                                                        \
+        r.y = SPLAT(one.y);                                                                        \
+        r.z = SPLAT(one.z);                                                                        \
+        r.w = SPLAT(one.w);                                                                        \
+    }
+#if PARTS == 2
+#define ROW_AT(r, i)                                                                               \
+    if (bones) {                                                                                   \
+        ROW_SHARED(r, b + (i)*PALETTE_UNIT)                                                        \
+    } else {                                                                                       \
+        float4 one = PALETTE_ROW(b + (i)*PALETTE_UNIT);                                            \
+        float4 two = PALETTE_ROW(other + (i)*PALETTE_UNIT);                                        \
+        r.x = BOTH(one.x, two.x);                                                                  \
+        r.y = BOTH(one.y, two.y);                                                                  \
+        r.z = BOTH(one.z, two.z);                                                                  \
+        r.w = BOTH(one.w, two.w);                                                                  \
+    }
+#else
+#define ROW_AT(r, i) ROW_SHARED(r, b + (i)*PALETTE_UNIT)
+#endif
+
+#define MATRIX_AT(m)                                                                               \
+    {                                                                                              \
+        real4 r0;                                                                                  \
+        real4 r1;                                                                                  \
+        real4 r2;                                                                                  \
+        ROW_AT(r0, SKIN_MATRIX)                                                                    \
+        ROW_AT(r1, SKIN_MATRIX + 1)                                                                \
+        ROW_AT(r2, SKIN_MATRIX + 2)                                                                \
         m = mat34_make(r0.x, r0.y, r0.z, r0.w, r1.x, r1.y, r1.z, r1.w, r2.x, r2.y, r2.z, r2.w);    \
     }
-#define ROTATION_AT(q, b, part)                                                                    \
+#define ROTATION_AT(q, part)                                                                       \
     {                                                                                              \
-        float4 r0 = PALETTE_ROW((b) + (part)*PALETTE_UNIT);                                        \
+        real4 r0;                                                                                  \
+        ROW_AT(r0, part)                                                                           \
         q = quat_make(r0.x, r0.y, r0.z, r0.w);                                                     \
     }
-#define STRETCH_AT(m, b)                                                                           \
+#define STRETCH_AT(m)                                                                              \
     {                                                                                              \
-        float4 r0 = PALETTE_ROW((b) + SKIN_STRETCH * PALETTE_UNIT);                                \
-        float4 r1 = PALETTE_ROW((b) + (SKIN_STRETCH + 1) * PALETTE_UNIT);                          \
+        real4 r0;                                                                                  \
+        real4 r1;                                                                                  \
+        ROW_AT(r0, SKIN_STRETCH)                                                                   \
+        ROW_AT(r1, SKIN_STRETCH + 1)                                                               \
         m.xx = r0.x;                                                                               \
         m.xy = r0.y;                                                                               \
         m.xz = r0.z;                                                                               \
@@ -133,24 +188,24 @@ STRUCT(skin_block)
 // One bone's dual quaternion for the vertex at v; SBS and COR leave the dual part 0 and the
 // compiler drops it.
 #if SKIN_FORMULA == FORMULA_DQS && SKIN_NONUNIFORM
-#define DUAL_AT(d, b, v)                                                                           \
+#define DUAL_AT(d, v)                                                                              \
     {                                                                                              \
         mat34 bone_matrix;                                                                         \
         quat bone_turn;                                                                            \
-        MATRIX_AT(bone_matrix, b)                                                                  \
-        ROTATION_AT(bone_turn, b, SKIN_ROTATION)                                                   \
+        MATRIX_AT(bone_matrix)                                                                     \
+        ROTATION_AT(bone_turn, SKIN_ROTATION)                                                      \
         d = dual_of_image(bone_matrix, bone_turn, v);                                              \
     }
 #elif SKIN_FORMULA == FORMULA_DQS
-#define DUAL_AT(d, b, v)                                                                           \
+#define DUAL_AT(d, v)                                                                              \
     {                                                                                              \
-        ROTATION_AT(d.q, b, SKIN_ROTATION)                                                         \
-        ROTATION_AT(d.e, b, SKIN_DUAL)                                                             \
+        ROTATION_AT(d.q, SKIN_ROTATION)                                                            \
+        ROTATION_AT(d.e, SKIN_DUAL)                                                                \
     }
 #else
-#define DUAL_AT(d, b, v)                                                                           \
+#define DUAL_AT(d, v)                                                                              \
     {                                                                                              \
-        ROTATION_AT(d.q, b, SKIN_ROTATION)                                                         \
+        ROTATION_AT(d.q, SKIN_ROTATION)                                                            \
         d.e = quat_zero();                                                                         \
     }
 #endif
@@ -159,14 +214,19 @@ STRUCT(skin_block)
 // constant where the function is inlined: that many bones from registers (beyond its end a list has
 // weight 0 on its last bone, which adds exactly nothing), or, 0, the whole list from memory.
 #define LIST_ENTRY(i)                                                                              \
-    ((int)s.index[a.list_near + k.list_first + (UINT)(i)] * (SKIN_PALETTE * PALETTE_UNIT))
+    ((int)s.index[k.list_at + (UINT)(i)*k.list_step] * (SKIN_PALETTE * PALETTE_UNIT))
+#define LIST_OTHER(i) /* of the lane's second vertex */                                            \
+    ((int)s.index[k.list_at + (UINT)(i)*k.list_step + (k.list_step > 1u ? 32u : 0u)] *             \
+     (SKIN_PALETTE * PALETTE_UNIT))
 #define EACH_BONE(BODY)                                                                            \
     NO_UNROLL for (int i = 0; i < k.list_count; i++)                                               \
     {                                                                                              \
-        UINT weight_at = a.weights + 32u * (k.list_first + (UINT)i) + s.lane;                      \
+        UINT weight_at = a.weights + SLOTS * (k.list_first + (UINT)i) + s.lane;                    \
         OPAQUE(weight_at); /* what leads to it is worth no register meanwhile */                   \
-        REAL w = s.layout[weight_at];                                                              \
+        REAL w = PARTS_AT(s.layout + weight_at);                                                   \
         int b = LIST_ENTRY(i);                                                                     \
+        int other = PARTS == 2 ? LIST_OTHER(i) : b;                                                \
+        (void)other;                                                                               \
         BODY                                                                                       \
     }
 #define FOR_BONES(BODY)                                                                            \
@@ -178,28 +238,47 @@ STRUCT(skin_block)
             if (i < 4 || (i & ~1) < k.list_count) {                                                \
                 REAL w = k.weight[i];                                                              \
                 int b = k.record[i];                                                               \
+                int other = b;                                                                     \
+                (void)other;                                                                       \
                 BODY                                                                               \
             }                                                                                      \
         }                                                                                          \
     }
 
-// Components of lane values, planes of 32; by pointer, so that they differ by a constant.
+// Components of lane values, planes of SLOTS; by pointer, so that they differ by a constant.
 #define PLANES3(v, base, place)                                                                    \
     {                                                                                              \
-        GLOBAL const float *plane = s.layout + (base) + (WORD2)(place)*96u + s.lane;               \
-        v = real3_make(plane[0], plane[32], plane[64]);                                            \
+        GLOBAL const float *plane = s.layout + (base) + (WORD2)(place) * (3u * SLOTS) + s.lane;    \
+        v = real3_make(PARTS_AT(plane), PARTS_AT(plane + SLOTS), PARTS_AT(plane + 2u * SLOTS));    \
     }
 
 // What a block has before the first instance ----------------------------------------------------
 
-FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
+// Lanes whose bones are few among many have lists of their own: fewer bones each, at the price of
+// palette reads that are no broadcasts.
+FN skin_block block_lists(const skin_arguments a, const skin_group s, UINT block)
 {
     skin_block k;
+    UINT count = s.index[a.blocks + 4u * block + 1u];
     k.block = block;
     k.list_first = s.index[a.blocks + 4u * block];
-    k.list_count = (int)(s.index[a.blocks + 4u * block + 1u] & LIST_COUNT);
+    k.list_count = (int)(count & LIST_COUNT);
+    k.list_at = a.list_near + k.list_first;
+    k.list_step = 1u;
+    k.shared_set = s.index[a.blocks + 4u * block + 3u];
+    if (count & LIST_OWN) {
+        k.list_at = a.list_own + k.shared_set + s.lane;
+        k.list_step = SLOTS;
+        k.shared_set = NO_SET;
+    }
+    return k;
+}
+
+FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
+{
+    skin_block k = block_lists(a, s, block);
     k.run = s.index[a.blocks + 4u * block + 2u];
-    k.vertex = s.index[a.vertices + 32u * block + s.lane];
+    EACH_PART k.vertex[part] = s.index[a.vertices + SLOTS * block + 32u * (UINT)part + s.lane];
     PLANES3(k.rest.p, a.positions, block);
     k.rest.n = real3_zero();
     k.rest.t = real3_zero();
@@ -210,24 +289,22 @@ FN skin_block block_load(const skin_arguments a, const skin_group s, UINT block)
     PLANES3(k.rest.n, a.normals, block);
 #endif
 #if SKIN_TANGENTS
-    GLOBAL const float *tangent = s.layout + a.tangents + (WORD2)block * 128u + s.lane;
-    k.rest.t = real3_make(tangent[0], tangent[32], tangent[64]);
-    k.rest.w = tangent[96];
+    GLOBAL const float *tangent = s.layout + a.tangents + (WORD2)block * (4u * SLOTS) + s.lane;
+    k.rest.t =
+        real3_make(PARTS_AT(tangent), PARTS_AT(tangent + SLOTS), PARTS_AT(tangent + 2u * SLOTS));
+    k.rest.w = PARTS_AT(tangent + 3u * SLOTS);
 #endif
     k.centre = real3_zero();
 #if SKIN_FORMULA == FORMULA_COR
     PLANES3(k.centre, a.centres, block);
 #endif
-    k.set = NO_SET;
-    k.shared_set = NO_SET;
 #if SKIN_FORMULA == FORMULA_SBS
-    k.set = s.index[a.sets + 32u * block + s.lane];
-    if (SKIN_LISTS && WARP_SYNCS && k.list_count <= LIST_MAX)
-        k.shared_set = s.index[a.blocks + 4u * block + 3u];
+    EACH_PART k.set[part] = s.index[a.sets + SLOTS * block + 32u * (UINT)part + s.lane];
+    if (!SKIN_LISTS || !WARP_SYNCS || k.list_count > LIST_MAX) k.shared_set = NO_SET;
 #endif
     k.factor = K(1.0);
 #if SKIN_BLEND
-    k.factor = s.layout[a.blend + 32u * block + s.lane];
+    k.factor = PARTS_AT(s.layout + a.blend + SLOTS * block + s.lane);
 #endif
     return k;
 }
@@ -244,10 +321,15 @@ FN void block_images(const skin_arguments a, const skin_group s, const skin_bloc
         PALETTE_TYPE palette = PALETTE_OF(g);
         NEAR_POINTER float4 *rows = s.images + g * IMAGE_ROWS;
         float4 c = s.frames4[a.frame_centres / 4 + (s.first + g) * a.set_count + k.shared_set];
+        const int bones = 1;
+        int b = LIST_ENTRY((int)entry < k.list_count ? (int)entry : k.list_count - 1), other = b;
         mat34 m;
-        MATRIX_AT(m, LIST_ENTRY((int)entry < k.list_count ? (int)entry : k.list_count - 1))
-        real3 image = mat34_point(m, real3_make(c.x, c.y, c.z));
-        rows[entry] = QUAD(image.x, image.y, image.z, entry == 0u ? c.x : entry == 1u ? c.y : c.z);
+        MATRIX_AT(m)
+        real3 image = mat34_point(m, real3_make(SPLAT(c.x), SPLAT(c.y), SPLAT(c.z)));
+        rows[entry] = QUAD(PART_OF(image.x, 0), PART_OF(image.y, 0), PART_OF(image.z, 0),
+                           entry == 0u   ? c.x
+                           : entry == 1u ? c.y
+                                         : c.z);
     }
 }
 #endif
@@ -262,30 +344,35 @@ FN void block_images(const skin_arguments a, const skin_group s, const skin_bloc
 #if SKIN_TURNED
 FN UINT signs_pair(UINT signs, int i, int j, quat earlier, quat later)
 {
-    UINT opposed = quat_dot(earlier, later) < K(0.0) ? 1u : 0u;
+    UINT opposed = PART_OF(quat_dot(earlier, later), 0) < 0.0f ? 1u : 0u;
     if (i == 0) return signs | opposed << j;
     return opposed != (((signs >> j) ^ (signs >> i)) & 1u) ? signs | SIGNS_APART : signs;
 }
 
 FN UINT signs_length(quat q)
 {
-    REAL square = quat_dot(q, q);
-    return square >= K(0.25) && square <= K(4.0) ? 0u : SIGNS_LOOSE;
+    float square = PART_OF(quat_dot(q, q), 0);
+    return square >= 0.25f && square <= 4.0f ? 0u : SIGNS_LOOSE;
+}
+
+FN quat list_rotation(const skin_group s, const skin_block k, PALETTE_TYPE palette, int i)
+{
+    real4 row;
+    ROW_SHARED(row, LIST_ENTRY(i) + SKIN_ROTATION * PALETTE_UNIT)
+    return quat_make(row.x, row.y, row.z, row.w);
 }
 
 FN UINT block_signs(const skin_arguments a, const skin_group s, UINT block, UINT g)
 {
-    skin_block k;
+    skin_block k = block_lists(a, s, block);
     PALETTE_TYPE palette = PALETTE_OF(g);
-    k.list_first = s.index[a.blocks + 4u * block];
     UINT count = s.index[a.blocks + 4u * block + 1u], signs = count & SIGNS_LOOSE;
-    k.list_count = (int)(count & LIST_COUNT);
-    if (k.list_count > SIGNS_MAX) return SIGNS_APART;
+    if (k.list_count > SIGNS_MAX || count & LIST_OWN) return SIGNS_APART;
     if (k.list_count > 0 && k.list_count <= LIST_FEW) {
         quat q[LIST_FEW]; // the last one repeated agrees with itself
         UNROLL for (int j = 0; j < LIST_FEW; j++)
         {
-            ROTATION_AT(q[j], LIST_ENTRY(j < k.list_count ? j : k.list_count - 1), SKIN_ROTATION)
+            q[j] = list_rotation(s, k, palette, j < k.list_count ? j : k.list_count - 1);
             signs |= signs_length(q[j]);
             UNROLL for (int i = 0; i < j; i++) if (i == 0 || !(count & LIST_LED)) signs =
                 signs_pair(signs, i, j, q[i], q[j]);
@@ -294,14 +381,11 @@ FN UINT block_signs(const skin_arguments a, const skin_group s, UINT block, UINT
     }
     NO_UNROLL for (int j = 0; j < k.list_count; j++)
     {
-        quat later;
-        ROTATION_AT(later, LIST_ENTRY(j), SKIN_ROTATION)
+        quat later = list_rotation(s, k, palette, j);
         signs |= signs_length(later);
         NO_UNROLL for (int i = 0; i < (count & LIST_LED ? (j > 0 ? 1 : 0) : j); i++)
         {
-            quat earlier;
-            ROTATION_AT(earlier, LIST_ENTRY(i), SKIN_ROTATION)
-            signs = signs_pair(signs, i, j, earlier, later);
+            signs = signs_pair(signs, i, j, list_rotation(s, k, palette, i), later);
         }
     }
     return signs;
@@ -310,18 +394,18 @@ FN UINT block_signs(const skin_arguments a, const skin_group s, UINT block, UINT
 // Kept as what to change the sign of bones 1, 2 and 3 with, and all of it.
 FN float4 signs_row(UINT signs)
 {
-    return QUAD(FROM_BITS((int)(signs >> 1 << 31)), FROM_BITS((int)(signs >> 2 << 31)),
-                FROM_BITS((int)(signs >> 3 << 31)), FROM_BITS((int)signs));
+    return QUAD(ELEM_FROM_BITS((int)(signs >> 1 << 31)), ELEM_FROM_BITS((int)(signs >> 2 << 31)),
+                ELEM_FROM_BITS((int)(signs >> 3 << 31)), ELEM_FROM_BITS((int)signs));
 }
 
 // The weight of bone i with its sign; with `bones`, i is a constant.
 FN REAL signed_weight(const int bones, REAL w, int i, float4 signs)
 {
     if (bones && i == 0) return w;
-    if (bones && i == 1) return FROM_BITS(BITS(w) ^ BITS(signs.x));
-    if (bones && i == 2) return FROM_BITS(BITS(w) ^ BITS(signs.y));
-    if (bones && i == 3) return FROM_BITS(BITS(w) ^ BITS(signs.z));
-    return FROM_BITS(BITS(w) ^ (int)((UINT)BITS(signs.w) >> i << 31));
+    if (bones && i == 1) return FROM_BITS(BITS(w) ^ ELEM_BITS(signs.x));
+    if (bones && i == 2) return FROM_BITS(BITS(w) ^ ELEM_BITS(signs.y));
+    if (bones && i == 3) return FROM_BITS(BITS(w) ^ ELEM_BITS(signs.z));
+    return FROM_BITS(BITS(w) ^ (int)((UINT)ELEM_BITS(signs.w) >> i << 31));
 }
 #endif
 
@@ -334,8 +418,8 @@ FN skin_vertex vertex_morphed(const skin_arguments a, const skin_group s, const 
 #if SKIN_MORPH
     UINT end = s.index[a.morph_first + k.block + 1];
     for (UINT e = s.index[a.morph_first + k.block]; e < end; e++) {
-        REAL amount =
-            s.frames[a.targets + (s.first + g) * a.target_count + s.index[a.morph_target + e]];
+        UINT at = a.targets + (s.first + g) * a.target_count + s.index[a.morph_target + e];
+        REAL amount = SPLAT(s.frames[at]);
         real3 delta;
         PLANES3(delta, a.morph_delta, e * SKIN_MORPH);
         r.p = morph_add(r.p, amount, delta);
@@ -360,18 +444,17 @@ FN dual_quat vertex_turn(const int bones, const int apart, const skin_arguments 
                          real3 v)
 {
     dual_quat sum = dual_quat_zero(), d;
-    if (apart || (bones == 0 && (UINT)BITS(signs.w) & SIGNS_APART)) {
+    if (apart || (bones == 0 && (UINT)ELEM_BITS(signs.w) & SIGNS_APART)) {
         dual_turn turned = dual_turn_zero();
-        FOR_BONES(DUAL_AT(d, b, v) turned = dual_turn_add(turned, w, d);)
+        FOR_BONES(DUAL_AT(d, v) turned = dual_turn_add(turned, w, d);)
         sum = turned.sum;
     } else {
-        FOR_BONES(DUAL_AT(d, b, v) sum =
-                      dual_quat_blend(sum, signed_weight(bones, w, i, signs), d);)
+        FOR_BONES(DUAL_AT(d, v) sum = dual_quat_blend(sum, signed_weight(bones, w, i, signs), d);)
     }
     // The warp stays together, and lanes whose sum has a direction keep it.
-    if ((apart || bones == 0) && WARP_ANY(quat_dot(sum.q, sum.q) < TURN_DEGENERATE)) {
+    if ((apart || bones == 0) && WARP_ANY(ANY_BELOW(quat_dot(sum.q, sum.q), TURN_DEGENERATE))) {
         largest heaviest = largest_zero();
-        EACH_BONE(DUAL_AT(d, b, v) heaviest = largest_add(heaviest, w, d);)
+        EACH_BONE(DUAL_AT(d, v) heaviest = largest_add(heaviest, w, d);)
         sum = turn_settled(sum, heaviest);
     }
     return sum;
@@ -386,12 +469,31 @@ FN real3 vertex_centre(const int bones, const skin_arguments a, const skin_group
     REAL most = K(0.0);
     centre_sum sums = centre_zero();
     mat34 m;
-    float4 o;
-    FOR_BONES(o = PALETTE_ROW(b + SKIN_ORIGIN * PALETTE_UNIT);
-              origin = real3_blend(origin, w, real3_make(o.x, o.y, o.z));
+    real4 o;
+    FOR_BONES(ROW_AT(o, SKIN_ORIGIN) origin = real3_blend(origin, w, real3_make(o.x, o.y, o.z));
               most = SELECT_LESS(most, w, w, most);)
-    FOR_BONES(MATRIX_AT(m, b) sums = centre_add(sums, w, m, blended, origin);)
+    FOR_BONES(MATRIX_AT(m) sums = centre_add(sums, w, m, blended, origin);)
     return centre_solve(sums, blended, origin, most, v);
+}
+#endif
+
+#if SKIN_FORMULA == FORMULA_SBS
+// The centre of each vertex's own set; a vertex without one is its own centre.
+FN real3 vertex_set_centre(const skin_arguments a, const skin_group s, const skin_block k, UINT g,
+                           real3 p)
+{
+    float4 c[PARTS];
+    EACH_PART
+    {
+        c[part] = QUAD(PART_OF(p.x, part), PART_OF(p.y, part), PART_OF(p.z, part), 0.0f);
+        if (k.set[part] != NO_SET)
+            c[part] = s.frames4[a.frame_centres / 4 + (s.first + g) * a.set_count + k.set[part]];
+    }
+#if PARTS == 2
+    return real3_make(BOTH(c[0].x, c[1].x), BOTH(c[0].y, c[1].y), BOTH(c[0].z, c[1].z));
+#else
+    return real3_make(c[0].x, c[0].y, c[0].z);
+#endif
 }
 #endif
 
@@ -403,7 +505,7 @@ FN skin_vertex vertex_blended(const int bones, const int images, const int apart
     skin_vertex r = vertex_morphed(a, s, k, g), out = r;
     mat34 blended = mat34_zero(), m;
 #if SKIN_LINEAR
-    FOR_BONES(MATRIX_AT(m, b) blended = mat34_blend(blended, w, m);)
+    FOR_BONES(MATRIX_AT(m) blended = mat34_blend(blended, w, m);)
 #endif
 #if SKIN_LINEAR_OUT
     skin_vertex linear =
@@ -419,7 +521,7 @@ FN skin_vertex vertex_blended(const int bones, const int images, const int apart
         NEAR_FLOATS rows = NEAR_AT(s.images_address, g * (IMAGE_ROWS * 4u));
         float4 row0 = NEAR_ROW(rows), row1 = NEAR_ROW(NEAR_AT(rows, 4u)), image;
         float4 row2 = NEAR_ROW(NEAR_AT(rows, 8u));
-        centre = real3_make(row0.w, row1.w, row2.w);
+        centre = real3_make(SPLAT(row0.w), SPLAT(row1.w), SPLAT(row2.w));
         UNROLL for (int i = 0; i < bones; i++)
         {
             if (i < LIST_FEW || i < k.list_count) {
@@ -427,26 +529,24 @@ FN skin_vertex vertex_blended(const int bones, const int images, const int apart
                 if (i == 1) image = row1;
                 if (i == 2) image = row2;
                 if (i > 2) image = NEAR_ROW(NEAR_AT(rows, (UINT)i * 4u));
-                to = real3_blend(to, k.weight[i], real3_make(image.x, image.y, image.z));
+                to = real3_blend(to, k.weight[i],
+                                 real3_make(SPLAT(image.x), SPLAT(image.y), SPLAT(image.z)));
             }
         }
     } else {
-        if (k.set != NO_SET) {
-            float4 c = s.frames4[a.frame_centres / 4 + (s.first + g) * a.set_count + k.set];
-            centre = real3_make(c.x, c.y, c.z);
-        }
-        FOR_BONES(MATRIX_AT(m, b) to = real3_blend(to, w, mat34_point(m, centre));)
+        centre = vertex_set_centre(a, s, k, g, r.p);
+        FOR_BONES(MATRIX_AT(m) to = real3_blend(to, w, mat34_point(m, centre));)
     }
 #elif SKIN_FORMULA == FORMULA_COR
     centre = k.centre;
-    FOR_BONES(MATRIX_AT(m, b) to = real3_blend(to, w, mat34_point(m, centre));)
+    FOR_BONES(MATRIX_AT(m) to = real3_blend(to, w, mat34_point(m, centre));)
 #elif SKIN_FORMULA == FORMULA_SBS_WEIGHTED
     centre = vertex_centre(bones, a, s, k, palette, blended, r.p);
     to = mat34_point(blended, centre);
 #endif
 #if SKIN_NONUNIFORM
     sym33 one;
-    FOR_BONES(STRETCH_AT(one, b) stretch = sym33_blend(stretch, w, one);)
+    FOR_BONES(STRETCH_AT(one) stretch = sym33_blend(stretch, w, one);)
 #endif
     REAL factor = quat_factor(sum.q);
     out = vertex_turned(sum, factor, quat_matrix(sum.q, factor), centre, to, stretch, r, sign,
@@ -474,16 +574,20 @@ FN skin_vertex skin_finished(skin_vertex v, REAL scale)
     return v;
 }
 
-FN void box_add(const skin_group s, UINT g, real3 p)
+FN void box_add(const skin_group s, UINT g, const skin_block k, real3 p)
 {
 #if SKIN_BOUNDS
     NEAR_POINTER float *mine = s.box + g * 192u + s.lane;
-    mine[0] = SELECT_LESS(p.x, mine[0], p.x, mine[0]);
-    mine[32] = SELECT_LESS(p.y, mine[32], p.y, mine[32]);
-    mine[64] = SELECT_LESS(p.z, mine[64], p.z, mine[64]);
-    mine[96] = SELECT_LESS(mine[96], p.x, p.x, mine[96]);
-    mine[128] = SELECT_LESS(mine[128], p.y, p.y, mine[128]);
-    mine[160] = SELECT_LESS(mine[160], p.z, p.z, mine[160]);
+    EACH_PART
+    {
+        if (k.vertex[part] == NO_VERTEX) continue;
+        const float q[3] = { PART_OF(p.x, part), PART_OF(p.y, part), PART_OF(p.z, part) };
+        UNROLL for (int i = 0; i < 3; i++)
+        {
+            mine[32 * i] = q[i] < mine[32 * i] ? q[i] : mine[32 * i];
+            mine[96 + 32 * i] = mine[96 + 32 * i] < q[i] ? q[i] : mine[96 + 32 * i];
+        }
+    }
 #endif
 }
 
@@ -500,20 +604,20 @@ FN void box_add(const skin_group s, UINT g, real3 p)
 #define PIECES      RECORD
 #endif
 
-FN void record_stage(NEAR_FLOATS to, skin_vertex v)
+FN void record_stage(NEAR_FLOATS to, skin_vertex v, const int part)
 {
 #if RECORD == 3
-    NEAR_PUT(to, v.p.x);
-    NEAR_PUT(NEAR_AT(to, 1u), v.p.y);
-    NEAR_PUT(NEAR_AT(to, 2u), v.p.z);
+    NEAR_PUT(to, PART_OF(v.p.x, part));
+    NEAR_PUT(NEAR_AT(to, 1u), PART_OF(v.p.y, part));
+    NEAR_PUT(NEAR_AT(to, 2u), PART_OF(v.p.z, part));
 #elif RECORD == 6 || RECORD == 10
-    NEAR_PUT2(to, v.p.x, v.p.y);
-    NEAR_PUT2(NEAR_AT(to, 2u), v.p.z, v.n.x);
-    NEAR_PUT2(NEAR_AT(to, 4u), v.n.y, v.n.z);
+    NEAR_PUT2(to, PART_OF(v.p.x, part), PART_OF(v.p.y, part));
+    NEAR_PUT2(NEAR_AT(to, 2u), PART_OF(v.p.z, part), PART_OF(v.n.x, part));
+    NEAR_PUT2(NEAR_AT(to, 4u), PART_OF(v.n.y, part), PART_OF(v.n.z, part));
 #endif
 #if RECORD == 10
-    NEAR_PUT2(NEAR_AT(to, 6u), v.t.x, v.t.y);
-    NEAR_PUT2(NEAR_AT(to, 8u), v.t.z, v.w);
+    NEAR_PUT2(NEAR_AT(to, 6u), PART_OF(v.t.x, part), PART_OF(v.t.y, part));
+    NEAR_PUT2(NEAR_AT(to, 8u), PART_OF(v.t.z, part), PART_OF(v.w, part));
 #endif
 }
 
@@ -543,27 +647,27 @@ FN void record_scatter(NEAR_POINTER const float *stage, NEAR_POINTER const UINT 
 
 // A stream each, any stride.
 FN void vertex_write(const skin_arguments a, const skin_group s, UINT vertex, WORD2 instance,
-                     skin_vertex v)
+                     skin_vertex v, const int part)
 {
     WORD2 at;
 #if SKIN_POSITIONS
     at = a.position_first + instance * a.position_step + (WORD2)vertex * a.position_stride;
-    s.positions[at] = v.p.x;
-    s.positions[at + 1] = v.p.y;
-    s.positions[at + 2] = v.p.z;
+    s.positions[at] = PART_OF(v.p.x, part);
+    s.positions[at + 1] = PART_OF(v.p.y, part);
+    s.positions[at + 2] = PART_OF(v.p.z, part);
 #endif
 #if SKIN_NORMALS
     at = a.normal_first + instance * a.normal_step + (WORD2)vertex * a.normal_stride;
-    s.normals[at] = v.n.x;
-    s.normals[at + 1] = v.n.y;
-    s.normals[at + 2] = v.n.z;
+    s.normals[at] = PART_OF(v.n.x, part);
+    s.normals[at + 1] = PART_OF(v.n.y, part);
+    s.normals[at + 2] = PART_OF(v.n.z, part);
 #endif
 #if SKIN_TANGENTS
     at = a.tangent_first + instance * a.tangent_step + (WORD2)vertex * a.tangent_stride;
-    s.tangents[at] = v.t.x;
-    s.tangents[at + 1] = v.t.y;
-    s.tangents[at + 2] = v.t.z;
-    s.tangents[at + 3] = v.w;
+    s.tangents[at] = PART_OF(v.t.x, part);
+    s.tangents[at + 1] = PART_OF(v.t.y, part);
+    s.tangents[at + 2] = PART_OF(v.t.z, part);
+    s.tangents[at + 3] = PART_OF(v.w, part);
 #endif
 }
 
@@ -573,15 +677,15 @@ FN void vertex_write(const skin_arguments a, const skin_group s, UINT vertex, WO
 FN UINT block_instances(const int bones, const int images, const int apart, const skin_arguments a,
                         const skin_group s, skin_block k, UINT wanted)
 {
-    GLOBAL const float *weights = s.layout + a.weights + (WORD2)k.list_first * 32u + s.lane;
-    GLOBAL const UINT *list = s.index + a.list_near + k.list_first;
+    GLOBAL const float *weights = s.layout + a.weights + (WORD2)k.list_first * SLOTS + s.lane;
+    GLOBAL const UINT *list = s.index + k.list_at;
     UNROLL for (int i = 0; i < bones; i++)
     {
         k.weight[i] = K(0.0);
         k.record[i] = i < 2 ? 0 : k.record[1];
         // Lists are padded to an even length; with `apart` they may be shorter than 3.
         if (i < (apart ? 2 : 4) || (i & ~1) < k.list_count) {
-            k.weight[i] = weights[32 * i];
+            k.weight[i] = PARTS_AT(weights + SLOTS * i);
             k.record[i] = (int)list[i] * (SKIN_PALETTE * PALETTE_UNIT);
         }
         OPAQUE(k.record[i]);
@@ -602,38 +706,43 @@ FN UINT block_instances(const int bones, const int images, const int apart, cons
     NO_UNROLL for (UINT g = 0; g < s.count; g++)
     {
         float4 row = NEAR_ROW(NEAR_AT(s.near_address, g * s.near_step * 4u));
-        float4 signs = QUAD(K(0.0), K(0.0), K(0.0), K(0.0));
+        float4 signs = QUAD(0.0f, 0.0f, 0.0f, 0.0f);
 #if SKIN_TURNED
         signs = NEAR_ROW(signs_at);
         signs_at = NEAR_AT(signs_at, 4u);
-        if (bones && !apart && (UINT)BITS(signs.w) >= SIGNS_LOOSE) {
+        if (bones && !apart && (UINT)ELEM_BITS(signs.w) >= SIGNS_LOOSE) {
             left |= 1u << g;
             continue;
         }
         if (apart && !(wanted >> g & 1u)) continue;
 #endif
-        skin_vertex v =
-            skin_finished(vertex_blended(bones, images, apart, a, s, k, g, signs, row.y), row.x);
-        if (SKIN_BOUNDS && k.vertex != NO_VERTEX) box_add(s, g, v.p);
+        skin_vertex v = skin_finished(
+            vertex_blended(bones, images, apart, a, s, k, g, signs, SPLAT(row.y)), SPLAT(row.x));
+        box_add(s, g, k, v.p);
 #if SKIN_STAGED
         // Two halves, alternately: one is staged while slower lanes still read the other.
-        WORD2 to = (WORD2)(UINT)BITS(row.w) << 32 | (UINT)BITS(row.z);
-        record_stage(NEAR_AT(put_at, half_at), v);
-        WARP_SYNC;
-        if (k.run != NO_VERTEX)
-            record_run(NEAR_AT(get_at, half_at), s.lane, (GLOBAL float4 *)(run + to));
-        else
-            record_scatter(s.stage + half_at, s.stage_vertices, s.lane,
-                           (GLOBAL float *)((GLOBAL char *)s.positions + to));
-        half_at = RECORD * 32u - half_at;
+        WORD2 to = (WORD2)(UINT)ELEM_BITS(row.w) << 32 | (UINT)ELEM_BITS(row.z);
+        EACH_PART
+        {
+            record_stage(NEAR_AT(put_at, half_at), v, part);
+            WARP_SYNC;
+            if (k.run != NO_VERTEX)
+                record_run(NEAR_AT(get_at, half_at), s.lane,
+                           (GLOBAL float4 *)(run + to) + part * (RECORD * 8));
+            else
+                record_scatter(s.stage + half_at, s.stage_vertices + 32 * part, s.lane,
+                               (GLOBAL float *)((GLOBAL char *)s.positions + to));
+            half_at = RECORD * 32u - half_at;
+        }
 #else
-        if (k.vertex != NO_VERTEX) vertex_write(a, s, k.vertex, s.instances[g], v);
+        EACH_PART if (k.vertex[part] != NO_VERTEX)
+            vertex_write(a, s, k.vertex[part], s.instances[g], v, part);
 #endif
     }
     return left;
 }
 
-// A block of a short list.
+// A block of a short list that all lanes share.
 FN void block_listed(const int images, const skin_arguments a, const skin_group s, skin_block k)
 {
     UINT left;
@@ -659,14 +768,14 @@ FN void block_run(const skin_arguments a, const skin_group s, UINT block)
     skin_block k = block_load(a, s, block);
 #if SKIN_STAGED
     WARP_SYNC; // lanes may still read what the last block staged
-    s.stage_vertices[s.lane] = k.vertex;
+    EACH_PART s.stage_vertices[32u * (UINT)part + s.lane] = k.vertex[part];
 #endif
 #if SKIN_FORMULA == FORMULA_SBS && SKIN_LISTS && WARP_SYNCS
     WARP_SYNC;
     if (k.shared_set != NO_SET) block_images(a, s, k);
     WARP_SYNC;
 #endif
-    if (!SKIN_LISTS || k.list_count == 0 || k.list_count > LIST_MAX)
+    if (!SKIN_LISTS || k.list_count == 0 || k.list_count > LIST_MAX || k.list_step > 1u)
         block_instances(0, IMAGES_NONE, 0, a, s, k, 0u);
 #if SKIN_FORMULA == FORMULA_SBS && WARP_SYNCS && defined(KERNEL_CUDA)
     else if (k.shared_set != NO_SET)

@@ -1,4 +1,4 @@
-/// Pictures where there is no renderer (WebAssembly): every function that would make one refuses,
+/// Pictures where there is no renderer (WebAssembly, Windows): every function that would make one refuses,
 /// and says so.
 #include <cutis/render.h>
 
@@ -75,4 +75,54 @@ cutis_result cutis_plot_svg(cutis_context *context, const cutis_plot *plot, void
 {
     (void)plot, (void)data, (void)size;
     return refuse(context);
+}
+
+// A live body: never made, so that the others are never reached.
+
+cutis_result cutis_live_create(cutis_renderer *renderer, cutis_device *device,
+                               uint32_t vertex_count, uint64_t triangle_count,
+                               const uint32_t *indices, uint32_t width, uint32_t height,
+                               cutis_live **out)
+{
+    (void)renderer, (void)device, (void)vertex_count, (void)triangle_count, (void)indices;
+    (void)width, (void)height;
+    *out = NULL;
+    return CUTIS_UNSUPPORTED;
+}
+
+void cutis_live_destroy(cutis_live *live)
+{
+    (void)live;
+}
+
+cutis_result cutis_live_deform(cutis_live *live, const cutis_binding *binding,
+                               const cutis_poses *poses)
+{
+    (void)live, (void)binding, (void)poses;
+    return CUTIS_UNSUPPORTED;
+}
+
+uint32_t cutis_live_ahead(const cutis_live *live)
+{
+    (void)live;
+    return 1;
+}
+
+cutis_result cutis_live_draw(cutis_live *live, const cutis_camera *camera, bool finish)
+{
+    (void)live, (void)camera, (void)finish;
+    return CUTIS_UNSUPPORTED;
+}
+
+cutis_result cutis_live_read(cutis_live *live, cutis_image *out)
+{
+    (void)live;
+    *out = (cutis_image){ 0 };
+    return CUTIS_UNSUPPORTED;
+}
+
+const char *cutis_live_path(const cutis_live *live)
+{
+    (void)live;
+    return "none";
 }

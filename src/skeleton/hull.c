@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/os/os.h"
 #include "geometry/vector.h"
 
 // Do the points span space? Farthest from the first, from that line, from that plane.
@@ -44,12 +45,12 @@ static cutis_result start(cutis_context *context, qhT *qh, const double (*points
                           char *command)
 {
     char said[1024] = "";
-    FILE *errors = fmemopen(said, sizeof said, "w");
+    FILE *errors = cutis_os_stream_open(said, sizeof said);
     int code = -1;
     qh_zero(qh, errors ? errors : stderr);
     if (errors) {
         code = qh_new_qhull(qh, 3, (int)n, (double *)points, False, command, NULL, errors);
-        fclose(errors);
+        cutis_os_stream_close(errors, said, sizeof said);
         qh->ferr = qh->qhmem.ferr = stderr; // never written to any more, but must not dangle
     }
     if (code == 0) return CUTIS_OK;

@@ -464,6 +464,14 @@ static void align_on_four(const retarget_job *job, int32_t c, double *align)
     cutis_retarget_rotate(least, align);
 }
 
+// Jaws, eyes, lips, ears: where a rig puts the joints of a face is a convention, and directions
+// between them say nothing of its pose. They go with the head.
+static bool is_of_head(const retarget_rig *rig, int32_t c)
+{
+    while (c != CUTIS_NONE && rig->role[c] != ROLE_HEAD) c = rig->data->nodes[c].parent;
+    return c != CUTIS_NONE;
+}
+
 static void align_node(const retarget_job *job, int32_t c, int32_t chest, double *align)
 {
     const int role = job->target.role[c], side = job->target.side[c] - 1;
@@ -497,7 +505,7 @@ static void align_node(const retarget_job *job, int32_t c, int32_t chest, double
         (void)align_foot(job, c, align);
         break;
     case ROLE_NONE:
-        align_other(job, c, align);
+        if (!is_of_head(&job->target, c)) align_other(job, c, align);
         break;
     default:
         break; // as its parent

@@ -17,7 +17,7 @@ everywhere() {
     claim=$1 model=$2; shift 2
     "$CUTIS" deform "$model" "$@" --threads 1 --isa scalar -q -o "$T/one.npy" --normals "$T/one_n.npy" || { not_ok "$claim" "deform failed"; return; }
     cat "$T/one.npy" "$T/one_n.npy" >"$T/one"
-    for variant in "1 auto" "2 auto" "3 sse2" "64 avx2" "17 avx512"; do
+    for variant in "1 auto" "2 auto" "3 sse2" "64 avx2" "17 avx512" "5 neon"; do
         set -- "$@"
         "$CUTIS" deform "$model" "$@" --threads "${variant% *}" --isa "${variant#* }" -q -o "$T/other.npy" --normals "$T/other_n.npy" 2>"$T/why" ||
             { grep -q 'this machine or build has no' "$T/why" || not_ok "$claim with ${variant}" "$(cat "$T/why")"; continue; }

@@ -11,6 +11,7 @@ interrupted() {
     sent=$1; shift
     /usr/bin/python3 -c '
 import os, signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL) # a job in the background ignores it, and so would the command, until the disk is full
 child = subprocess.Popen(sys.argv[4:], cwd=sys.argv[2], stdout=subprocess.DEVNULL, stderr=open(sys.argv[3], "w"))
 start = time.time()
 while time.time() - start < 0.7 and len(os.listdir(sys.argv[2])) < 3: time.sleep(0.01)
@@ -39,6 +40,7 @@ if command -v bash >/dev/null; then
     rm -rf "$T/out"; mkdir "$T/out"
     /usr/bin/python3 -c '
 import os, signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)
 child = subprocess.Popen(sys.argv[2:], cwd=sys.argv[1], stderr=subprocess.DEVNULL, start_new_session=True)
 time.sleep(0.7)
 os.killpg(child.pid, signal.SIGINT)

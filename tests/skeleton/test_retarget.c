@@ -729,6 +729,61 @@ static void feet_that_hang_elsewhere_stay_at_their_shins(void **state)
     cutis_model_destroy(source);
 }
 
+// The body with a jaw and a tongue below its head; `way`: from jaw to tongue.
+static cutis_model *make_speaker(const double *way, const cutis_clip *clip)
+{
+    cutis_node nodes[NODES + 2] = { 0 };
+    cutis_model *body = make_body(NAMES[0], 1, NULL, NULL), *model = NULL;
+    memcpy(nodes, cutis_model_get(body)->nodes, NODES * sizeof *nodes);
+    for (int n = NODES; n < NODES + 2; n++) {
+        nodes[n] = nodes[NODES - 1];
+        nodes[n].rest = cutis_transform_identity();
+        nodes[n].name = n == NODES ? "jaw" : "tongue";
+        nodes[n].parent = n == NODES ? 4 : NODES;
+        float *t = &nodes[n].rest.translation.x;
+        for (int k = 0; k < 3; k++) t[k] = n == NODES ? 0.05f * (float)(k > 0) : (float)way[k];
+    }
+    const cutis_model_data data = {
+        .node_count = NODES + 2, .nodes = nodes, .clip_count = clip != NULL, .clips = clip
+    };
+    assert_ok(context, cutis_model_create(context, &data, CUTIS_GATE_REFUSE, &model));
+    cutis_model_destroy(body);
+    return model;
+}
+
+// Two rigs of one face put its joints elsewhere: a jaw that the motion turns by 0.3 radians turns
+// by 0.3 radians, whatever way its tongue lies.
+static void a_jaw_opens_as_in_the_motion_wherever_its_joints_lie(void **state)
+{
+    (void)state;
+    enum { JAW = NODES };
+    motion m = *make_motion();
+    float turns[4 * FRAMES];
+    for (int f = 0; f < FRAMES; f++)
+        memcpy(turns + 4 * (size_t)f, (float[4]){ sinf(0.15f), 0, 0, cosf(0.15f) }, 16);
+    m.channels[1 + 4] = m.channels[1]; // in place of the head's: turning it is no matter here
+    m.channels[1 + 4].node = JAW;
+    m.channels[1 + 4].values = turns;
+    m.clip.channels = m.channels;
+    cutis_model *source = make_speaker((double[3]){ 0, -0.06, 0 }, &m.clip), *out;
+    cutis_model *target = make_speaker((double[3]){ 0.01, 0.02, 0.06 }, NULL);
+    cutis_retarget_options options = { .rest = CUTIS_RETARGET_ZERO };
+    cutis_sampler *sampler;
+    cutis_transform pose[NODES + 2];
+    assert_ok(context, cutis_retarget(target, source, &options, &out, NULL));
+    assert_ok(context, cutis_sampler_create(out, 0, &sampler));
+    for (int f = 0; f < FRAMES; f++) {
+        cutis_sampler_sample(sampler, (float)f / 8, pose, NULL);
+        assert_near(fabsf(pose[JAW].rotation.x), sinf(0.15f), 1e-5);
+        assert_near(fabsf(pose[JAW].rotation.w), cosf(0.15f), 1e-5);
+        assert_near(fabsf(pose[JAW + 1].rotation.w), 1, 1e-5);
+    }
+    cutis_sampler_destroy(sampler);
+    cutis_model_destroy(out);
+    cutis_model_destroy(target);
+    cutis_model_destroy(source);
+}
+
 // Memory and stopping ----------------------------------------------------------------------------
 
 static long allocations, allocations_max = -1;
@@ -804,6 +859,7 @@ int main(void)
         claim(a_round_sole_rolls_without_sliding),
         claim(runs_have_stances_and_a_foot_that_hangs_does_not_stand),
         claim(feet_that_hang_elsewhere_stay_at_their_shins),
+        claim(a_jaw_opens_as_in_the_motion_wherever_its_joints_lie),
         claim(every_allocation_may_fail_and_stopping_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

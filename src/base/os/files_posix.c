@@ -9,6 +9,8 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/os/files.h"
+#include "base/path.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -85,40 +87,15 @@ cutis_result cutis_os_read_file(cutis_context *context, const char *path, void *
 
 // Paths -----------------------------------------------------------------------------------------
 
-/// Length of the folder part of a path, with its slash; 0 if there is none.
-static size_t folder_length(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
-static bool has_scheme(const char *uri)
-{
-    size_t i = 0;
-    while ((uri[i] >= 'a' && uri[i] <= 'z') || (uri[i] >= 'A' && uri[i] <= 'Z') ||
-           (i > 0 &&
-            ((uri[i] >= '0' && uri[i] <= '9') || uri[i] == '+' || uri[i] == '-' || uri[i] == '.')))
-        i++;
-    return i > 0 && uri[i] == ':';
-}
-
-static bool has_parent_step(const char *path)
-{
-    for (const char *part = path; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
-        if (part[0] == '.' && part[1] == '.' && (part[2] == '/' || part[2] == 0)) return true;
-    return false;
-}
-
 cutis_result cutis_os_resolve_below(cutis_context *context, const char *base_file,
                                     const char *relative, char *out, size_t capacity)
 {
-    if (!relative[0] || relative[0] == '/' || strchr(relative, '\\') || has_scheme(relative) ||
-        has_parent_step(relative))
+    if (!os_stays_below(relative))
         return cutis_fail(context, CUTIS_CORRUPT_DATA,
                           "%s: '%.200s' does not name a file below the asset's folder", base_file,
                           relative);
     char folder[PATH_MAX], real_folder[PATH_MAX], real_file[PATH_MAX], joined[PATH_MAX];
-    size_t length = folder_length(base_file);
+    size_t length = cutis_path_folder(base_file);
     int folder_size = snprintf(folder, sizeof folder, "%.*s", (int)length, length ? base_file : "");
     int joined_size = snprintf(joined, sizeof joined, "%s%s", folder, relative);
     if (folder_size >= PATH_MAX || joined_size >= PATH_MAX || (size_t)joined_size >= capacity)
@@ -134,36 +111,22 @@ cutis_result cutis_os_resolve_below(cutis_context *context, const char *base_fil
     return CUTIS_OK;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 cutis_result cutis_os_list_folder(cutis_context *context, const char *folder,
                                   void (*visit)(void *user, const char *name), void *user)
 {
     DIR *directory = opendir(folder[0] ? folder : ".");
     if (!directory) return cutis_fail(context, CUTIS_FILE_READ, "%s: %s", folder, strerror(errno));
-    cutis_arena arena = { .context = context };
-    char **names = NULL;
-    size_t count = 0, capacity = 0;
+    os_names list = { .arena = { .context = context } };
     cutis_result result = CUTIS_OK;
     for (struct dirent *entry; result == CUTIS_OK && (entry = readdir(directory));) {
         struct stat info;
         if (fstatat(dirfd(directory), entry->d_name, &info, 0) != 0 || !S_ISREG(info.st_mode))
             continue;
-        char *name = cutis_arena_string(&arena, entry->d_name);
-        if (!name || !cutis_arena_grow(&arena, &names, &capacity, count + 1, sizeof *names))
-            result = cutis_alloc_result(context);
-        else
-            names[count++] = name;
+        result = os_names_add(&list, entry->d_name);
     }
     closedir(directory);
-    if (result == CUTIS_OK && count) {
-        qsort(names, count, sizeof *names, compare_names);
-        for (size_t i = 0; i < count; i++) visit(user, names[i]);
-    }
-    cutis_arena_release(&arena);
+    if (result != CUTIS_OK) list.count = 0;
+    os_names_visit(&list, visit, user);
     return result;
 }
 
@@ -211,7 +174,7 @@ static bool follow_link(cutis_os_write *write)
     ssize_t length = readlink(write->target, next, sizeof next - 1);
     if (length < 0) return false;
     next[length] = 0;
-    int folder = next[0] == '/' ? 0 : (int)folder_length(write->target);
+    int folder = next[0] == '/' ? 0 : (int)cutis_path_folder(write->target);
     if (snprintf(joined, sizeof joined, "%.*s%s", folder, write->target, next) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return false;
@@ -277,7 +240,7 @@ static bool keep_mode(const cutis_os_write *write)
 
 static bool open_temporary(cutis_os_write *write)
 {
-    int folder = (int)folder_length(write->target);
+    int folder = (int)cutis_path_folder(write->target);
     const char *name = write->target + folder;
     if (!name[0]) {
         errno = ENAMETOOLONG;

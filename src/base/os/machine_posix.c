@@ -1,4 +1,4 @@
-/// Time, cores, environment and dynamic libraries on POSIX systems.
+/// Time, cores, memory, environment, streams and dynamic libraries on POSIX systems.
 #include "base/os/os.h"
 
 #include <stdlib.h>
@@ -22,6 +22,27 @@ double cutis_os_processor_seconds(void)
     struct timespec now;
     if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now)) return cutis_os_seconds();
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void *cutis_os_memory_take(size_t size, size_t alignment)
+{
+    return aligned_alloc(alignment, size);
+}
+
+void cutis_os_memory_give(void *memory)
+{
+    free(memory);
+}
+
+FILE *cutis_os_stream_open(char *text, size_t size)
+{
+    return fmemopen(text, size, "w");
+}
+
+void cutis_os_stream_close(FILE *stream, char *text, size_t size)
+{
+    (void)text, (void)size; // it was written there
+    fclose(stream);
 }
 
 void cutis_os_large_pages(void *memory, size_t size)

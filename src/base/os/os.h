@@ -1,10 +1,13 @@
-/// The only door to the operating system: files, threads, time, dynamic libraries, helper
-/// programs. Everything else
-/// is portable C.
+/// The only door to the operating system: files, threads, time, memory, dynamic libraries, helper
+/// programs. Everything else is portable C. NAME_posix.c and NAME_windows.c are twins; a file
+/// without such an ending is for all. Paths are UTF-8 everywhere, with slashes; Windows takes
+/// backslashes, too.
 #ifndef CUTIS_BASE_OS_H
 #define CUTIS_BASE_OS_H
 
 #include <cutis/base.h>
+
+#include <stdio.h>
 
 // cutis-io and cutis-render use these across the border of libcutis.so; they are not part of its
 // interface.
@@ -25,7 +28,7 @@ cutis_result cutis_os_resolve_below(cutis_context *context, const char *base_fil
                                     const char *relative, char *out, size_t capacity);
 
 /// An atomic write in progress: a temporary file beside the target; fsync, rename, fsync the folder
-/// on commit. Links are followed, to where there is nothing yet too; a replaced file keeps its
+/// on commit (on Windows: flush, replace by name). Links are followed, to where there is nothing yet too; a replaced file keeps its
 /// mode, and its owner and group where that is allowed. A file without write permission is refused
 /// unless the context's replace_read_only says otherwise.
 typedef struct cutis_os_write cutis_os_write;
@@ -49,9 +52,19 @@ bool cutis_os_file_exists(const char *path);
 double cutis_os_seconds(void);           ///< monotonic
 double cutis_os_processor_seconds(void); ///< of all threads; where it is not told: cutis_os_seconds
 uint32_t cutis_os_core_count(void);      ///< cores this process may use
-const char *cutis_os_environment(const char *name); ///< NULL if unset
+/// NULL if unset; good until the thread asks again.
+const char *cutis_os_environment(const char *name);
+/// `size` is a multiple of `alignment`, a power of two; NULL: none is left. It goes back by
+/// cutis_os_memory_give, and by nothing else.
+void *cutis_os_memory_take(size_t size, size_t alignment);
+void cutis_os_memory_give(void *memory); ///< NULL is fine
 /// Memory that will be filled as a whole: pages of it may be large.
 void cutis_os_large_pages(void *memory, size_t size);
+
+/// A stream for a library that speaks to one: what it says stands in `text`, as far as `size` goes,
+/// when the stream is closed. NULL: there is none to be had.
+FILE *cutis_os_stream_open(char *text, size_t size);
+void cutis_os_stream_close(FILE *stream, char *text, size_t size);
 
 // Threads ---------------------------------------------------------------------------------------
 
@@ -83,8 +96,7 @@ void *cutis_os_library_open(const char *name); ///< NULL if it is not there
 void *cutis_os_library_symbol(void *library, const char *name);
 void cutis_os_library_close(void *library);
 
-// Helper programs
-// ----------------------------------------------------------------------------------
+// Helper programs -------------------------------------------------------------------------------
 
 /// What a helper exits with when its memory is used up.
 enum { CUTIS_HELPER_NO_MEMORY = 3 };
@@ -101,9 +113,9 @@ typedef struct cutis_os_helper {
 } cutis_os_helper;
 
 /// The path of a helper of ours: what the environment's `variable` says (an absolute path), else
-/// "libexec/cutis/NAME" beside or above the library that `near` is in, or the running program. It
+/// "libexec/cutis/NAME" beside or above the library that `beside` is in, or the running program. It
 /// must be root's or the user's own, and not writable by a group or everybody.
-bool cutis_os_find_helper(const char *name, const char *variable, const void *near, char *out,
+bool cutis_os_find_helper(const char *name, const char *variable, const void *beside, char *out,
                           size_t capacity);
 
 /// Run a helper and wait for its end. It inherits nothing, and whatever it does ends with it.
@@ -114,8 +126,8 @@ bool cutis_os_find_helper(const char *name, const char *variable, const void *ne
 cutis_result cutis_os_run_helper(cutis_context *context, const cutis_os_helper *helper,
                                  size_t *got);
 
-/// The user's cache folder for Cutis ("$XDG_CACHE_HOME/cutis" or "~/.cache/cutis"), created if
-/// needed; false if there is none.
+/// The user's cache folder for Cutis ("$XDG_CACHE_HOME/cutis" or "~/.cache/cutis"; on Windows
+/// "%LOCALAPPDATA%/cutis"), created if needed; false if there is none.
 bool cutis_os_cache_folder(char *out, size_t capacity);
 
 #pragma GCC visibility pop

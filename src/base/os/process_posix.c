@@ -7,10 +7,10 @@
 
 #if defined(__wasm__) // there are no processes
 
-bool cutis_os_find_helper(const char *name, const char *variable, const void *near, char *out,
+bool cutis_os_find_helper(const char *name, const char *variable, const void *beside, char *out,
                           size_t capacity)
 {
-    (void)name, (void)variable, (void)near, (void)out, (void)capacity;
+    (void)name, (void)variable, (void)beside, (void)out, (void)capacity;
     return false;
 }
 
@@ -62,7 +62,7 @@ static bool find_beside(const char *file, const char *name, char *out, size_t ca
     return false;
 }
 
-bool cutis_os_find_helper(const char *name, const char *variable, const void *near, char *out,
+bool cutis_os_find_helper(const char *name, const char *variable, const void *beside, char *out,
                           size_t capacity)
 {
     const char *given = getenv(variable);
@@ -72,7 +72,7 @@ bool cutis_os_find_helper(const char *name, const char *variable, const void *ne
         return given[0] == '/' && snprintf(out, capacity, "%s", given) < (int)capacity &&
                is_helper(out);
     // For the program itself this may be what it was called by, which says nothing of where it is.
-    if (dladdr(near, &library) && library.dli_fname && library.dli_fname[0] == '/' &&
+    if (dladdr(beside, &library) && library.dli_fname && library.dli_fname[0] == '/' &&
         realpath(library.dli_fname, real) && find_beside(real, name, out, capacity))
         return true;
     ssize_t length = readlink("/proc/self/exe", real, sizeof real - 1);

@@ -84,6 +84,8 @@ static bool open_compiler(nvrtc_functions *nvrtc)
         "/usr/local/cuda/lib64/libnvrtc.so.13",
         "/usr/local/cuda/lib64/libnvrtc.so.12",
         "/usr/local/cuda/lib64/libnvrtc.so",
+        "nvrtc64_130_0.dll",
+        "nvrtc64_120_0.dll",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names && !nvrtc->library; i++)
         nvrtc->library = cutis_os_library_open(names[i]);
@@ -389,8 +391,9 @@ static cutis_result open_device(cuda *self, int index)
     gpu->warps = 8;
     gpu->warp_teams = true;
     gpu->compiles_in_parallel = true;
-    gpu->registers = 64; // 32 warps on a multiprocessor: measured, bench/README.md
-    gpu->registers_few = 48;
+    gpu->registers = 64;       // 32 warps on a multiprocessor: measured, bench/README.md
+    gpu->registers_pairs = 80; // 24 warps
+    gpu->turned_pairs = true;  // not with OpenCL's compiler: it keeps fewer lists in registers
     gpu->registers_posed = 96; // 20 warps
     snprintf(gpu->identity, sizeof gpu->identity, "%s|%s", gpu->info.name, gpu->info.detail);
     return CUTIS_OK;

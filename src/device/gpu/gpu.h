@@ -106,8 +106,8 @@ struct cutis_gpu {
     uint32_t near_bytes; ///< shared memory for palettes: with more, fewer groups fit
     uint32_t group_instances; ///< instances a group serves, at most 8
     uint32_t registers; ///< of a work item, at most; 0: the compiler's choice (drivers that can)
-    uint32_t
-        registers_few; ///< the same for linear skinning with unit normals and for dual quaternions
+    uint32_t registers_pairs; ///< the same where a work item does two vertices
+    bool turned_pairs;        ///< that pays for formulas that turn, too
     uint32_t registers_posed; ///< the same for weighted pose space
     uint32_t pose_tile;       ///< instances a work item serves at a time there
     uint32_t pose_instances;  ///< and a group, at most 32

@@ -7,8 +7,9 @@
 #include <device/device.h>
 #include <kernel/arguments_gpu.h>
 
-/// Blocks one group of work items walks, at most; they share the palettes in shared memory.
-#define CUTIS_GPU_CHUNK_BLOCKS 32u
+/// Vertices of the blocks that one group of work items walks, at most; they share the palettes in
+/// shared memory.
+#define CUTIS_GPU_CHUNK_SLOTS 1024u
 /// Bones of a chunk, at most (unless one block alone has more).
 #define CUTIS_GPU_CHUNK_BONES 64u
 
@@ -28,9 +29,15 @@ typedef struct cutis_gpu_layout {
     uint64_t list_length;     ///< of all blocks
 } cutis_gpu_layout;
 
+/// Are nearly all bone lists of blocks in output order short enough to stay in registers?
+cutis_result cutis_gpu_lists_short(cutis_arena *arena, const cutis_skin_layout *layout,
+                                   uint32_t block_size, bool *out);
+
 /// Pack a layout. `out->words` lies in the arena. The layout is only read.
 /// @param near lists hold places among the chunk's bones (palettes in shared memory), else bones
+/// @param block_size vertices of a block: 32, or 64 where a work item does two
 cutis_result cutis_gpu_layout_make(cutis_arena *arena, const cutis_skin_layout *layout,
-                                   cutis_gpu_order order, bool near, cutis_gpu_layout *out);
+                                   cutis_gpu_order order, bool near, uint32_t block_size,
+                                   cutis_gpu_layout *out);
 
 #endif

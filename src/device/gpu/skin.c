@@ -68,7 +68,7 @@ static cutis_result finish_bounds(gpu_skin *skin, uint32_t count, cutis_bounds *
 uint32_t cutis_gpu_skin_batch(const cutis_device_skin *base)
 {
     const gpu_skin *skin = (const gpu_skin *)base;
-    const uint64_t groups = (uint64_t)skin->arguments.chunk_count * CUTIS_GPU_CHUNK_BLOCKS;
+    const uint64_t groups = (uint64_t)skin->arguments.chunk_count * (CUTIS_GPU_CHUNK_SLOTS / 32u);
     uint64_t most = FRAME_WORDS_MAX / cutis_gpu_frame_words(skin);
     if (most > 0x7fffffffull / (groups + 1)) most = 0x7fffffffull / (groups + 1);
     return most < 1 ? 1 : (uint32_t)most;
@@ -166,12 +166,27 @@ static cutis_gpu_order wanted_order(void)
     return CUTIS_GPU_ORDER_CHOOSE;
 }
 
+/// A work item does one vertex or two with each row of a palette that it reads. Two pay where lists
+/// are short, and for matrices alone anyway. Pose space has a schedule of its own, and centres by
+/// weights want more registers than there are.
+static cutis_result choose_block(gpu_skin *skin, cutis_arena *arena,
+                                 const cutis_skin_layout *layout)
+{
+    bool pairs = !skin->pose_count && skin->formula != CUTIS_FORMULA_SBS_WEIGHTED;
+    if (skin->formula != CUTIS_FORMULA_LBS) pairs = pairs && skin->gpu->turned_pairs;
+    if (pairs && skin->formula != CUTIS_FORMULA_LBS)
+        TRY(cutis_gpu_lists_short(arena, layout, 64, &pairs));
+    skin->block_size = pairs ? 64 : 32;
+    return CUTIS_OK;
+}
+
 /// Pack for shared memory if one instance's records of the largest chunk fit, else for palettes in
 /// global memory.
 static cutis_result pack_layout(gpu_skin *skin, cutis_arena *arena, const cutis_skin_layout *layout,
                                 cutis_gpu_layout *packed)
 {
-    TRY(cutis_gpu_layout_make(arena, layout, wanted_order(), true, packed));
+    TRY(choose_block(skin, arena, layout));
+    TRY(cutis_gpu_layout_make(arena, layout, wanted_order(), true, skin->block_size, packed));
     gpu_palette uniform = cutis_gpu_palette(skin, false),
                 nonuniform = cutis_gpu_palette(skin, true);
     int size = uniform.size > nonuniform.size ? uniform.size : nonuniform.size;
@@ -179,7 +194,7 @@ static cutis_result pack_layout(gpu_skin *skin, cutis_arena *arena, const cutis_
     uint64_t each = 16u + packed->near_max * 16ull * (uint32_t)size;
     skin->near = each + bounds <= cutis_gpu_near_bytes(skin);
     if (skin->near) return CUTIS_OK;
-    return cutis_gpu_layout_make(arena, layout, wanted_order(), false, packed);
+    return cutis_gpu_layout_make(arena, layout, wanted_order(), false, skin->block_size, packed);
 }
 
 static cutis_result upload_layout(gpu_skin *skin, const cutis_skin_layout *layout)

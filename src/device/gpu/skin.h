@@ -39,7 +39,8 @@ typedef struct gpu_skin {
     int morph;           ///< triples of planes in a morph entry; 0: no morphs
     uint32_t pose_count; ///< weighted pose space, padded; 0: none
     bool gaussian;
-    bool near; ///< palettes in shared memory
+    uint32_t block_size; ///< 32 vertices, or 64
+    bool near;           ///< palettes in shared memory
     uint32_t near_max;
     uint64_t layout; ///< device memory
     skin_arguments arguments;

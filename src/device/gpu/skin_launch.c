@@ -14,8 +14,8 @@ static uint32_t static_local_bytes(const gpu_skin *skin)
 {
     const cutis_gpu *gpu = skin->gpu;
     uint32_t record = 3u + (skin->has_normals ? 3u : 0u) + (skin->has_tangents ? 4u : 0u);
-    uint32_t bytes = 256u + GROUP_INSTANCES_MAX * CUTIS_GPU_CHUNK_BLOCKS * 16u;
-    if (gpu->staged) bytes += gpu->warps * (record * 256u + 128u);
+    uint32_t bytes = 256u + GROUP_INSTANCES_MAX * CUTIS_GPU_CHUNK_SLOTS / skin->block_size * 16u;
+    if (gpu->staged) bytes += gpu->warps * (record * 256u + 4u * skin->block_size);
     if (skin->formula == CUTIS_FORMULA_SBS) bytes += gpu->warps * GROUP_INSTANCES_MAX * 8u * 16u;
     return bytes;
 }
@@ -51,10 +51,9 @@ static bool is_packed(const cutis_skin_targets *to)
 static uint32_t registers_of(const gpu_skin *skin)
 {
     const cutis_gpu *gpu = skin->gpu;
-    bool few =
-        skin->formula == CUTIS_FORMULA_DQS || (skin->formula == CUTIS_FORMULA_LBS && skin->unit);
+    bool many = skin->block_size > 32u || skin->formula == CUTIS_FORMULA_SBS_WEIGHTED;
     if (skin->pose_count) return gpu->registers_posed;
-    return few ? gpu->registers_few : gpu->registers;
+    return many ? gpu->registers_pairs : gpu->registers;
 }
 
 /// Groups on a multiprocessor that they allow, for compilers that want it said so.
@@ -88,7 +87,7 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
                  "#define POSE_TILE %u\n",
                  skin->has_normals ? 7 : 4, skin->gaussian, p.squares, skin->gpu->pose_tile);
     snprintf(out, capacity,
-             "%s#define SKIN_FORMULA %d\n#define SKIN_NORMALS %d\n#define SKIN_TANGENTS %d\n"
+             "%s%s#define SKIN_FORMULA %d\n#define SKIN_NORMALS %d\n#define SKIN_TANGENTS %d\n"
              "#define SKIN_UNIT %d\n#define SKIN_NONUNIFORM %d\n#define SKIN_BLEND %d\n"
              "#define SKIN_MORPH %d\n#define SKIN_LINEAR_NORMALS %d\n#define SKIN_POSITIONS %d\n"
              "#define SKIN_BOUNDS %d\n#define SKIN_WARPS %u\n#define SKIN_NEAR %d\n"
@@ -97,11 +96,11 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
              "#define SKIN_MATRIX %d\n#define SKIN_ROTATION %d\n#define SKIN_DUAL %d\n"
              "#define SKIN_STRETCH %d\n#define SKIN_ORIGIN %d\n#define SKIN_REGISTERS %u\n"
              "#define SKIN_GROUPS %u\n#define SKIN_TOGETHER %u\n#define SKIN_POSES %u\n%s%s",
-             CUTIS_FORMULAS(FORMULA_DEFINE), (int)skin->formula, to->normals.buffer != NULL,
-             to->tangents.buffer != NULL, skin->unit, path->nonuniform, skin->blend,
-             batch->morph ? skin->morph : 0, skin->linear_normals, to->positions.buffer != NULL,
-             to->bounds != NULL, skin->gpu->warps, skin->near, staged,
-             skin->gpu->staged && !skin->gpu->lists_refused,
+             skin->block_size > 32u ? "#define KERNEL_PAIRS\n" : "", CUTIS_FORMULAS(FORMULA_DEFINE),
+             (int)skin->formula, to->normals.buffer != NULL, to->tangents.buffer != NULL,
+             skin->unit, path->nonuniform, skin->blend, batch->morph ? skin->morph : 0,
+             skin->linear_normals, to->positions.buffer != NULL, to->bounds != NULL,
+             skin->gpu->warps, skin->near, staged, skin->gpu->staged && !skin->gpu->lists_refused,
              skin->gpu->staged && skin->gpu->warps > 1, p.size, p.matrix, p.rotation, p.dual,
              p.stretch, p.origin, registers_of(skin), groups_of(skin), instances_max(skin),
              skin->pose_count, posed, skin->gpu->tuning ? skin->gpu->tuning : "");
@@ -122,7 +121,7 @@ static cutis_gpu_launch path_shape(const gpu_skin *skin, const gpu_batch *batch,
     if (together > path->count) together = path->count;
     uint64_t groups = ((uint64_t)path->count + together - 1) / together * a->chunk_count;
     uint64_t wanted = (uint64_t)gpu->info.thread_count * 4;
-    uint32_t split_max = (CUTIS_GPU_CHUNK_BLOCKS + gpu->warps - 1) / gpu->warps;
+    uint32_t split_max = (CUTIS_GPU_CHUNK_SLOTS / skin->block_size + gpu->warps - 1) / gpu->warps;
     uint32_t splits = groups >= wanted ? 1 : (uint32_t)((wanted + groups - 1) / groups);
     if (splits > split_max) splits = split_max;
     a->group_instances = together;
@@ -166,9 +165,13 @@ static cutis_result launch_recorded(gpu_skin *skin, gpu_recorded *r)
 static cutis_result path_kernel(const gpu_skin *skin, const gpu_batch *batch, const gpu_path *path,
                                 cutis_gpu_kernel *out)
 {
-    static const char *const texts[] = { "algebra.h",       "blend.h",     "pose_space.h",
+    static const char *const blended[] = { "algebra.h",  "blend.h",    "arguments_gpu.h",
+                                           "near_gpu.h", "skin_gpu.h", "group_gpu.h",
+                                           NULL };
+    static const char *const posed[] = { "algebra.h",       "blend.h",     "pose_space.h",
                                          "arguments_gpu.h", "near_gpu.h",  "skin_gpu.h",
                                          "pose_gpu.h",      "group_gpu.h", NULL };
+    const char *const *texts = skin->pose_count ? posed : blended;
     char defines[2048];
     cutis_gpu *gpu = skin->gpu;
     path_defines(skin, batch, path, defines, sizeof defines);

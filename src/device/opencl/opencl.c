@@ -467,7 +467,7 @@ static cutis_result open_device(opencl *self, const found_device *found)
     gpu->compiles_in_parallel = self->nvidia; // PoCL takes turns
     gpu->warps = group >= 256 ? 8 : group >= 128 ? 4 : group >= 64 ? 2 : 1;
     gpu->registers = 64; // NVIDIA: 32 warps on a multiprocessor; measured, bench/README.md
-    gpu->registers_few = 64;
+    gpu->registers_pairs = 80;
     gpu->registers_posed = 96; // 20 warps
     // NVIDIA's compiler makes a division of floats from one of doubles that is rounded to float:
     // both are then as exact as the device can.

@@ -276,6 +276,9 @@ static cutis_result check_answer(const unpacker *all, const uint8_t *answer, siz
 #define ABSENT                                                                                     \
     "Draco is not in this build, which runs in a web page; on your machine: cutis convert FILE "   \
     "-o OUT.glb"
+#elif defined(_WIN32)
+#define ABSENT                                                                                     \
+    "Draco is not in Cutis for Windows; where it is (Linux, WSL): cutis convert FILE -o OUT.glb"
 #else
 #define ABSENT                                                                                     \
     "the program cutis-draco is not there: install libdraco-dev and g++, and build Cutis again"

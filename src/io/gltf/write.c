@@ -4,6 +4,7 @@
 #include "io/gltf/writer.h"
 
 #include "base/os/os.h"
+#include "base/path.h"
 #include "io/bytes.h"
 #include "io/gltf/compress.h"
 #include "io/output.h"
@@ -175,8 +176,8 @@ static cutis_result write_glb(gltf_writer *writer, const char *path)
 /// The buffer's name beside `path`: the same with ".bin" at its end.
 static char *bin_path(const char *path, cutis_arena *arena)
 {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    int length = dot && (!slash || dot > slash + 1) ? (int)(dot - path) : (int)strlen(path);
+    const char *name = cutis_path_name(path), *dot = strrchr(name, '.');
+    int length = dot && dot > name ? (int)(dot - path) : (int)strlen(path);
     return cutis_arena_format(arena, "%.*s.bin", length, path);
 }
 
@@ -208,8 +209,7 @@ static cutis_result write_gltf(gltf_writer *writer, const char *path)
     cutis_result result = CUTIS_OK;
     if (writer->file.size > 0) {
         char *beside = bin_path(path, &arena), *uri = NULL;
-        const char *slash = beside ? strrchr(beside, '/') : NULL;
-        if (beside) uri = to_uri(slash ? slash + 1 : beside, &arena);
+        if (beside) uri = to_uri(cutis_path_name(beside), &arena);
         if (!uri) {
             result = cutis_alloc_result(context);
             goto done;
@@ -299,14 +299,14 @@ static void note_left(const gltf_writer *writer, const char *path)
 static void note_images(const gltf_writer *writer, const char *path)
 {
     const json_t *images = json_object_get(writer->root, "images");
-    const char *slash = strrchr(path, '/'), *first = NULL;
+    const int folder = (int)cutis_path_folder(path);
+    const char *first = NULL;
     size_t missing = 0;
     for (size_t i = 0; i < json_array_size(images) && writer->source.on_disk; i++) {
         const char *uri = cutis_gltf_string(json_array_get(images, i), "uri");
         char relative[4096], file[8192];
         if (!uri || strchr(uri, ':') || !cutis_gltf_decode_percent(uri, relative, sizeof relative))
             continue;
-        const int folder = slash ? (int)(slash - path) + 1 : 0;
         const int length = snprintf(file, sizeof file, "%.*s%s", folder, path, relative);
         if (length < 0 || (size_t)length >= sizeof file || cutis_os_file_exists(file)) continue;
         if (missing++ == 0) first = uri;

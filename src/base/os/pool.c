@@ -39,9 +39,9 @@ void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *, uint32_t), void
 
 #else
 
-#include <pthread.h>
+#include "base/os/threads.h"
+
 #include <stdatomic.h>
-#include <string.h>
 
 #define CLOSED UINT32_MAX // no job has an index as high
 
@@ -53,10 +53,10 @@ enum {
 struct cutis_os_pool {
     cutis_context *context;
     uint32_t worker_count, started;
-    pthread_t *workers;
-    pthread_mutex_t turn, mutex;
-    pthread_cond_t wake;     // workers: there is a job
-    pthread_cond_t finished; // the caller: the last task has returned, the last worker has left
+    os_thread *workers;
+    os_mutex turn, mutex;
+    os_condition wake;     // workers: there is a job
+    os_condition finished; // the caller: the last task has returned, the last worker has left
     // The job: written by the caller before `ticket` announces it.
     void (*task)(void *data, uint32_t index);
     void *data;
@@ -82,9 +82,9 @@ static void relax(void)
 static void tell_caller(cutis_os_pool *pool)
 {
     if (!atomic_load(&pool->sleeping)) return;
-    pthread_mutex_lock(&pool->mutex);
-    pthread_cond_signal(&pool->finished);
-    pthread_mutex_unlock(&pool->mutex);
+    os_mutex_lock(&pool->mutex);
+    os_condition_wake(&pool->finished);
+    os_mutex_unlock(&pool->mutex);
 }
 
 /// Take indices of job `number` until none is left.
@@ -109,14 +109,14 @@ static uint32_t wait_for_job(cutis_os_pool *pool, uint32_t seen)
         if (number != seen || atomic_load(&pool->stop)) return number;
         relax();
     }
-    pthread_mutex_lock(&pool->mutex);
+    os_mutex_lock(&pool->mutex);
     while ((uint32_t)(atomic_load(&pool->ticket) >> 32) == seen && !atomic_load(&pool->stop))
-        pthread_cond_wait(&pool->wake, &pool->mutex);
-    pthread_mutex_unlock(&pool->mutex);
+        os_condition_wait(&pool->wake, &pool->mutex);
+    os_mutex_unlock(&pool->mutex);
     return (uint32_t)(atomic_load(&pool->ticket) >> 32);
 }
 
-static void *worker_main(void *argument)
+static os_thread_end OS_THREAD_CALL worker_main(void *argument)
 {
     cutis_os_pool *pool = argument;
     uint32_t seen = 0;
@@ -128,7 +128,7 @@ static void *worker_main(void *argument)
         work(pool, (uint32_t)(atomic_load(&pool->ticket) >> 32));
         if (atomic_fetch_sub(&pool->inside, 1) == 1) tell_caller(pool);
     }
-    return NULL;
+    return 0;
 }
 
 cutis_result cutis_os_pool_create(cutis_context *context, uint32_t thread_count,
@@ -138,10 +138,10 @@ cutis_result cutis_os_pool_create(cutis_context *context, uint32_t thread_count,
     if (!pool) return cutis_alloc_result(context);
     pool->context = context;
     pool->worker_count = thread_count > 1 ? thread_count - 1 : 0;
-    pthread_mutex_init(&pool->turn, NULL);
-    pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->wake, NULL);
-    pthread_cond_init(&pool->finished, NULL);
+    os_mutex_init(&pool->turn);
+    os_mutex_init(&pool->mutex);
+    os_condition_init(&pool->wake);
+    os_condition_init(&pool->finished);
     pool->workers = cutis_alloc_zero(context, pool->worker_count, sizeof *pool->workers);
     if (!pool->workers) {
         cutis_result result = cutis_alloc_result(context);
@@ -149,10 +149,11 @@ cutis_result cutis_os_pool_create(cutis_context *context, uint32_t thread_count,
         return result;
     }
     for (; pool->started < pool->worker_count; pool->started++) {
-        int error = pthread_create(&pool->workers[pool->started], NULL, worker_main, pool);
+        int error = os_thread_start(&pool->workers[pool->started], worker_main, pool);
         if (error == 0) continue;
-        cutis_result result = cutis_fail(context, CUTIS_OUT_OF_MEMORY, "thread %u of %u: %s",
-                                         pool->started + 1, pool->worker_count, strerror(error));
+        cutis_result result =
+            cutis_fail(context, CUTIS_OUT_OF_MEMORY, "thread %u of %u: the system's error %d",
+                       pool->started + 1, pool->worker_count, error);
         cutis_os_pool_destroy(pool);
         return result;
     }
@@ -163,15 +164,15 @@ cutis_result cutis_os_pool_create(cutis_context *context, uint32_t thread_count,
 void cutis_os_pool_destroy(cutis_os_pool *pool)
 {
     if (!pool) return;
-    pthread_mutex_lock(&pool->mutex);
+    os_mutex_lock(&pool->mutex);
     atomic_store(&pool->stop, true);
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->mutex);
-    for (uint32_t i = 0; i < pool->started; i++) pthread_join(pool->workers[i], NULL);
-    pthread_cond_destroy(&pool->wake);
-    pthread_cond_destroy(&pool->finished);
-    pthread_mutex_destroy(&pool->mutex);
-    pthread_mutex_destroy(&pool->turn);
+    os_condition_wake(&pool->wake);
+    os_mutex_unlock(&pool->mutex);
+    for (uint32_t i = 0; i < pool->started; i++) os_thread_join(pool->workers[i]);
+    os_condition_destroy(&pool->wake);
+    os_condition_destroy(&pool->finished);
+    os_mutex_destroy(&pool->mutex);
+    os_mutex_destroy(&pool->turn);
     cutis_free_array(pool->context, pool->workers, pool->worker_count, sizeof *pool->workers);
     cutis_free(pool->context, pool, sizeof *pool);
 }
@@ -182,11 +183,11 @@ static void wait_until(cutis_os_pool *pool, _Atomic uint32_t *value, uint32_t wa
         if (atomic_load(value) == wanted) return;
         relax();
     }
-    pthread_mutex_lock(&pool->mutex);
+    os_mutex_lock(&pool->mutex);
     atomic_store(&pool->sleeping, true);
-    while (atomic_load(value) != wanted) pthread_cond_wait(&pool->finished, &pool->mutex);
+    while (atomic_load(value) != wanted) os_condition_wait(&pool->finished, &pool->mutex);
     atomic_store(&pool->sleeping, false);
-    pthread_mutex_unlock(&pool->mutex);
+    os_mutex_unlock(&pool->mutex);
 }
 
 void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *data, uint32_t index), void *data,
@@ -196,7 +197,7 @@ void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *data, uint32_t in
         for (uint32_t i = 0; i < count; i++) task(data, i);
         return;
     }
-    pthread_mutex_lock(&pool->turn);
+    os_mutex_lock(&pool->turn);
     uint32_t closed = (uint32_t)(atomic_load(&pool->ticket) >> 32) | 1, number = closed + 1;
     // Who comes in from here on finds the job closed; who came before is waited for, then its
     // fields are ours.
@@ -206,14 +207,14 @@ void cutis_os_pool_run(cutis_os_pool *pool, void (*task)(void *data, uint32_t in
     pool->data = data;
     pool->count = count;
     atomic_store(&pool->done, 0);
-    pthread_mutex_lock(
+    os_mutex_lock(
         &pool->mutex); // a worker between its test and its wait must not miss the call
     atomic_store(&pool->ticket, (uint64_t)number << 32);
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->mutex);
+    os_condition_wake(&pool->wake);
+    os_mutex_unlock(&pool->mutex);
     work(pool, number);
     wait_until(pool, &pool->done, count);
-    pthread_mutex_unlock(&pool->turn);
+    os_mutex_unlock(&pool->turn);
 }
 
 #endif

@@ -1,0 +1,1 @@
+/// On Windows what it declares is in posix.h, which is included before everything.
