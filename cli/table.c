@@ -160,7 +160,7 @@ const verb_row cli_verbs[] = {
     { "devices", "", NULL, 0, 0, "list what can run the deformers, and why something cannot",
       "JSON keys: devices [{kind, index, available, name, detail, memory_bytes, threads, isa}].\n",
       { COMMON }, "cutis devices\tCPU, OpenCL and CUDA\n", verb_devices },
-    { "bench", "blend|pose|pose-space|frame|reduce|cage|handles|skeleton|patches", "blend pose pose-space frame reduce cage handles skeleton patches", 1, 1,
+    { "bench", "blend|pose|pose-space|frame|crowd|reduce|cage|handles|skeleton|patches", "blend pose pose-space frame crowd reduce cage handles skeleton patches", 1, 1,
       "measure speed against plain C and the machine's limits",
       "blend: positions and normals, 4 influences, 64 bones, with plain C (-O3 -march=native), the FMA rate and\n"
       "the memory bandwidth measured in the same run; all figures are the best of many. pose: sample two clips,\n"
@@ -172,6 +172,8 @@ const verb_row cli_verbs[] = {
       "JSON keys of pose-space: device, isa, threads, instances, rows [{method, vertices, ns_per_vertex,\n"
       "frames_per_second, times_ssd, paper_cpu_frames_per_second, paper_gpu_frames_per_second}], figures. One thread\n"
       "unless --threads; on a GPU 1024 instances unless --instances, and frames_per_second counts characters.\n"
+      "JSON keys of crowd: rows [{method, instances, vertices, levels, poses_on_device, milliseconds,\n"
+      "frames_per_second, deform_milliseconds}].\n"
       "JSON keys of cage: rows [{what, vertices, controls, weights, seconds, per_second, paper_per_second}].\n"
       "times_plain: plain C's time for the same work over ours. of_limit: the limit's time over ours (1 = there).\n",
       { COMMON, RUNNING, BIT(QUICK), BIT(LARGE), BIT(VERTICES), BIT(METHOD), BIT(INSTANCES), WRITING },
@@ -181,6 +183,7 @@ const verb_row cli_verbs[] = {
       "cutis bench pose\tmicroseconds per pose\n"
       "cutis bench pose-space\tplain skinning, PSD and WPSD beside the 2006 paper's table; learning weights\n"
       "cutis bench frame -o last.png\tskin and draw: whole frames a second, and the last one drawn\n"
+      "cutis bench crowd --device cuda\tcrowds that live on the device: whole frames, levels of detail\n"
       "cutis bench reduce\tweight reduction at the sizes of the paper's Table 1\n"
       "cutis bench patches --threads 1\ta knee's blending patch, and a body's: milliseconds a frame\n"
       "cutis bench cage\tbinding 351,000 vertices to 137 controls, and frames, beside the paper's\n"

@@ -10,6 +10,7 @@
 #include <cutis/brush.h>
 #include <cutis/cage.h>
 #include <cutis/clip.h>
+#include <cutis/crowd.h>
 #include <cutis/deform.h>
 #include <cutis/device.h>
 #include <cutis/handles.h>
