@@ -64,6 +64,7 @@ static cutis_bake_problem problem_of(const cutis_bake_job *job, const cutis_bake
         .helper_count = job->options.helpers,
         .influences = job->options.influences,
         .keep_weights = job->options.morphs && job->options.helpers == 0,
+        .driven = job->options.drivers,
         .affinity = AFFINITY,
         .prior = job->diagonal * (prior > 0   ? prior
                                   : prior < 0 ? 0

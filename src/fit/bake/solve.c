@@ -30,6 +30,11 @@ static const cutis_bake_effort FEW = { .starts = 12,
                                        .steps = 20,
                                        .longer = 200,
                                        .levers = 1 };
+// Far ends of valleys are helpers far off with little weight: what is left there of a driver's
+// error and of rounding counts many times.
+static const cutis_bake_effort FEW_DRIVEN = {
+    .starts = 12, .first = 24, .exchanges = 14, .shaken = 36, .steps = 20
+};
 static const cutis_bake_effort LATER = { .exchanges = 4, .steps = 12 };
 // Large meshes, where every round costs more, and is one of fewer.
 static const cutis_bake_effort LARGE = {
@@ -178,9 +183,9 @@ static cutis_result descend(cutis_bake_work *work, cutis_arena *arena, cutis_bak
 static const cutis_bake_effort *effort_of(const cutis_bake_problem *p)
 {
     if (p->joint_count == 0) return &ALONE;
-    if (p->helper_count <= FEW_MOST) return &FEW;
+    if (p->helper_count <= FEW_MOST) return p->driven ? &FEW_DRIVEN : &FEW;
     if (p->large) return &LARGE;
-    return p->helper_count <= SOME_MOST ? &SOME : &MANY;
+    return p->helper_count <= SOME_MOST && !p->driven ? &SOME : &MANY;
 }
 
 // Helpers of a problem: where there are many points or frames, first on fewer, where looking around

@@ -43,6 +43,7 @@ typedef struct cutis_bake_problem {
     double affinity;       ///< alpha
     double prior;          ///< lambda: what a change of weights by one is worth, a distance
     bool keep_weights;     ///< without helpers: the weights stay as given
+    bool driven;           ///< helpers will be functions of joints: better near than far off
     bool large;            ///< set by the solver: every round on all points costs much
 } cutis_bake_problem;
 
