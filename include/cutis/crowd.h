@@ -16,11 +16,9 @@
 extern "C" {
 #endif
 
-enum {
-    CUTIS_CROWD_LEVELS = 8, ///< most levels of detail
-    CUTIS_CROWD_TRACKS = 4, ///< most clips that an instance plays at once
-    CUTIS_CROWD_PLANES = 8, ///< most planes of a view
-};
+#define CUTIS_CROWD_LEVELS 8 ///< most levels of detail
+#define CUTIS_CROWD_TRACKS 4 ///< most clips that an instance plays at once
+#define CUTIS_CROWD_PLANES 8 ///< most planes of a view
 
 /// How a vertex's position is written.
 typedef enum cutis_crowd_position {
