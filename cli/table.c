@@ -80,6 +80,7 @@ const verb_row cli_verbs[] = {
       "make a rigged, animated character: biped, quadruped, arm, cylinder, crowd, family",
       "The same bytes on every machine. Closed, manifold, with named parts and clips: biped walk,\n"
       "walk_forward, bend, twist, wave; quadruped walk, bend, twist; arm bend, twist, raise; cylinder bend, twist.\n"
+      "--motions: a cast of motions to put on others (`retarget --motion`): walk, run, idle, and wave on two legs.\n"
       "\n"
       "family: a body of a kind, drawn from --seed: proportions from thin to plump, a rest pose, every other one with\n"
       "noise and holes; with true parts, joints and weights, in an order that tells nothing (docs/spec/family.md).\n"
@@ -88,7 +89,7 @@ const verb_row cli_verbs[] = {
       "\n"
       "JSON keys: output, body, vertices, triangles, clips [name]; family: kind, seed, pose, scan, parts [name], joints.\n",
       { COMMON, WRITING, BIT(VERTICES), BIT(SIZE), BIT(SEED), BIT(COUNT), BIT(EXAMPLES),
-          BIT(WEIGHTS), BIT(INFLUENCES), BIT(KIND), BIT(REST_POSE), BIT(SCAN), BIT(UNRIGGED),
+          BIT(WEIGHTS), BIT(INFLUENCES), BIT(KIND), BIT(REST_POSE), BIT(SCAN), BIT(SYNTH_MOTIONS), BIT(UNRIGGED),
           BIT(TRUTH) },
       "cutis synth biped -o biped.glb\t12000 vertices, 41 joints, 5 clips\n"
       "cutis synth arm --size low --examples shapes -o arm.glb\twith example shapes for pose-space fits\n"
@@ -159,7 +160,7 @@ const verb_row cli_verbs[] = {
     { "devices", "", NULL, 0, 0, "list what can run the deformers, and why something cannot",
       "JSON keys: devices [{kind, index, available, name, detail, memory_bytes, threads, isa}].\n",
       { COMMON }, "cutis devices\tCPU, OpenCL and CUDA\n", verb_devices },
-    { "bench", "blend|pose|pose-space|frame|reduce|cage|handles|skeleton|patches", "blend pose pose-space frame reduce cage handles skeleton patches", 1, 1,
+    { "bench", "blend|pose|pose-space|frame|crowd|reduce|cage|handles|skeleton|patches", "blend pose pose-space frame crowd reduce cage handles skeleton patches", 1, 1,
       "measure speed against plain C and the machine's limits",
       "blend: positions and normals, 4 influences, 64 bones, with plain C (-O3 -march=native), the FMA rate and\n"
       "the memory bandwidth measured in the same run; all figures are the best of many. pose: sample two clips,\n"
@@ -171,6 +172,8 @@ const verb_row cli_verbs[] = {
       "JSON keys of pose-space: device, isa, threads, instances, rows [{method, vertices, ns_per_vertex,\n"
       "frames_per_second, times_ssd, paper_cpu_frames_per_second, paper_gpu_frames_per_second}], figures. One thread\n"
       "unless --threads; on a GPU 1024 instances unless --instances, and frames_per_second counts characters.\n"
+      "JSON keys of crowd: rows [{method, instances, vertices, levels, poses_on_device, milliseconds,\n"
+      "frames_per_second, deform_milliseconds}].\n"
       "JSON keys of cage: rows [{what, vertices, controls, weights, seconds, per_second, paper_per_second}].\n"
       "times_plain: plain C's time for the same work over ours. of_limit: the limit's time over ours (1 = there).\n",
       { COMMON, RUNNING, BIT(QUICK), BIT(LARGE), BIT(VERTICES), BIT(METHOD), BIT(INSTANCES), WRITING },
@@ -180,6 +183,7 @@ const verb_row cli_verbs[] = {
       "cutis bench pose\tmicroseconds per pose\n"
       "cutis bench pose-space\tplain skinning, PSD and WPSD beside the 2006 paper's table; learning weights\n"
       "cutis bench frame -o last.png\tskin and draw: whole frames a second, and the last one drawn\n"
+      "cutis bench crowd --device cuda\tcrowds that live on the device: whole frames, levels of detail\n"
       "cutis bench reduce\tweight reduction at the sizes of the paper's Table 1\n"
       "cutis bench patches --threads 1\ta knee's blending patch, and a body's: milliseconds a frame\n"
       "cutis bench cage\tbinding 351,000 vertices to 137 controls, and frames, beside the paper's\n"
@@ -441,6 +445,17 @@ const verb_row cli_verbs[] = {
       "cutis skeleton cow.off --parts file:cow.seg -o cow.glb\tlabels of the Princeton benchmark\n"
       "cutis skeleton human.glb --parts joints --frames world -o rig.glb\ta new rig from an old one's weights\n",
       verb_skeleton },
+    { "joints", "MODEL", NULL, 1, 1, "joints of a rig moved, added, removed and renamed; weights follow",
+      "Places are of the world at rest, in metres. What is next to a joint that is moved stays where it is, and so does the skin.\n"
+      "Where a joint was moved or added all weights are made anew by the joints' bones, as `handles --skeleton` does (--keep-weights\n"
+      "leaves them). Names are those of the file, also where others are renamed. Clips stay: they turn joints, wherever those are.\n"
+      "\n"
+      "JSON keys: file, output, moved, added, removed, renamed, bound (weights were made anew).\n",
+      { COMMON, READING, WRITING, RUNNING, BIT(INFLUENCES), BIT(WEIGHTS), BIT(JOINT_MOVE), BIT(JOINT_ADD), BIT(JOINT_REMOVE),
+          BIT(JOINT_RENAME), BIT(KEEP_WEIGHTS) },
+      "cutis joints body.glb --move forearm_l=0.41,1.3,-0.02 -o better.glb\tan elbow put right\n"
+      "cutis joints body.glb --add jaw=head,0,1.62,0.08 --rename hand_r=paw -o more.glb\ta jaw, and another name\n",
+      verb_joints },
     { "reproduce", "", NULL, 0, 0, "the tables and figures of the five source papers, with ours beside them",
       "Measures every method on generated bodies of the papers' sizes and writes DIR/index.html, one page that refers to\n"
       "nothing outside itself, and DIR/reproduce.json. Each table shows the published figure, the paper's own method run\n"

@@ -178,6 +178,8 @@ static int check_body(cli_app *app, const cutis_synth_options *o)
         return app_usage(app, "--seed is for crowd and family");
     if (option_given(app, OPTION_EXAMPLES) && o->body != CUTIS_BODY_ARM)
         return app_usage(app, "--examples is for arm");
+    if (o->motions && o->body != CUTIS_BODY_BIPED && o->body != CUTIS_BODY_QUADRUPED)
+        return app_usage(app, "--motions is for biped and quadruped");
     for (size_t i = 0; i < sizeof family / sizeof *family && !drawn; i++)
         if (option_given(app, family[i]))
             return app_usage(app, "--%s is for family", cli_options[family[i]].name);
@@ -200,6 +202,7 @@ static int read_options(cli_app *app, cutis_synth_options *out)
         .pose = (cutis_family_pose)option_choice(app, OPTION_REST_POSE),
         .scan = (cutis_family_scan)option_choice(app, OPTION_SCAN),
         .unrigged = option_given(app, OPTION_UNRIGGED),
+        .motions = option_given(app, OPTION_SYNTH_MOTIONS),
     };
     cutis_body_from_name(app->operands[0], &out->body); // the table lets only bodies through
     if (option_given(app, OPTION_SIZE))

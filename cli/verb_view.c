@@ -27,12 +27,15 @@ static const struct {
     { "engine.wasm", "application/wasm" },
     { "icon.svg", "image/svg+xml" },
     { "inter.woff2", "font/woff2" },
+    { "journey.png", "image/png" },
     { "licences.txt", "text/plain; charset=utf-8" },
     { "models/biped.glb", "model/gltf-binary" },
     { "models/quadruped.glb", "model/gltf-binary" },
     { "models/arm.glb", "model/gltf-binary" },
     { "models/cylinder.glb", "model/gltf-binary" },
     { "models/biped-high.glb", "model/gltf-binary" },
+    { "models/motions-two.glb", "model/gltf-binary" },
+    { "models/motions-four.glb", "model/gltf-binary" },
 };
 enum { PAGE_COUNT = sizeof PAGE / sizeof PAGE[0], DEFAULT_PORT = 8732, NAME_SIZE = 96 };
 

@@ -251,6 +251,16 @@ typedef enum option_kind {
       "the motion's rest pose: its first frame, or all channels 0 (default: tpose if it is one)")  \
     X(FEET, "feet", 0, CHOICE, "FEET", "lock free", 0, 0,                                          \
       "keep standing feet where they stand, or not (default lock)")                                \
+    X(JOINT_MOVE, "move", 0, EACH, "NAME=X,Y,Z", 0, 0, 0,                                          \
+      "a joint's new place, of the world at rest; may be given again")                             \
+    X(JOINT_ADD, "add", 0, EACH, "NAME=PARENT,X,Y,Z", 0, 0, 0, "a new joint; may be given again")  \
+    X(JOINT_REMOVE, "remove", 0, EACH, "NAME", 0, 0, 0,                                            \
+      "no joint any more: the one above it takes its weights; may be given again")                 \
+    X(JOINT_RENAME, "rename", 0, EACH, "OLD=NEW", 0, 0, 0, "another name; may be given again")     \
+    X(KEEP_WEIGHTS, "keep-weights", 0, FLAG, 0, 0, 0, 0,                                           \
+      "leave the weights as they are (default: made anew where a joint was moved or added)")       \
+    X(SYNTH_MOTIONS, "motions", 0, FLAG, 0, 0, 0, 0,                                               \
+      "biped, quadruped: the clips walk, run, idle (and wave) in place of its own")                \
     X(TWIST, "twist", 0, FLAG, 0, 0, 0, 0,                                                         \
       "joints halfway along upper arms, forearms and thighs that take half of their twist")        \
     X(KEEP, "keep", 0, FLAG, 0, 0, 0, 0,                                                           \
@@ -344,7 +354,7 @@ extern const uint32_t cli_verb_count;
     X(compare)                                                                                     \
     X(reproduce)                                                                                   \
     X(reduce)                                                                                      \
-    X(bake) X(cage) X(fit) X(handles) X(skeleton) X(rig) X(view) X(retarget) X(help) X(version)
+    X(bake) X(cage) X(fit) X(handles) X(skeleton) X(rig) X(joints) X(view) X(retarget) X(help) X(version)
 #define CLI_VERB(name) int verb_##name(struct cli_app *app);
 CLI_VERBS(CLI_VERB)
 #undef CLI_VERB

@@ -18,6 +18,7 @@ await build({
 await build({ entryPoints: [join(source, 'studio.css')], minify: true, outdir: output, logLevel: 'warning' });
 for (const name of ['index.html', 'icon.svg']) copyFileSync(join(source, name), join(output, name));
 copyFileSync(join(here, 'node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'), join(output, 'inter.woff2'));
+copyFileSync(join(here, '../docs/gallery/journey.png'), join(output, 'journey.png')); // docs/guide/studio_film.mjs
 copyFileSync(wasm, join(output, 'engine.wasm'));
 const licence = (title, path) => `${title}\n${'-'.repeat(title.length)}\n${readFileSync(resolve(here, path), 'utf8').trim()}\n`;
 const compiledIn = join(dirname(wasm), 'foreign/licences'); // cmake/foreign.cmake
@@ -32,6 +33,7 @@ writeFileSync(join(output, 'licences.txt'), [
 // depend. The arm learns its sculpted poses.
 const CHARACTERS = {
   biped: ['biped'], quadruped: ['quadruped'], cylinder: ['cylinder'], 'biped-high': ['biped', '--size', 'high'], arm: ['arm', '--examples', 'sculpts'],
+  'motions-two': ['biped', '--motions', '--vertices', '1500'], 'motions-four': ['quadruped', '--motions', '--size', 'low'], // to put on others
 };
 const FIT = ['fit', 'arm.glb', '--poses', 'examples', '--shapes', 'sculpts/examples.npy', '-o', 'arm.glb'];
 const place = (name) => join(output, 'models', `${name}.glb`), age = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -49,7 +51,7 @@ for (const [name, words] of old) {
 
 // What service.js keeps: every file with its hash, so that a page is of one build. What it kept of an older build, and this one did
 // not make, goes.
-const parts = ['engine.wasm', 'icon.svg', 'index.html', 'inter.woff2', 'licences.txt', ...Object.keys(CHARACTERS).sort().map((name) => `models/${name}.glb`), 'studio.css', 'studio.js', 'worker.js'];
+const parts = ['engine.wasm', 'icon.svg', 'index.html', 'inter.woff2', 'journey.png', 'licences.txt', ...Object.keys(CHARACTERS).sort().map((name) => `models/${name}.glb`), 'studio.css', 'studio.js', 'worker.js'];
 const service = join(output, 'service.js'), [, kept] = (existsSync(service) && /FILES = (\{.*\});$/m.exec(readFileSync(service, 'utf8'))) || [null, '{}'];
 for (const path of Object.keys(JSON.parse(kept))) if (!parts.includes(path)) rmSync(join(output, path), { force: true });
 const files = Object.fromEntries(parts.map((path) => [path, createHash('sha256').update(readFileSync(join(output, path))).digest('hex')]));

@@ -90,6 +90,7 @@ double bench_machine_bandwidth(cutis_isa isa, uint32_t thread_count, double budg
 int bench_poses(cli_app *app);
 int bench_pose_space(cli_app *app);
 int bench_frames(cli_app *app);
+int bench_crowd(cli_app *app);
 int bench_reduce(cli_app *app);
 /// Rows of moments (bench/reduce_moments.c); has: whether the options leave any.
 bool bench_moments_has(cli_app *app);

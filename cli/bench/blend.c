@@ -512,6 +512,7 @@ int verb_bench(cli_app *app)
         { "pose", bench_poses, { ALWAYS } },
         { "pose-space", bench_pose_space, { ALWAYS, DEVICES, TAKES(INSTANCES) } },
         { "frame", bench_frames, { ALWAYS, DEVICES, TAKES(OUTPUT), TAKES(FORCE) } },
+        { "crowd", bench_crowd, { ALWAYS, DEVICES, TAKES(VERTICES), TAKES(INSTANCES) } },
         { "reduce", bench_reduce, { ALWAYS, DEVICES, TAKES(VERTICES) } },
         { "cage", bench_cage, { ALWAYS, DEVICES, TAKES(VERTICES), TAKES(INSTANCES) } },
         { "handles", bench_handles, { ALWAYS, DEVICES, TAKES(VERTICES) } },

@@ -7,8 +7,10 @@
 
 #include <cutis/bake.h>
 #include <cutis/base.h>
+#include <cutis/brush.h>
 #include <cutis/cage.h>
 #include <cutis/clip.h>
+#include <cutis/crowd.h>
 #include <cutis/deform.h>
 #include <cutis/device.h>
 #include <cutis/handles.h>

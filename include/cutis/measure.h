@@ -58,6 +58,18 @@ CUTIS_API cutis_result cutis_surface_compare(cutis_context *context, const cutis
                                              const float *positions, const float *reference,
                                              cutis_difference *out);
 
+/// A point of a surface.
+typedef struct cutis_surface_point {
+    uint32_t triangle;
+    double corners[3]; ///< barycentric coordinates, sum one
+    double distance;   ///< of a ray: in lengths of its direction
+} cutis_surface_point;
+
+/// Where a ray first meets a surface, from either side; in double, triangle by triangle.
+/// @return CUTIS_OK, CUTIS_NOT_FOUND (nowhere; no error is set), CUTIS_INVALID_ARGUMENT
+CUTIS_API cutis_result cutis_surface_pick(const cutis_surface *surface, const double origin[3],
+                                          const double direction[3], cutis_surface_point *out);
+
 /// Discrete curvature of a closed or open surface: mean curvature by the cotangent Laplacian,
 /// 1/unit, per vertex; summary over welded vertices, area-weighted.
 typedef struct cutis_curvature {

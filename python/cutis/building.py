@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ctypes import POINTER, byref, cast
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +61,16 @@ def _inverse_binds(rests: Array, parents: Array) -> Array:
     return binds
 
 
-def build(vertices: Any, faces: Any, weights: Any, joints: Sequence[str] | None, parents: Any, rest: Any, normals: Any, texcoords: Any, name: str) -> ctypes.c_void_p:
+def _targets(mesh: Any, primitive: Any, targets: Mapping[str, Any], vertex_count: int) -> list[Any]:
+    moved = [array(values, np.float32, (vertex_count, 3), f"targets: {name}") for name, values in targets.items()]
+    each = (_api.cutis_morph_target * len(moved))(*(_api.cutis_morph_target(positions=_pointer(values, ctypes.c_float)) for values in moved))
+    names = (ctypes.c_char_p * len(moved))(*(str(name).encode() for name in targets))
+    primitive.targets, mesh.target_count, mesh.target_names = each, len(moved), names
+    return [moved, each, names]
+
+
+def build(vertices: Any, faces: Any, weights: Any, joints: Sequence[str] | None, parents: Any, rest: Any, normals: Any, texcoords: Any, name: str,
+          bound: Any = None, targets: Mapping[str, Any] | None = None) -> ctypes.c_void_p:
     places = array(vertices, np.float32, (None, 3), "vertices")
     triangles = array(faces, np.uint32, (None, 3), "faces")
     n = len(places)
@@ -81,30 +90,36 @@ def build(vertices: Any, faces: Any, weights: Any, joints: Sequence[str] | None,
     data = _api.cutis_model_data(node_count=1 + count, mesh_count=1)
     keep: list[Any] = [places, triangles, sides, coordinates, nodes]
     if skinned:
-        keep += _skin(data, primitive, nodes, weights, list(joints or ()), parents, rest, n)
-    mesh = _api.cutis_mesh(name=name.encode(), primitive_count=1, primitives=ctypes.pointer(primitive))
+        keep += _skin(data, primitive, nodes, weights, list(joints or ()), parents, rest, n, bound)
+    mesh = _api.cutis_mesh(name=name.encode(), primitive_count=1)
+    if targets:
+        keep += _targets(mesh, primitive, targets, n)
+    mesh.primitives = ctypes.pointer(primitive)
     data.nodes, data.meshes = nodes, ctypes.pointer(mesh)
     made = ctypes.c_void_p()
     c.cutis_model_create(context(), byref(data), _api.cutis_gate["CUTIS_GATE_REFUSE"], byref(made))
     return made
 
 
-def _skin(data: Any, primitive: Any, nodes: Any, weights: Any, joints: list[str], parents: Any, rest: Any, vertex_count: int) -> list[Any]:
+def _skin(data: Any, primitive: Any, nodes: Any, weights: Any, joints: list[str], parents: Any, rest: Any, vertex_count: int, bound: Any) -> list[Any]:
     count = len(joints)
+    columns = np.arange(count, dtype=np.uint32) if bound is None else array(bound, np.uint32, (None,), "bound")
+    if columns.size and (columns.max() >= count or len(np.unique(columns)) != len(columns)):
+        raise ValueError(f"bound: {count} joints are there, each once")
     above = array(parents if parents is not None else np.arange(count) - 1, np.int32, (count,), "parents")
     wrong = next((i for i in range(count) if not -1 <= above[i] < i), None)
     if wrong is not None:
         raise ValueError(f"parents: joint {wrong} has the parent {above[wrong]}; parents come before their children, -1 is none")
     rests = np.ascontiguousarray(_rests(rest, above, count))
-    first, which, values = _rows(weights, vertex_count, count)
+    first, which, values = _rows(weights, vertex_count, len(columns))
     if values.size and values.min() < 0:
         raise ValueError("weights: one is negative")
     for i, name in enumerate(joints):
         nodes[1 + i].name, nodes[1 + i].parent = str(name).encode(), int(above[i]) + 1 if above[i] >= 0 else -1
         nodes[1 + i].rest = _api.cutis_transform.from_buffer(rests[i:i + 1])  # type: ignore[arg-type]
-    own, binds = np.arange(1, count + 1, dtype=np.uint32), _inverse_binds(rests, above)
+    own, binds = columns + np.uint32(1), np.ascontiguousarray(_inverse_binds(rests, above)[columns])
     skin = c.cutis_skin_default()
-    skin.joint_count, skin.joints, skin.inverse_binds = count, _pointer(own, ctypes.c_uint32), _pointer(binds, _api.cutis_mat34)
+    skin.joint_count, skin.joints, skin.inverse_binds = len(own), _pointer(own, ctypes.c_uint32), _pointer(binds, _api.cutis_mat34)
     influences = primitive.influences
     influences.first, influences.joints, influences.weights = _pointer(first, ctypes.c_uint32), _pointer(which, ctypes.c_uint32), _pointer(values, ctypes.c_float)
     nodes[0].skin = 0

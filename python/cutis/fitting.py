@@ -14,7 +14,7 @@ from . import _api
 from ._core import Progress, address, array, c, context, interruptible, progress as telling
 from ._structs import Options, Report, enum, report
 from .deforming import Device, device_named, frame_times
-from .model import Model, read
+from .model import Model, _transforms, read
 
 Where = Device | str | None
 
@@ -155,10 +155,21 @@ def _key_times(model: Model, clip: int, fps: float) -> Any:
     return np.sort(np.concatenate([np.array(kept, np.float32), jumps, np.nextafter(jumps, np.float32(0))]))
 
 
+_RANDOM_POSES, _UNSEEN_POSES = 400, 100  # as many as the command has: to learn drivers from, and to judge them by
+
+
+def _random_poses(model: Model, poses: Any) -> Any:
+    out = np.empty((_RANDOM_POSES + _UNSEEN_POSES, model.node_count, 10), np.float32)
+    for seed, part in ((1, out[:_RANDOM_POSES]), (2, out[_RANDOM_POSES:])):
+        c.cutis_bake_poses(model.pointer, _transforms(poses), len(poses), seed, len(part), _transforms(part))
+    return out
+
+
 def bake(model: Model, method: str | None = None, *, clips: Sequence[str | int] | None = None, fps: float = 30.0, positions: Any = None, poses: Any = None,
          device: Where = None, progress: Progress | bool | None = None, **options: Any) -> Model:
     """Any deformer as joints, weights and tracks that every engine plays: `method` on the model's clips, or `positions` [frames, vertices, 3] of
-    anything that moves (with the `poses` [frames, nodes, 10] they belong to, if there are any). Options: helpers=16, morphs, influences, drivers, ..."""
+    anything that moves, `fps` of them a second (with the `poses` [frames, nodes, 10] they belong to, if there are any). Options: helpers=16, morphs, influences, drivers, ...
+    With a method and drivers random poses within the clips' ranges are learned from too."""
     if (method is None) == (positions is None):
         raise TypeError("method and positions: one of them")
     frames, keep = _api.cutis_bake_frames(), []
@@ -168,11 +179,20 @@ def bake(model: Model, method: str | None = None, *, clips: Sequence[str | int] 
             raise ValueError("clips: the model has none to bake")
         times = [_key_times(model, number, fps) for number in numbers]
         poses = np.concatenate([model.sample(number, t) for number, t in zip(numbers, times)])
+        of_clips = np.concatenate([np.full(len(t), n, np.int32) for n, t in zip(numbers, times)])
+        extra = _RANDOM_POSES + _UNSEEN_POSES if options.get("drivers") else 0
+        if extra:
+            poses = np.concatenate([poses, _random_poses(model, poses)])
         positions = model.deform(method, poses=poses, device=device)
-        keep += [np.concatenate([np.full(len(t), n, np.int32) for n, t in zip(numbers, times)]), np.concatenate(times).astype(np.float32)]
+        keep += [np.concatenate([of_clips, np.full(extra, -1, np.int32)]), np.concatenate([*times, np.zeros(extra)]).astype(np.float32),
+                 (np.arange(len(poses)) >= len(poses) - min(extra, _UNSEEN_POSES)).astype(np.uint8)]
         frames.clips, frames.times = cast(address(keep[0]), POINTER(ctypes.c_int32)), cast(address(keep[1]), POINTER(ctypes.c_float))
+        frames.held_out = cast(address(keep[2]), POINTER(ctypes.c_uint8)) if extra else None
     given = array(positions, np.float32, (None, model.vertex_count, 3), "positions")
     frames.count, frames.positions = len(given), cast(address(given), POINTER(ctypes.c_float))
+    if method is None and fps != 30:  # that is what it is by itself
+        keep.append((np.arange(len(given)) / fps).astype(np.float32))
+        frames.times = cast(address(keep[-1]), POINTER(ctypes.c_float))
     if poses is not None:
         keep.append(array(poses, np.float32, (len(given), model.node_count, 10), "poses"))
         frames.poses = cast(address(keep[-1]), POINTER(_api.cutis_transform))

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ctypes import byref
 from dataclasses import dataclass
 from functools import cached_property
@@ -263,11 +263,12 @@ class Model(Owner):
 
     @classmethod
     def from_arrays(cls, vertices: Any, faces: Any, *, weights: Any = None, joints: Sequence[str] | None = None, parents: Any = None, rest: Any = None,
-                    normals: Any = None, texcoords: Any = None, name: str = "mesh") -> Model:
+                    normals: Any = None, texcoords: Any = None, name: str = "mesh", bound: Any = None, targets: Mapping[str, Any] | None = None) -> Model:
         """A model of one mesh. weights: [vertices, joints], dense or scipy's; joints: names; parents: joint or -1 each, before their children;
-        rest: world positions [joints, 3], or local transforms [joints, 10]."""
+        rest: world positions [joints, 3], or local transforms [joints, 10]. bound: the joints that columns of weights are of (None: all); the
+        others only carry them. targets: displacements [vertices, 3] of morph targets by name."""
         from .building import build
-        return cls._made(build(vertices, faces, weights, joints, parents, rest, normals, texcoords, name))
+        return cls._made(build(vertices, faces, weights, joints, parents, rest, normals, texcoords, name, bound, targets))
 
     def with_clip(self, name: str, poses: Any, fps: float = 30.0, times: Any = None) -> Model:
         """The model with one more clip: poses [frames, nodes, 10] at `times` or at so many a second."""

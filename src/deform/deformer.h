@@ -42,6 +42,7 @@ typedef struct cutis_workspace {
 /// A call of cutis_deform, checked.
 typedef struct cutis_deform_call {
     const cutis_poses *poses; ///< NULL: only prepare
+    const cutis_transform *roots; ///< of crowds: above the nodes of local poses, or NULL
     const cutis_outputs *outputs;
     uint32_t instance_count;
     cutis_stage_output streams[CUTIS_OUTPUT_KINDS];
@@ -100,6 +101,12 @@ struct cutis_binding {
 /// Zeroed memory that lives as long as the binding; NULL with the context's error set. While it is
 /// bound, or with the lock held.
 void *cutis_binding_alloc(cutis_binding *binding, size_t count, size_t item);
+
+// deform.c
+/// cutis_deform of local poses with roots above their topmost nodes (block skins only).
+cutis_result cutis_deform_rooted(const cutis_binding *binding, const cutis_poses *poses,
+                                 const cutis_transform *roots, uint32_t instance_count,
+                                 const cutis_outputs *outputs);
 
 // outputs.c
 /// The outputs of a call as streams with their shape, checked against method, binding and buffers.

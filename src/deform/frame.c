@@ -29,6 +29,7 @@ typedef struct frame_job {
     const cutis_skin_binding *binding;
     cutis_skin_workspace *workspace;
     const cutis_poses *poses;
+    const cutis_transform *roots; ///< per pose, or NULL
     uint32_t first, count, lanes;
     const cutis_bone_work *work;
     bool rigid;         ///< palettes that need no look
@@ -156,11 +157,12 @@ static void write_dual(const double *matrix, const double *origin, double sigma,
 
 /// A bone whose matrix defines no rotation: by the local rotations, or as the bone above it turns.
 static void fallback_rotation(const cutis_skin_binding *binding, const double *palette,
-                              const cutis_transform *local, uint32_t bone, double *quat)
+                              const cutis_transform *local, const cutis_transform *root,
+                              uint32_t bone, double *quat)
 {
     double stretch[6];
     if (local) {
-        cutis_palette_rotation(binding, local, bone, quat);
+        cutis_palette_rotation(binding, local, root, bone, quat);
         return;
     }
     for (int32_t b = binding->bone_parent[bone]; b >= 0; b = binding->bone_parent[b])
@@ -169,13 +171,14 @@ static void fallback_rotation(const cutis_skin_binding *binding, const double *p
 }
 
 static void prepare_nonuniform(const cutis_skin_binding *binding, const double *palette,
-                               const cutis_transform *local, float *rotations, float *stretches)
+                               const cutis_transform *local, const cutis_transform *root,
+                               float *rotations, float *stretches)
 {
     for (uint32_t b = 0; b < binding->bone_count; b++) {
         double quat[4] = { 1, 0, 0, 0 }, stretch[6] = { 0 }, fallback[4];
         const double *matrix = palette + 12 * (size_t)b;
         if (binding->bone_used[b] && !cutis_bone_split(matrix, NULL, quat, stretch)) {
-            fallback_rotation(binding, palette, local, b, fallback);
+            fallback_rotation(binding, palette, local, root, b, fallback);
             cutis_bone_split(matrix, fallback, quat, stretch);
         }
         for (int i = 0; i < 4; i++) rotations[4 * (size_t)b + i] = (float)quat[i];
@@ -218,8 +221,9 @@ static void prepare_turning(const frame_job *job, uint32_t slot, const double *p
     if (uniform)
         prepare_even(job, slot, palette, sigma);
     else
-        prepare_nonuniform(binding, palette, local, w->rotations + 4 * bones * slot,
-                           w->stretches + 6 * bones * slot);
+        prepare_nonuniform(binding, palette, local,
+                           job->roots ? job->roots + job->first + slot : NULL,
+                           w->rotations + 4 * bones * slot, w->stretches + 6 * bones * slot);
 }
 
 /// Bone matrices of one instance as doubles. @return the local pose, if there is one
@@ -232,7 +236,7 @@ static const cutis_transform *load_palette(const frame_job *job, uint32_t slot, 
     const cutis_transform *local =
         poses->kind == CUTIS_POSE_LOCAL ? poses->local + nodes * at : NULL;
     if (local)
-        cutis_palette_local(binding, local,
+        cutis_palette_local(binding, local, job->roots ? job->roots + at : NULL,
                             job->workspace->worlds + 12 * (size_t)binding->step_count * lane,
                             palette);
     else if (poses->kind == CUTIS_POSE_WORLD)
@@ -362,11 +366,13 @@ static void place_matrices(const frame_job *job)
 }
 
 bool cutis_frames_prepare(const cutis_skin_binding *binding, cutis_skin_workspace *workspace,
-                          const cutis_poses *poses, uint32_t first, uint32_t count, bool rigid)
+                          const cutis_poses *poses, const cutis_transform *roots, uint32_t first,
+                          uint32_t count, bool rigid)
 {
     frame_job job = { .binding = binding,
                       .workspace = workspace,
                       .poses = poses,
+                      .roots = roots,
                       .first = first,
                       .count = count,
                       .work = cutis_device_bone_work(binding->base.device),

@@ -58,40 +58,45 @@ static const cutis_transform *driven(const cutis_skin_binding *binding,
 }
 
 /// World matrices of all steps. @param inputs of drivers, or NULL: nothing is driven
+/// @param root a matrix above those without a parent, or NULL
 static void walk_steps(const cutis_skin_binding *binding, const cutis_transform *local,
-                       const cutis_drive_inputs *inputs, double *worlds)
+                       const double *root, const cutis_drive_inputs *inputs, double *worlds)
 {
     for (uint32_t k = 0; k < binding->step_count; k++) {
         cutis_transform driven_by;
         double own[12], *world = worlds + 12 * (size_t)k;
         const double *m = fixed_matrix(binding, local, k);
         int32_t parent = binding->step_parent[k];
-        double *target = parent < 0 ? world : own;
+        const double *above = parent < 0 ? root : worlds + 12 * (size_t)parent;
+        double *target = above ? own : world;
         if (m)
             memcpy(target, m, sizeof own);
         else
             local_matrix(inputs ? driven(binding, local, k, inputs, &driven_by)
                                 : &local[binding->step_node[k]],
                          target);
-        if (parent >= 0) multiply_rows(worlds + 12 * (size_t)parent, own, world);
+        if (above) multiply_rows(above, own, world);
     }
 }
 
 static void drive_steps(const cutis_skin_binding *binding, const cutis_transform *local,
-                        double *worlds)
+                        const double *root, double *worlds)
 {
     cutis_drive_inputs inputs;
     cutis_drive_read(binding->base.model, local, &inputs);
-    walk_steps(binding, local, &inputs, worlds);
+    walk_steps(binding, local, root, &inputs, worlds);
 }
 
 void cutis_palette_local(const cutis_skin_binding *binding, const cutis_transform *local,
-                         double *worlds, double *palette)
+                         const cutis_transform *root, double *worlds, double *palette)
 {
+    const cutis_transform identity = cutis_transform_identity();
+    double matrix[12], *above = NULL;
+    if (root && memcmp(root, &identity, sizeof identity) != 0) local_matrix(root, above = matrix);
     if (binding->step_driver)
-        drive_steps(binding, local, worlds);
+        drive_steps(binding, local, above, worlds);
     else
-        walk_steps(binding, local, NULL, worlds);
+        walk_steps(binding, local, above, NULL, worlds);
     for (uint32_t b = 0; b < binding->bone_count; b++) {
         const double *world = worlds + 12 * (size_t)binding->bone_step[b];
         double *out = palette + 12 * (size_t)b;
@@ -100,6 +105,11 @@ void cutis_palette_local(const cutis_skin_binding *binding, const cutis_transfor
         else
             multiply_rows(world, binding->inverse_binds + 12 * (size_t)b, out);
     }
+}
+
+void cutis_palette_transform(const cutis_transform *transform, double *matrix)
+{
+    local_matrix(transform, matrix);
 }
 
 void cutis_palette_world(const cutis_skin_binding *binding, const cutis_mat34 *world,
@@ -113,7 +123,7 @@ void cutis_palette_world(const cutis_skin_binding *binding, const cutis_mat34 *w
 }
 
 void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_transform *local,
-                            uint32_t bone, double *quat)
+                            const cutis_transform *root, uint32_t bone, double *quat)
 {
     cutis_drive_inputs inputs;
     cutis_transform own;
@@ -135,6 +145,14 @@ void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_trans
         double_quat_multiply(q, quat, quat);
         double length =
             sqrt(quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3]);
+        for (int i = 0; i < 4; i++) quat[i] /= length;
+    }
+    if (root) {
+        const cutis_quat r = root->rotation;
+        const double q[4] = { r.w, r.x, r.y, r.z };
+        const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        if (!(length > 0)) return;
+        double_quat_multiply(q, quat, quat);
         for (int i = 0; i < 4; i++) quat[i] /= length;
     }
 }

@@ -56,7 +56,7 @@ static const patch_item *item_of(const turning *t, uint32_t v, uint32_t joint)
     return NULL;
 }
 
-/// A joint that turns the vertex at hand. Items of a joint, or NULL: followed whole.
+/// A joint that turns the vertex at hand; without an item it is followed whole.
 typedef struct turn_step {
     const patch_item *item;
     uint32_t joint;
@@ -92,8 +92,8 @@ static bool next_step(const turning *t, uint32_t v, const turn_step *last, uint3
     return true;
 }
 
-// The last joint that turns a vertex by other than all of its turn, or that must find it where the
-// joints before have brought it; its own number of joints: none but ones below its part.
+// The last joint of a vertex's items: it turns the vertex, or must find it where the joints before
+// have brought it.
 static uint32_t last_step(const turning *t, uint32_t v)
 {
     uint32_t end = t->body->loop_count;
@@ -110,7 +110,7 @@ static void add_steps(turning *t, uint32_t v)
 {
     const uint32_t end = last_step(t, v);
     turn_step step, *last = NULL;
-    uint32_t on = 0, through = 0;
+    uint32_t on = 0;
     for (turn_step next; next_step(t, v, last, end, &next);) {
         step = next, last = &step;
         const double share = step.item ? step.item->share : 1.0;
@@ -122,6 +122,7 @@ static void add_steps(turning *t, uint32_t v)
             }
             break;
         }
+        if (!step.above && share == 0.0) continue; // it is only to be found there
         const int kind = step.above ? PATCH_MOVE_CHILD | PATCH_MOVE_ON : 0;
         add_move(t, step.joint, PATCH_MOVE_MIXED | kind | (share < 1.0 ? 0 : PATCH_MOVE_WHOLE),
                  share);
@@ -131,7 +132,7 @@ static void add_steps(turning *t, uint32_t v)
     if (t->fill) t->bands->mixed_undo[t->bands->mixed_count] = (int)t->count;
     for (; on > 0; on--) {
         uint32_t j = (uint32_t)t->bands->tree[t->parts->vertex_part[v]];
-        for (through = 1; through < on; through++)
+        for (uint32_t k = 1; k < on; k++)
             j = (uint32_t)t->bands->tree[t->body->loops[j].parent];
         add_turn(t, j, 1, 0.0, NULL);
     }
@@ -154,7 +155,8 @@ static void list_vertex(turning *t, uint32_t v)
     if (t->first[v] == t->first[v + 1]) return;
     if (is_simple(t, v)) {
         const patch_item *item = &bands->items[t->list[t->first[v]]];
-        add_move(t, item->joint, item->side ? PATCH_MOVE_CHILD : 0, item->share);
+        if (item->share > 0.0)
+            add_move(t, item->joint, item->side ? PATCH_MOVE_CHILD : 0, item->share);
         return;
     }
     if (t->fill) {
@@ -334,6 +336,7 @@ static void fill_vertices(const patch_bands *bands, const patch_pack *pack)
     pvec *slope = FILL(pack, vertex_slope);
     for (size_t i = 0; i < bands->item_count; i++) {
         const patch_item *item = &bands->items[i];
+        if (item->share == 0.0) continue; // not moved
         band[item->vertex] = (int)(2 * item->joint + item->side);
         share[item->vertex] = item->share;
         slope[item->vertex] = item->slope;

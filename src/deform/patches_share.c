@@ -317,8 +317,7 @@ static void smooth(const sharing *s)
 {
     uint32_t count = 0;
     for (uint32_t v = 0; v < s->parts->vertex_count; v++)
-        if (s->node[v] == v && is_between(s->share[v]))
-            s->list[count++] = v;
+        if (s->node[v] == v && is_between(s->share[v])) s->list[count++] = v;
     for (int pass = 0; pass < SMOOTH_PASSES; pass++) {
         for (uint32_t i = 0; i < count; i++)
             s->other[i] = 0.5 * s->share[s->list[i]] + 0.5 * mean_around(s, s->list[i]);
@@ -481,8 +480,8 @@ static cutis_result allocate(const patch_body *body, size_t count, sharing *s)
     s->list = cutis_arena_alloc(arena, count, sizeof *s->list);
     double **const reals[] = { &s->far, &s->stop, &s->share, &s->other, &s->area };
     bool good = out->face_first && out->joints && out->tree && out->loop_counts && s->node &&
-                s->origin && s->copy && s->sides && s->beside && s->kind && s->limit && s->slope && s->at &&
-                s->list;
+                s->origin && s->copy && s->sides && s->beside && s->kind && s->limit && s->slope &&
+                s->at && s->list;
     for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) {
         *reals[k] = cutis_arena_alloc(arena, count, sizeof **reals[k]);
         good = good && *reals[k];

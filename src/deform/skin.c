@@ -248,7 +248,8 @@ static cutis_result run(const cutis_binding *base, cutis_workspace *workspace,
     const cutis_skin_binding *binding = cutis_skin_of(base);
     cutis_skin_workspace *w = (cutis_skin_workspace *)workspace;
     const cutis_skin_targets targets = targets_of(call, batch);
-    if (!cutis_frames_prepare(binding, w, call->poses, batch->first, batch->count, call->rigid))
+    if (!cutis_frames_prepare(binding, w, call->poses, call->roots, batch->first, batch->count,
+                              call->rigid))
         return INVALID(base->context, "deform: a bone matrix is too large for float");
     if (base->vertex_count == 0) return run_empty(&targets, batch->count);
     const cutis_skin_frames frames = { .instance_count = batch->count,
@@ -280,7 +281,7 @@ static void palette(const cutis_binding *base, cutis_workspace *workspace,
 {
     const cutis_skin_binding *binding = cutis_skin_of(base);
     cutis_skin_workspace *w = (cutis_skin_workspace *)workspace;
-    cutis_palette_local(binding, local, w->worlds, w->palettes);
+    cutis_palette_local(binding, local, NULL, w->worlds, w->palettes);
     if (binding->handle_skin_count) cutis_handles_palette(binding, w->palettes, w->handle_scratch);
     for (size_t b = 0; b < binding->bone_count; b++)
         for (int i = 0; i < 12; i++) out[b].m[i] = (float)w->palettes[12 * b + i];

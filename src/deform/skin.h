@@ -168,14 +168,18 @@ void cutis_handles_palette(const cutis_skin_binding *binding, double *palette, d
 
 // palette.c
 /// World * inverse bind of every bone. @param worlds step_count * 12 of scratch
+/// @param root above the topmost nodes; NULL: nothing is
 void cutis_palette_local(const cutis_skin_binding *binding, const cutis_transform *local,
-                         double *worlds, double *palette);
+                         const cutis_transform *root, double *worlds, double *palette);
+/// The matrix of a transform as they have it.
+void cutis_palette_transform(const cutis_transform *transform, double *matrix);
 void cutis_palette_world(const cutis_skin_binding *binding, const cutis_mat34 *world,
                          double *palette);
 /// The rotation a bone has by its local rotations alone, for bones whose matrix defines none. w x y
 /// z
+/// @param root above the topmost nodes; NULL: nothing is
 void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_transform *local,
-                            uint32_t bone, double *quat);
+                            const cutis_transform *root, uint32_t bone, double *quat);
 
 /// Rotation (w x y z) and stretch (xx xy xz yy yz zz) of a bone matrix: L = R S
 /// (docs/spec/blending.md 6.1).
@@ -191,10 +195,12 @@ void cutis_centre_solve(const cutis_bone_work *work, const cutis_centre_group *g
 
 // frame.c
 /// Bone data of instances [first, first + count) into the workspace.
+/// @param roots above the nodes of local poses, one per pose; the identity, or NULL: nothing is
 /// @param rigid the poses are palettes whose bones are all known to be rigid (cutis_bone_work)
 /// @return false if a bone matrix is not finite in float
 bool cutis_frames_prepare(const cutis_skin_binding *binding, cutis_skin_workspace *workspace,
-                          const cutis_poses *poses, uint32_t first, uint32_t count, bool rigid);
+                          const cutis_poses *poses, const cutis_transform *roots, uint32_t first,
+                          uint32_t count, bool rigid);
 /// Arrays of a workspace. false: out of memory.
 bool cutis_frames_workspace(cutis_skin_binding *binding, cutis_skin_workspace *workspace);
 

@@ -124,6 +124,22 @@ typedef struct cutis_staging {
     uint64_t size;
 } cutis_staging;
 
+/// Where frames have one kind of a bone's values: of bone b of instance i at word
+/// first + (i * bone_count + b) * step. step 0: nowhere.
+typedef struct cutis_frame_place {
+    uint64_t first, step;
+} cutis_frame_place;
+
+/// Uniform frames in a buffer of the device, in words, for kernels that make them there
+/// (cutis_skin_frames says what is what).
+typedef struct cutis_frame_places {
+    uint64_t words;             ///< of all
+    uint64_t instances, scales; ///< per instance: its number, its scale
+    uint64_t nonuniform;        ///< per instance: 0; UINT64_MAX: not wanted
+    uint64_t centres, targets;  ///< 4 per set; target_count per instance
+    cutis_frame_place matrix, rotation, dual, origin;
+} cutis_frame_places;
+
 struct cutis_compute_kernel; // device/compute.h
 
 typedef struct cutis_device_skin cutis_device_skin; ///< a layout on a device; each device derives
@@ -197,16 +213,26 @@ typedef struct cutis_device_operations {
     cutis_result (*skin_run)(cutis_device_skin *skin, const cutis_skin_frames *frames,
                              const cutis_skin_targets *targets);
     /// Memory and kernels for runs of `instance_count`, of which `call_count` may be under way at
-    /// once; NULL: there is nothing to prepare.
+    /// once (0: kernels for skin_run_placed alone); NULL: there is nothing to prepare.
     /// @param targets as they will be, their buffers may be any
     cutis_result (*skin_prepare)(cutis_device_skin *skin, uint32_t instance_count,
                                  uint32_t call_count, const cutis_skin_targets *targets);
+    /// Frames that are in a buffer already: where they must lie for up to `capacity` instances, and
+    /// a run of the first `count` of them.
+    void (*skin_places)(const cutis_device_skin *skin, uint32_t capacity, cutis_frame_places *out);
+    cutis_result (*skin_run_placed)(cutis_device_skin *skin, const cutis_buffer *frames,
+                                    const cutis_frame_places *places, uint32_t count,
+                                    const cutis_skin_targets *targets);
     /// NULL: the device's memory is the host's.
     cutis_result (*staging_create)(cutis_device *device, uint64_t size, cutis_staging **out);
     void (*staging_destroy)(cutis_staging *staging); ///< NULL is fine
     /// The first `size` bytes to the host's memory; waits for them. And back.
     cutis_result (*staging_read)(cutis_staging *staging, uint64_t size);
     cutis_result (*staging_write)(cutis_staging *staging, uint64_t size);
+    /// As staging_write, but only begun; `staging_wait` waits until the host's memory may be filled
+    /// again.
+    cutis_result (*staging_send)(cutis_staging *staging, uint64_t size);
+    cutis_result (*staging_wait)(cutis_staging *staging);
     /// Queue an item kernel (device/compute.h): buffers in the order of its list, the struct with
     /// its range filled in. NULL: its C text runs on the device's threads.
     cutis_result (*compute_run)(cutis_device *device, const struct cutis_compute_kernel *kernel,

@@ -14,7 +14,7 @@ foreach(variant ${variants})
   string(REPLACE " " ";" words ${variant})
   list(POP_FRONT words isa lanes)
   if(lanes GREATER 1)
-    list(APPEND words ${wide_sanitize})
+    list(APPEND words ${wide_sanitize} ${call_sanitize})
   endif()
   set(wrapper ${PROJECT_BINARY_DIR}/cpu_skin_${isa}.c)
   file(CONFIGURE OUTPUT ${wrapper} CONTENT

@@ -53,6 +53,10 @@ struct cutis_sampler {
         *restore; ///< nodes with a translation or scale but no rotation: theirs is at rest
 };
 
+/// A sampler of a clip that need not be the model's own, but of its nodes.
+cutis_result cutis_sampler_make(const cutis_model *model, const cutis_clip *clip,
+                                cutis_sampler **out);
+
 /// Which bin a time falls into; ascends with time, whatever the rounding.
 static inline uint32_t cutis_run_bin(const cutis_run *run, float seconds)
 {

@@ -274,16 +274,10 @@ static uint32_t list_entries(const cutis_model *model, const cutis_clip *clip, e
     return count;
 }
 
-cutis_result cutis_sampler_create(const cutis_model *model, uint32_t clip_index,
-                                  cutis_sampler **out)
+cutis_result cutis_sampler_make(const cutis_model *model, const cutis_clip *clip,
+                                cutis_sampler **out)
 {
-    if (out) *out = NULL;
-    if (!model || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = model->context;
-    if (clip_index >= model->data.clip_count)
-        return cutis_fail(context, CUTIS_NOT_FOUND, "no clip %u; the model has %u", clip_index,
-                          model->data.clip_count);
-    const cutis_clip *clip = &model->data.clips[clip_index];
     entry *entries = NULL;
     cutis_sampler *sampler = cutis_alloc_zero(context, 1, sizeof *sampler);
     if (!sampler) return cutis_alloc_result(context);
@@ -310,6 +304,17 @@ fail:;
     cutis_free_array(context, entries, clip->channel_count, sizeof *entries);
     cutis_sampler_destroy(sampler);
     return result;
+}
+
+cutis_result cutis_sampler_create(const cutis_model *model, uint32_t clip_index,
+                                  cutis_sampler **out)
+{
+    if (out) *out = NULL;
+    if (!model || !out) return CUTIS_INVALID_ARGUMENT;
+    if (clip_index >= model->data.clip_count)
+        return cutis_fail(model->context, CUTIS_NOT_FOUND, "no clip %u; the model has %u",
+                          clip_index, model->data.clip_count);
+    return cutis_sampler_make(model, &model->data.clips[clip_index], out);
 }
 
 void cutis_sampler_destroy(cutis_sampler *sampler)

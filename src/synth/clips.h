@@ -31,6 +31,8 @@ typedef struct clip_list {
 } clip_list;
 
 extern const clip_list cutis_synth_biped_clips, cutis_synth_quadruped_clips, cutis_synth_arm_clips;
+/// Motions to put on others.
+extern const clip_list cutis_synth_biped_motions, cutis_synth_quadruped_motions;
 /// The eight example poses of the arm, one a second (a clip of its own, not in the list above).
 extern const clip_row cutis_synth_arm_examples_clip;
 

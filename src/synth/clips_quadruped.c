@@ -1,4 +1,5 @@
-/// The quadruped's motions: walk (lateral sequence), bend, twist.
+/// The quadruped's motions: walk (lateral sequence), bend, twist; and as a cast of motions for others
+/// walk, run (a trot: legs in diagonal pairs), idle.
 #include "synth/clips.h"
 
 #include "geometry/sincos.h"
@@ -92,9 +93,39 @@ static void twist(const synth_skeleton *k, double t, clip_pose *p)
     for (int i = 1; i <= 4; i++) turn_tail(k, p, i, axis_z(25 * a));
 }
 
+static void run(const synth_skeleton *k, double t, clip_pose *p)
+{
+    walk_trunk(k, p, t);
+    for (int side = 1; side >= -1; side -= 2) {
+        walk_hind(k, p, side, side > 0 ? t : t + 0.5);
+        walk_fore(k, p, side, side > 0 ? t + 0.5 : t);
+    }
+    p->offset.y = cutis_synth_cycle(ROOT_Y, t) + 14 * cutis_synth_sine(2 * t + 0.6);
+}
+
+/// Standing: a breath, a look around, a wag.
+static void idle(const synth_skeleton *k, double t, clip_pose *p)
+{
+    const double breath = cutis_synth_sine(2 * t), look = cutis_synth_sine(t);
+    cutis_synth_turn(k, p, "chest", 0, axis_x(0.8 * breath));
+    cutis_synth_turn(k, p, "neck", 0, axis_y(7 * look));
+    cutis_synth_turn(k, p, "neck", 0, axis_x(-1.5 * breath));
+    cutis_synth_turn(k, p, "neck2", 0, axis_y(6 * look));
+    cutis_synth_turn(k, p, "head", 0, axis_y(8 * look));
+    for (int i = 1; i <= 4; i++)
+        turn_tail(k, p, i, axis_y((2 + 2 * i) * cutis_synth_sine(5 * t - 0.1 * i)));
+}
+
 static const clip_row rows[] = {
     { "walk", 1, 16, walk, false, 0, 1 },
     { "bend", 4, 32, bend, false, 0, 1 },
     { "twist", 4, 32, twist, false, 0, 1 },
 };
 const clip_list cutis_synth_quadruped_clips = { rows, sizeof rows / sizeof *rows };
+
+static const clip_row motions[] = {
+    { "walk", 1, 16, walk, false, 0, 1 },
+    { "run", 0.6, 16, run, false, 0, 1 },
+    { "idle", 5, 80, idle, false, 0, 1 },
+};
+const clip_list cutis_synth_quadruped_motions = { motions, sizeof motions / sizeof *motions };

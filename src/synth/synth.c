@@ -84,7 +84,12 @@ static cutis_result build(cutis_arena *arena, const cutis_synth_options *options
     uint32_t vertices, seam;
     if (options->body == CUTIS_BODY_FAMILY) return cutis_synth_family_build(arena, options, body);
     TRY(cutis_synth_body_size(arena->context, options->body, options, &vertices, &seam));
-    return cutis_synth_body_build(arena, options->body, vertices, seam, body);
+    TRY(cutis_synth_body_build(arena, options->body, vertices, seam, body));
+    if (options->motions && options->body == CUTIS_BODY_BIPED)
+        body->clips = cutis_synth_biped_motions;
+    if (options->motions && options->body == CUTIS_BODY_QUADRUPED)
+        body->clips = cutis_synth_quadruped_motions;
+    return CUTIS_OK;
 }
 
 static cutis_result create_body(cutis_context *context, const cutis_synth_options *options,

@@ -397,6 +397,56 @@ static cutis_result patches(cutis_patch_removal removal, uint64_t *digest)
     return result;
 }
 
+/// A crowd and a frame of it: of the host's poses, and of the device's kernels run on the CPU.
+static cutis_result make_crowd(const char *poses, uint64_t *digest)
+{
+    cutis_binding *skin = NULL;
+    cutis_buffer *vertices = NULL;
+    cutis_crowd *out = NULL;
+    cutis_result result =
+        cutis_bind(w.device, w.moving,
+                   &(cutis_bind_options){ .method = CUTIS_METHOD_SBS, .normals = true }, &skin);
+    const cutis_crowd_level level = { skin, 0 };
+    const cutis_crowd_options options = { .levels = &level,
+                                          .level_count = 1,
+                                          .instance_capacity = 2,
+                                          .clip_error = 1e-3f,
+                                          .normal = CUTIS_CROWD_NORMAL_OCTAHEDRAL,
+                                          .placed = true,
+                                          .previous = true };
+    setenv("CUTIS_CROWD_POSES", poses, 1);
+    if (result == CUTIS_OK) result = cutis_crowd_create(&options, &out);
+    unsetenv("CUTIS_CROWD_POSES");
+    assert_true(result == CUTIS_OK || !out);
+    if (result == CUTIS_OK) {
+        const uint64_t slot = cutis_crowd_describe(out).levels[0].slot_bytes;
+        const cutis_crowd_instance one = { .root = cutis_transform_identity(),
+                                           .track_count = 1,
+                                           .tracks = { { .seconds = 0.3 } } };
+        result = cutis_buffer_create(w.device, 2 * slot, &vertices);
+        if (result == CUTIS_OK) result = cutis_crowd_resize(out, 1);
+        if (result == CUTIS_OK) result = cutis_crowd_set(out, 0, 1, &one);
+        if (result == CUTIS_OK)
+            result = cutis_crowd_run(out, 0, NULL, &(cutis_crowd_output){ .vertices = vertices });
+        if (result == CUTIS_OK)
+            fold(digest, (const void *)(uintptr_t)cutis_buffer_handle(vertices), (size_t)slot);
+    }
+    cutis_crowd_destroy(out);
+    cutis_buffer_destroy(vertices);
+    cutis_binding_destroy(skin);
+    return result;
+}
+
+static cutis_result crowd_host(uint64_t *digest)
+{
+    return make_crowd("host", digest);
+}
+
+static cutis_result crowd_device(uint64_t *digest)
+{
+    return make_crowd("device", digest);
+}
+
 static cutis_result patches_local(uint64_t *digest)
 {
     cutis_binding *out = NULL;
@@ -739,6 +789,8 @@ static const scenario SCENARIOS[] = {
     { "cutis_bind", "weighted sbs", bind_weighted, 1, false },
     { "cutis_bind", "dqs, two calls", bind_dqs, 1, false },
     { "cutis_bind", "cor", bind_cor, 1, false },
+    { "cutis_crowd_create", "poses of the host", crowd_host, 1, false },
+    { "cutis_crowd_create", "poses of the device", crowd_device, 1, false },
     { "cutis_bind", "psd", bind_psd, 1, false },
     { "cutis_bind", "wpsd", bind_wpsd, 1, false },
     { "cutis_bind", "rigid handles", bind_handles, 1, false },

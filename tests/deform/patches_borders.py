@@ -7,8 +7,8 @@
     patches_borders.py CUTIS MODEL.glb --rest
         is the body at rest that of the file? Largest differences of positions and texture coordinates (of the diagonal) and normals (degrees)
     patches_borders.py CUTIS MODEL.glb --floor [--angles ...] [--joints ...] [--by joint]
-        the same jumps of bends that are none of ours: dual quaternions with the model's own weights, and an even bend over 1.8 half axes of the
-        loop on both sides, linear in the place along the limb. What a mesh of this resolution has of any smooth bend
+        the same jumps of bends that are none of ours: dual quaternions with the model's own weights, and an even bend over 2.3 half axes of the
+        loop on both sides, linear in the place along the limb: what this mesh has of a bend of that length (a longer one has less)
     patches_borders.py --self-test
         the measure on a folded, a swept and an untouched cylinder, whose jumps are known
 
@@ -28,6 +28,7 @@ from scipy.spatial import cKDTree
 TYPES = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
 WIDTHS = {'SCALAR': 1, 'VEC2': 2, 'VEC3': 3, 'VEC4': 4, 'MAT4': 16}
 FPS = 30
+GIRTH = 2.3  # length of a band on a side, in shorter half axes of its loop (docs/spec/patches.md B0)
 BATCH = 60  # frames in a file: at most 256 fit
 
 
@@ -443,7 +444,7 @@ def floor(model, angles, only=None):
         limb = np.cross(*axes_of(axis, frames, name))
         centre, before = rig.place[node], turns(rest.raw_points, keep)
         loop = rest.points[np.unique(np.r_[a[upper], b[upper]])] if len(upper) else rest.points[a[keep]]
-        reach = 1.8 * half_axis(loop)
+        reach = GIRTH * half_axis(loop)
         ramp = np.clip(0.5 + (rest.raw_points - loop.mean(0)) @ limb / (2 * reach), 0, 1)
         share, theta = own_shares(glb, descendants(rig.nodes, node)), np.radians(angle)
         kinds = {'even': ramp * theta}

@@ -764,7 +764,7 @@ static void check_jumps(cutis_context *context, const char *name, const cutis_mo
     for (int frame = 0; frame < 24; frame++) {
         cutis_sampler_sample(sampler, cutis_sampler_duration(sampler) * (float)frame / 24, pose,
                              NULL);
-        cutis_palette_local(skin, pose, worlds, palette);
+        cutis_palette_local(skin, pose, NULL, worlds, palette);
         for (uint32_t b = 0; b < bones; b++) {
             bone_set(&parts[b], palette + 12 * b);
             memcpy(parts[b].o, skin->origins + 3 * b, sizeof parts[b].o);

@@ -130,7 +130,8 @@ def scaled(cutis, folder, model, plain):
     def elbow(d):
         next(n for n in d["nodes"] if n.get("name") == "elbow").update(scale=[1.5, 1.5, 1.5])
 
-    for name, change, most in (("mirror", root([-1, 1, 1]), 1.01), ("stretch", root([1, 1.5, 1]), 1.3), ("rest", elbow, 1.5)):
+    # A mirrored body's frames differ in their last digits, which is enough for the search to end elsewhere: a tenth, as docs/spec/bake.md 5 says.
+    for name, change, most in (("mirror", root([-1, 1, 1]), 1.1), ("stretch", root([1, 1.5, 1]), 1.3), ("rest", elbow, 1.5)):
         path = changed(model, folder, name + ".glb", change)
         told = json.loads(run(cutis, "bake", path, "--method", "dqs", "--helpers", "4", "--fps", "5", "--json", "-o", os.path.join(folder, "x.glb")))
         say(told["ratio"] < most * plain, f"{name}: helpers help as without", f'{told["ratio"]} {plain}')

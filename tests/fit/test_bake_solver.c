@@ -467,6 +467,47 @@ static void bones_that_are_there_are_found(void **state)
     close_fixture(&f);
 }
 
+// One joint, and two shifts that points take parts of, each point its own, whoever its neighbours
+// are: two helpers far off with little weight explain it, no motion of a region does.
+static double make_shifted(fixture *f)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < POINTS; i++) {
+        f->first[i + 1] = i + 1, f->joint[i] = 0, f->weight[i] = 1;
+        for (uint32_t c = 0; c < 3; c++)
+            for (uint32_t t = 0; t < FRAMES; t++) {
+                double y = f->joints[(9 + c) * STRIDE + t], off = 0;
+                for (uint32_t k = 0; k < 3; k++)
+                    y += f->joints[(3 * k + c) * STRIDE + t] * f->positions[3 * i + k];
+                for (uint32_t k = 0; k < 2; k++)
+                    off += random_in(31 + k, i, 0, 1) *
+                           random_in(33 + k, 3 * (uint64_t)t + c, -0.2, 0.2);
+                f->targets[(3 * i + c) * STRIDE + t] = (float)(y + off);
+                sum += off * off;
+            }
+    }
+    f->problem.joint_count = 1, f->problem.helper_count = 2, f->problem.influences = 4;
+    f->problem.affinity = 1e-6;
+    return sqrt(sum / POINTS / FRAMES);
+}
+
+static void points_all_over_a_body_are_shifted_by_parts_of_their_own(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f);
+    const double before = make_shifted(&f);
+    cutis_arena arena = { .context = f.context };
+    cutis_bake_solution s = { 0 };
+    assert_ok(f.context, cutis_bake_solve(&f.problem, &arena, &s));
+    double sum = 0;
+    for (uint32_t i = 0; i < POINTS; i++) sum += s.residual[i];
+    // With rounds from regions alone 1.8e-5 is left, with short ones 1.4e-4; here 4e-6.
+    assert_true(sqrt(sum / POINTS / FRAMES) < 1e-5 * before);
+    cutis_arena_release(&arena);
+    close_fixture(&f);
+}
+
 static void threads_and_widths_do_not_show_in_the_bits(void **state)
 {
     (void)state;
@@ -510,6 +551,7 @@ int main(void)
         cmocka_unit_test(the_matrix_is_that_of_the_points_derivatives),
         cmocka_unit_test(a_solve_lowers_the_energy_by_what_it_says),
         cmocka_unit_test(bones_that_are_there_are_found),
+        cmocka_unit_test(points_all_over_a_body_are_shifted_by_parts_of_their_own),
         cmocka_unit_test(threads_and_widths_do_not_show_in_the_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,28 @@ def test_from_arrays_bends_where_it_should():
     assert moving.clips[0].duration == 1 and np.abs(moving.deform("lbs", clip="wag", fps=2)[1] - bent).max() < 1e-6
 
 
+def test_from_arrays_takes_bones_that_only_carry_and_morph_targets():
+    vertices, faces, weights = stick()
+    up = np.zeros_like(vertices)
+    up[:, 1] = vertices[:, 0]
+    m = cutis.Model.from_arrays(vertices, faces, weights=weights, joints=["top", "upper", "between", "lower"], parents=[-1, 0, 1, 2],
+                                rest=[[5, 0, 0], [0, 0, 0], [3, 3, 3], [1, 0, 0]], bound=[1, 3], targets={"rise": up})
+    assert m.weights.shape == (len(vertices), 2) and [joint.name for joint in m.joints] == ["upper", "lower"]
+    pose = m.rest_pose()
+    pose[m.find_joint("top"), 0] += 2
+    moved = cutis.bind(m).deform(pose, morphs=[0.5])
+    assert np.abs(moved - (vertices + [2, 0, 0] + 0.5 * up)).max() < 1e-6
+    with pytest.raises(ValueError, match="bound"):
+        cutis.Model.from_arrays(vertices, faces, weights=weights, joints=["a", "b"], rest=[[0, 0, 0], [1, 0, 0]], bound=[0, 0])
+    with pytest.raises(ValueError, match="targets: rise"):
+        cutis.Model.from_arrays(vertices, faces, targets={"rise": up[1:]})
+
+
+def test_drivers_are_learned_from_random_poses_too(folder):
+    baked = cutis.bake(cutis.read(folder / "plain_arm.glb"), "dqs", clips=["bend"], helpers=2, drivers=True, fps=10)
+    assert baked.report.unseen_count == 100 and baked.report.unseen_driven_rms < baked.report.unseen_plain_rms
+
+
 def test_fits_return_models_with_reports(biped):
     reduced = cutis.reduce(biped, 2, effort="fast")
     assert reduced.weights.getnnz(axis=1).max() <= 2 and reduced.report.rows[0].max_influences <= 2

@@ -38,7 +38,11 @@ export class Page {
     for (const end = Date.now() + patience; Date.now() < end; await pause(30)) if (await this.evaluate(what, argument)) return;
     throw new Error(`waited ${patience} ms for ${what}`);
   }
-  async ready(patience = PATIENCE) { await this.until(() => 'ready' in document.documentElement.dataset, null, patience); }
+  /** It has started; steps begin on the page of methods, unless they say another. */
+  async ready(patience = PATIENCE, tab = 'deform') {
+    await this.until(() => 'ready' in document.documentElement.dataset, null, patience);
+    await this.evaluate((name) => { window.studio?.panels?.selectTab(name); }, tab);
+  }
 
   // What a user does. Everything by pointer and keys, but for selects and sliders, whose widgets are the browser's own.
   async box(selector) {
@@ -133,6 +137,8 @@ class ChromiumPage extends Page {
   async screenshot() { return this.page.screenshot(); }
   async offline(value) { await this.context.setOffline(value); }
   async resize(width, height) { await this.page.setViewportSize({ width, height }); }
+  /** Another tab of the same visitor. */
+  async beside(address) { const tab = new ChromiumPage(await this.context.newPage(), this.context); tab.close = () => tab.page.close(); await tab.go(address); return tab; }
   async close() { await this.context.close(); }
 }
 
@@ -214,6 +220,7 @@ class FirefoxPage extends Page {
   }
   async screenshot() { return Buffer.from((await this.bidi.send('browsingContext.captureScreenshot', { context: this.context })).data, 'base64'); }
   async resize(width, height, scale = 1) { await this.bidi.send('browsingContext.setViewport', { context: this.context, viewport: { width, height }, devicePixelRatio: scale }); }
+  async beside(address) { const { context } = await this.bidi.send('browsingContext.create', { type: 'tab' }), tab = new FirefoxPage(this.bidi, context); await tab.go(address); return tab; }
   async close() { await this.bidi.send('browsingContext.close', { context: this.context }); }
 }
 

@@ -12,18 +12,26 @@ const { say, end } = claims(`${name}, static host: `);
 const place = join(folder, 'www', 'deep', 'studio');
 cpSync(studio, place, { recursive: true });
 
-/** Another build in the same place: a page that names it, and a list that says so; `broken`: one file is still of the old build. */
+/** Another build in the same place: a page and a text that name it, and a list that says so; `broken`: they are still of the old build. */
 function publish(build, broken = false) {
-  const page = readFileSync(join(place, 'index.html'), 'utf8').replace(/<html [^>]*>/, `<html lang="en" data-build="${build}">`);
-  const [list, ...code] = readFileSync(join(place, 'service.js'), 'utf8').split('\n');
-  const hash = createHash('sha256').update(page).digest('hex');
-  if (!broken) writeFileSync(join(place, 'index.html'), page);
-  writeFileSync(join(place, 'service.js'), [list.replace(/("index\.html":")[0-9a-f]+/, `$1${hash}`).replace(/BUILD = '[0-9a-f]+'/, `BUILD = '${hash.slice(0, 16)}'`), ...code].join('\n'));
+  const [list, ...code] = readFileSync(join(place, 'service.js'), 'utf8').split('\n'), hash = (text) => createHash('sha256').update(text).digest('hex');
+  const made = { 'index.html': readFileSync(join(place, 'index.html'), 'utf8').replace(/<html [^>]*>/, `<html lang="en" data-build="${build}">`), 'licences.txt': build };
+  if (!broken) for (const [path, text] of Object.entries(made)) writeFileSync(join(place, path), text);
+  const listed = Object.entries(made).reduce((line, [path, text]) => line.replace(new RegExp(`("${path.replace('.', '\\.')}":")[0-9a-f]+`), `$1${hash(text)}`), list);
+  writeFileSync(join(place, 'service.js'), [listed.replace(/BUILD = '[0-9a-f]+'/, `BUILD = '${hash(made['index.html']).slice(0, 16)}'`), ...code].join('\n'));
 }
 
 const server = await host(join(folder, 'www')), browser = await launch(name, folder);
 let page;
-const shown = () => page.evaluate(() => document.documentElement.dataset.build ?? 'first');
+const shown = (tab = page) => tab.evaluate(() => document.documentElement.dataset.build ?? 'first');
+/** The build of a file that a page asks for later. */
+const given = (tab) => tab.evaluate(() => fetch('licences.txt').then((answer) => answer.text()).then((text) => (text.length > 99 ? 'first' : text)));
+/** A new build is fetched and takes over. */
+const updated = () => page.evaluate(async () => {
+  const registration = await (await navigator.serviceWorker.getRegistration()).update(), worker = registration.installing ?? registration.waiting;
+  if (worker && worker.state !== 'activated') await new Promise((done) => { worker.addEventListener('statechange', () => { if (worker.state === 'activated') done(); }); });
+  return true;
+});
 const caches = () => page.evaluate(async () => (await window.caches.keys()).length);
 /** A load, and what it says. */
 async function load() { await page.reload(); await page.ready(20_000).catch(() => {}); return shown(); }
@@ -40,12 +48,19 @@ try {
   await page.until(() => window.studio.source?.name === 'quadruped' || !document.getElementById('notice').hidden);
   say('without its host every built-in character opens', (await page.state('s.source.name')) === 'quadruped' ? '' : await page.text('#notice'));
   await server.start();
+  const others = [await page.beside(`${server.origin}/deep/studio/`)];
+  await others[0].ready();
   publish('second');
-  await load();
-  await page.evaluate(() => navigator.serviceWorker.getRegistration().then((r) => r.update()));
-  await page.until(() => navigator.serviceWorker.getRegistration().then((r) => !!r.waiting || document.documentElement.dataset.build === 'second'));
-  for (let i = 0; i < 3 && (await shown()) !== 'second'; i++) await load();
-  say('a new build is there after a reload, and the old one is gone', (await shown()) === 'second' && (await caches()) === 1 ? '' : `${await shown()}, ${await caches()} builds kept`);
+  await updated();
+  others.push(await page.beside(`${server.origin}/deep/studio/`));
+  await others[1].ready();
+  const mixed = [], tabs = [page, ...others];
+  for (const tab of tabs) mixed.push(`${await shown(tab)} ${await given(tab)}`);
+  say('three tabs over a new build: those that were open keep theirs, the next one has the new, none a mix', mixed.join() === 'first first,first first,second second' ? '' : mixed.join());
+  for (const tab of others) await tab.close();
+  say('a new build is there after a reload', (await load()) === 'second' && (await given(page)) === 'second' ? '' : await shown());
+  await page.until(() => window.caches.keys().then((keys) => keys.length === 1), null, 10_000).catch(() => {});
+  say('and the old one is gone', (await caches()) === 1 ? '' : `${await caches()} builds kept`);
   publish('third', true);
   const refused = await page.evaluate(() => navigator.serviceWorker.getRegistration().then((r) => r.update()).then((r) => new Promise((done) => {
     const worker = r.installing;

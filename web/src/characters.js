@@ -7,3 +7,9 @@ export const BUILT_IN = [
   { id: 'biped-high', name: 'Biped, fine', detail: '46 036', file: 'models/biped-high.glb' },
   { id: 'crowd', name: 'Crowd of 8', detail: '', words: ['synth', 'crowd', '--count', '8', '--seed', '7'] },
 ];
+/** Bodies to begin the journey with: bare, as scans are. */
+export const EXAMPLES = [
+  { id: 'scan', name: 'A person', words: ['synth', 'family', '--kind', 'human', '--seed', '7', '--scan', 'off', '--unrigged'] },
+  { id: 'beast', name: 'A beast', words: ['synth', 'family', '--kind', 'quadruped', '--seed', '3', '--scan', 'off', '--unrigged'] },
+  { id: 'bear', name: 'A bear', words: ['synth', 'family', '--kind', 'bear', '--seed', '2', '--scan', 'off', '--unrigged'] },
+];

@@ -5,7 +5,7 @@ export class Cancelled extends Error {}
 export class Remote {
   /** @param module promise of the compiled engine; @param stage whether it holds models; @param progress (stage, fraction) */
   constructor(module, stage, progress) {
-    Object.assign(this, { module, stage, progress, waiting: new Map(), next: 1, worker: null });
+    Object.assign(this, { module, stage, progress, waiting: new Map(), next: 1, worker: null, calls: 0 });
   }
   start() {
     this.worker = new Worker('worker.js', { type: 'module' });
@@ -33,13 +33,21 @@ export class Remote {
   }
   async call(name, data = {}, transfer = []) {
     if (!this.worker) this.start();
-    await this.started;
-    return this.post(name, data, transfer);
+    const { worker } = this;
+    this.calls++;
+    try {
+      await this.started;
+      if (worker !== this.worker) throw this.ended; // while it waited for its turn
+      return await this.post(name, data, transfer);
+    } finally {
+      this.calls--;
+    }
   }
-  get busy() { return this.waiting.size > 0; }
+  get busy() { return this.calls > 0; }
   end(reason) {
     this.worker?.terminate();
     this.worker = null;
+    this.ended = reason;
     for (const asked of this.waiting.values()) asked.reject(reason);
     this.waiting.clear();
   }

@@ -39,6 +39,12 @@ export function paint(name, values, top, colors) {
     for (let c = 0; c < 3; c++) colors[3 * v + c] = map[at + c];
   }
 }
+const PART_TURN = 137.508, PART_FIRST = 250; // the golden angle: colours of neighbours differ
+/** Linear colours of whole numbers: parts; below 0: grey. */
+export function paintParts(values, colors) {
+  const known = new Map(), color = (part) => known.get(part) ?? known.set(part, linearColor(part < 0 ? [0.7, 0, 0] : [0.72 + 0.08 * (part % 2), 0.11, PART_FIRST + PART_TURN * part])).get(part);
+  values.forEach((part, v) => colors.set(color(part), 3 * v));
+}
 /** The map as a row of pixels on a canvas, for legends. */
 export function drawRamp(name, canvas) {
   const map = table(name), srgb = (x) => Math.round(255 * Math.min(1, Math.max(0, x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055)));

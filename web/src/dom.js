@@ -25,6 +25,8 @@ export function checkRadio(name, value) {
   const input = document.querySelector(`input[name="${name}"][value="${value}"]`);
   if (input) input.checked = true;
 }
+/** A word as a shell reads it. */
+export const quoted = (word) => (/^[\w./:,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 export function download(blob, name) {
   const link = make('a', { href: URL.createObjectURL(blob), download: name });
   document.body.append(link);

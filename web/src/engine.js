@@ -12,7 +12,7 @@
 //                         was read. weights: float u16 u8. poses: of one key, 10 floats a node
 //   engine.withPose, addShape, limit   -> another model; engine.destroy(model)
 //   engine.materialsGlb(model)   -> GLB bytes with materials, textures and images alone, or null
-//   engine.openHandles(model, voxels), setHandles(session, points), closeHandles(session)
+//   engine.openHandles(model, voxels), setHandles(session, ends), closeHandles(session)
 //   new Character(engine, model)   everything a frame needs; its `description` is a plain object (web/wasm/describe.c)
 //
 // Models are addresses in the engine's memory; whoever makes one destroys it. Views of that memory go stale when it grows, so they
@@ -22,7 +22,8 @@ import { Exit, Files, wasi } from './wasi.js';
 
 const UP = ['y', 'x', 'z', 'auto'], UNITS = ['m', 'cm', 'mm', 'in', 'auto'], WEIGHTS = ['float', 'u16', 'u8'];
 
-const POSE_SPACE = 1; // CUTIS_NEEDS_POSE_SPACE
+const POSE_SPACE = 1, CAGE = 4, PARTS = 8; // CUTIS_NEEDS_...
+const CAGE_METHOD = 8, PATCHES_METHOD = 9; // CUTIS_METHOD_...
 const sentence = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** The library's list of methods (CUTIS_METHODS) as choices of the page: { id, name, method, needs, about }. */
@@ -141,8 +142,9 @@ export class Engine extends Instance {
   }
 
   floats(address, count) { return new Float32Array(this.memory.buffer, address, count); }
+  floats64(address, count) { return new Float64Array(this.memory.buffer, address, count); }
   /** Whether a described model has what a method needs. */
-  offers({ needs }, { poseSpace }) { return (needs & ~(poseSpace ? POSE_SPACE : 0)) === 0; }
+  offers({ needs }, { poseSpace, hasParts }) { return (needs & ~((poseSpace ? POSE_SPACE : 0) | (hasParts ? PARTS : 0))) === 0; }
   error() { return this.text(this.call.studio_error()); }
   made(address) {
     if (!address) throw new EngineError(this.error() || 'out of memory');
@@ -191,12 +193,12 @@ export class Engine extends Instance {
   /** A session for handles on a model, which must outlive it. */
   openHandles(model, voxels) { return this.made(this.call.studio_handles_open(model, voxels)); }
   closeHandles(session) { if (session) this.call.cutis_handle_session_destroy(session); }
-  /** The model with weights for points (x y z ...) as handles. */
-  setHandles(session, points) {
-    const memory = this.allocate(16 + points.length * 4);
+  /** The model with weights for handles: from and to of each (x y z x y z ...), the same place for a point. */
+  setHandles(session, ends) {
+    const memory = this.allocate(16 + ends.length * 4);
     try {
-      this.floats(memory + 16, points.length).set(points);
-      const model = this.made(this.call.studio_handles_set(session, memory + 16, points.length / 3, memory));
+      this.floats(memory + 16, ends.length).set(ends);
+      const model = this.made(this.call.studio_handles_set(session, memory + 16, ends.length / 6, memory));
       const [domain] = new Float64Array(this.memory.buffer, memory, 1);
       return { model, domain };
     } finally {
@@ -207,9 +209,10 @@ export class Engine extends Instance {
 
 /** A model with its pose and buffers: everything a frame needs, allocated once. */
 export class Character {
-  constructor(engine, model) {
-    this.engine = engine;
-    this.model = model;
+  /** @param like a character of a model that differs in its weights alone: what it has is used, and must outlive this one */
+  constructor(engine, model, like = null) {
+    Object.assign(this, like ?? {}, { engine, model, owns: !like, bindings: new Map() });
+    if (like) return;
     const { call } = engine;
     this.description = engine.describe(model);
     this.nodeCount = this.description.nodes.length;
@@ -221,18 +224,20 @@ export class Character {
     this.rest_ = engine.allocate(12 * this.vertexCount);
     call.cutis_model_triangles(model, this.indices_);
     this.samplers = this.description.clips.map(() => 0);
-    this.bindings = new Map();
     this.reset();
     this.deform({ method: 0 }, this.rest_, 0);
   }
   destroy() {
     const { call } = this.engine;
     for (const binding of this.bindings.values()) call.cutis_binding_destroy(binding);
-    for (const sampler of this.samplers) call.cutis_sampler_destroy(sampler);
-    for (const name of ['pose_', 'morphs_', 'world_', 'indices_', 'rest_']) this.engine.free(this[name]);
+    if (this.owns) {
+      for (const sampler of this.samplers) call.cutis_sampler_destroy(sampler);
+      for (const name of ['pose_', 'morphs_', 'world_', 'indices_', 'rest_', 'weld_']) this.engine.free(this[name]);
+    }
     this.engine.destroy(this.model);
   }
   get pose() { return this.engine.floats(this.pose_, 10 * this.nodeCount); }
+  get morphs() { return this.engine.floats(this.morphs_, this.targetCount); }
   get rest() { return this.engine.floats(this.rest_, 3 * this.vertexCount); }
   get indices() { return new Uint32Array(this.engine.memory.buffer, this.indices_, 3 * this.triangleCount); }
   /** World matrices of the pose, 12 floats a node, row-major. */
@@ -254,17 +259,35 @@ export class Character {
         this.engine.call.cutis_binding_destroy(address);
         this.bindings.delete(oldest);
       }
+      const start = performance.now();
       this.bindings.set(key, this.engine.made(this.engine.call.studio_bind(this.model, method, weighted ? 1 : 0, influences, exact ? 1 : 0)));
+      this.bindTime = performance.now() - start;
     }
     return this.bindings.get(key);
   }
   /** Deform the pose of a character with the same nodes into addresses. @returns milliseconds */
   deform(choice, positions, normals, posed = this) {
     const binding = this.binding(choice), start = performance.now();
+    if (choice.method === PATCHES_METHOD) return this.patched(binding, positions, normals, posed) - start;
     if (!this.engine.call.studio_deform(binding, posed.pose_, this.targetCount ? posed.morphs_ : 0, positions, normals))
       throw new EngineError(this.engine.error());
     return performance.now() - start;
   }
+  /** Patches, on the model's own triangles. @returns when it was done */
+  patched(binding, positions, normals, posed) {
+    const { call } = this.engine;
+    if (!this.weld_) { this.weld_ = this.engine.allocate(4 * this.vertexCount); call.studio_weld(this.model, this.rest_, this.weld_); }
+    if (!call.studio_deform_patches(binding, this.model, this.indices_, this.weld_, posed.pose_, positions, normals)) throw new EngineError(this.engine.error());
+    return performance.now();
+  }
+  /** Moved by the cage. @param controls their places, x y z each */
+  caged(controls, positions, normals) {
+    const start = performance.now(), binding = this.binding({ method: CAGE_METHOD });
+    if (!this.engine.with(Float32Array.from(controls), (address) => this.engine.call.studio_deform_controls(binding, address, positions, normals))) throw new EngineError(this.engine.error());
+    return performance.now() - start;
+  }
+  /** The part of each vertex; -1: none. */
+  parts() { return this.values(1, (out) => this.engine.call.studio_parts(this.model, out)); }
   /** Position rms and max (% of the diagonal), normal rms and max (radians) between two addresses of positions. */
   compare(positions, reference) {
     const out = this.engine.allocate(32);

@@ -29,6 +29,8 @@ export class History {
   amend(state) { this.states[this.at] = Object.freeze(state); }
   /** The oldest state can no longer be reached. */
   forget() { if (this.at > 0) { this.at--; this.states.shift(); this.dropped([...this.states, ...this.cut]); } }
+  /** What can no longer be reached is let go; a gesture in progress goes on. */
+  sweep() { this.dropped([...this.states, ...this.cut]); }
   /** The gesture is over: the next change is a step of its own. */
   seal() { this.gesture = null; this.cut = []; this.dropped(this.states); }
   go(by) {

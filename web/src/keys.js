@@ -12,13 +12,13 @@ export function wireKeys(studio, panels) {
   const letters = {
     ' ': () => studio.setPlaying(!studio.playing), b: () => panels.setSplit(!studio.state.split), k: () => $('tool-bones').click(),
     e: () => toggle('error'), w: () => toggle('weights'), ',': () => step(-1 / 30), '.': () => step(1 / 30),
-    0: () => studio.viewport.home(), o: () => $('file').click(), p: () => $('save-picture').click(), s: () => $('save-glb').click(), '?': () => $('keys').showModal(),
+    g: () => $('tool-wire').click(), '[': () => studio.setRange(0), ']': () => studio.setRange(1), 0: () => studio.viewport.home(), o: () => $('file').click(), p: () => $('save-picture').click(), s: () => $('save-glb').click(), '?': () => $('keys').showModal(),
   };
   const escape = () => {
     if (studio.cancel()) return;
     if (panels.cancel) panels.cancel(); else panels.closeNotice();
   };
-  const remove = () => { if (studio.tab === 'handles') studio.removeHandle(); else if (studio.tab === 'pose') studio.dropJoint(); };
+  const remove = () => { if (studio.tab === 'handles') studio.removeHandle(); else if (studio.inJoints) panels.joints.remove(); else if (studio.tab === 'pose') studio.dropJoint(); };
   addEventListener('keydown', (event) => {
     const key = event.key.toLowerCase(), { target } = event, open = document.querySelector('dialog[open]');
     if (open || event.altKey) return;
@@ -30,6 +30,7 @@ export function wireKeys(studio, panels) {
     }
     if (typing(target) && !(target.matches('select') && ['delete', 'backspace'].includes(key))) return;
     if (key === 'delete' || key === 'backspace') { remove(); event.preventDefault(); return; }
+    if (single.checked && studio.brush.key(key)) { event.preventDefault(); return; }
     if (!single.checked || (key === ' ' && target.matches?.('button, input, summary, [role="tab"]'))) return;
     const method = studio.methodList.filter((each) => studio.offers(each.id))[Number(key) - 1];
     if (method && !target.matches?.('input[type="range"]')) { panels.pages.setMethod(0, method.id); event.preventDefault(); } else if (letters[key]) { letters[key](); event.preventDefault(); }

@@ -1,9 +1,11 @@
 // The panel's pages but for the tools: how it deforms, its pose, its weights, its handles. They show the state and ask for changes.
 import { $, axes, checkRadio, figure, large, make, options, setSlider } from './dom.js';
+import { SIDES } from './compare.js';
 import * as turn from './turn.js';
 
 const SHOW_ABOUT = {
   none: 'The character’s own colours.',
+  parts: 'The parts that blending patches close: each moves rigidly but for its joints.',
   weights: 'How much the selected joint moves each vertex. Select a joint on the stage or under Pose.',
   error: 'How far side A is from side B’s method, or from all weights when they are reduced.',
   count: 'How many joints have weight on each vertex.',
@@ -24,16 +26,21 @@ export class Pages {
     axes($('turns'), { min: -180, max: 180, step: 1, value: 0 });
     axes($('handle-moves'), { min: -1, max: 1, step: 0.005, value: 0 });
     this.wireDeform();
+    studio.compare.wire();
     this.wirePose();
     this.wireWeights();
     this.wireHandles();
+    studio.brush.wire();
+    studio.cages.wire();
   }
-  documentChanged() { this.turned = null; this.fillJoints(); this.fillExamples(); }
+  documentChanged() { this.turned = null; this.showDrivers(); this.studio.brush.documentChanged(); this.studio.cages.documentChanged(); this.fillJoints(); this.fillExamples(); }
   show() {
     this.showDeform();
     this.showLayer();
     this.showWeights();
     this.showHandles();
+    this.studio.brush.show();
+    this.studio.cages.show();
     this.showTurns();
   }
 
@@ -42,27 +49,28 @@ export class Pages {
     const { studio } = this;
     $('paint').addEventListener('change', ({ target }) => this.setShow(target.value));
     $('exact').addEventListener('change', ({ target }) => studio.edit({ exact: target.checked }));
-    $('rig-it').addEventListener('click', () => studio.runVerb('rig', []));
+    $('rig-it').addEventListener('click', () => studio.panels.journey.rig());
     $('bare-handles').addEventListener('click', () => studio.panels.selectTab('handles'));
   }
   setShow(show) { if (this.studio.skinned) this.studio.edit({ show }); }
   setMethod(side, id) { if (this.studio.offers(id)) this.studio.edit({ methods: this.studio.methods.map((each, i) => (i === side ? id : each)) }); }
   makeMethods() {
-    const chip = (side, method) => {
+    const chip = (side, method) => { // A to D; C and D where so many are compared
       const input = make('input', { type: 'radio', name: `method-${side}`, value: method.id });
-      input.setAttribute('aria-label', `${method.name}, side ${'AB'[side]}`);
+      input.setAttribute('aria-label', `${method.name}, side ${SIDES[side]}`);
       input.addEventListener('change', () => this.setMethod(side, method.id));
-      return make('label', { className: `chip ${'ab'[side]}`, title: `Side ${'AB'[side]}` }, 'AB'[side], input);
+      return make('label', { className: `chip ${SIDES[side].toLowerCase()}`, title: `Side ${SIDES[side]}` }, SIDES[side], input);
     };
     $('methods').replaceChildren(...this.studio.methodList.map((method) => {
       const name = make('span', { textContent: method.name, title: method.about });
       name.addEventListener('click', () => this.setMethod(0, method.id));
-      const row = make('div', { className: 'method' }, name, chip(0, method), chip(1, method));
+      const row = make('div', { className: 'method' }, name, ...[0, 1, 2, 3].map((side) => chip(side, method)));
       row.dataset.method = method.id;
       return row;
     }));
   }
   showDeform() {
+    this.studio.compare.show();
     const { studio } = this, { methods, show, exact } = studio.state, { skinned, info } = studio;
     $('bare').hidden = skinned;
     $('methods-section').hidden = $('paint-section').hidden = $('measures-section').hidden = !skinned;
@@ -77,6 +85,7 @@ export class Pages {
       row.querySelectorAll('input').forEach((input, side) => { input.checked = id === methods[side]; });
     }
     $('method-about').textContent = studio.method(0)?.about ?? '';
+    $('paint-parts').hidden = !info.description.hasParts;
     checkRadio('paint', show);
     $('paint-about').textContent = SHOW_ABOUT[show];
     $('paint-error').textContent = show === 'error' ? 'Show the skin again' : 'Show the error';
@@ -113,6 +122,12 @@ export class Pages {
     const { studio, turned } = this, { joint } = studio, now = studio.state.pose[joint]?.slice(3, 7) ?? studio.rotation(joint);
     const same = turned?.joint === joint && Math.abs(turned.rotation.reduce((sum, x, i) => sum + x * now[i], 0)) > 1 - 1e-9;
     return same ? turned.angles : turn.toAngles(turn.multiply(turn.inverse(this.restTurn(joint)), [...now]));
+  }
+  /** Helper joints of a baked file follow the others by themselves. */
+  showDrivers() {
+    const { driverCount } = this.studio.info.description;
+    $('driver-about').hidden = !driverCount;
+    $('driver-about').textContent = `${driverCount} ${driverCount === 1 ? 'joint is a helper that follows' : 'joints are helpers that follow'} the others in any pose (drivers of a baked file).`;
   }
   fillJoints() {
     const { studio } = this, { nodes } = studio.info.description, inside = new Set(studio.joints), depth = []; // parents come first
@@ -191,6 +206,9 @@ export class Pages {
     $('handle-mode').addEventListener('change', ({ target }) => { studio.handleMode = target.value; this.showHandles(); studio.frames.changed(); });
     $('handle').addEventListener('change', ({ target }) => studio.pickMarker(Number(target.value)));
     $('handle-add').addEventListener('click', (event) => { if (event.detail === 0) studio.addFarthest(); else studio.setAdding(!studio.adding); }); // 0: by keyboard
+    $('handle-grip').addEventListener('change', ({ target }) => { studio.handleGrip = target.value; studio.frames.changed(); });
+    $('handle-bar').addEventListener('click', () => { if (studio.handles[studio.handle]?.to) studio.setBar(null); else studio.setAdding(studio.adding === 'end' ? false : 'end'); });
+    $('handle-bones').addEventListener('click', () => studio.handlesFromBones());
     $('handle-remove').addEventListener('click', () => studio.removeHandle());
     $('handle-reset').addEventListener('click', () => studio.resetHandles());
     $('bind').addEventListener('change', () => this.showHandles());
@@ -210,10 +228,14 @@ export class Pages {
   showHandles() {
     const { studio } = this, { handles, handle, skinned } = studio, list = $('handle'), chosen = handles[handle];
     checkRadio('handle-mode', studio.handleMode);
-    $('handle-about').textContent = studio.adding ? 'Click the surface: the new handle goes there. Esc cancels.' : HANDLE_ABOUT[studio.handleMode];
-    $('handle-add').setAttribute('aria-pressed', studio.adding);
-    $('canvas').classList.toggle('adding', studio.adding);
-    const moved = ({ move }) => move.some((x) => Math.abs(x) > 1e-9), names = handles.map((each, i) => `handle ${i + 1}${moved(each) ? ' · moved' : ''}`);
+    $('handle-about').textContent = studio.adding ? (studio.adding === 'end' ? 'Click the surface where the bar shall end. Esc cancels.' : 'Click the surface: the new handle goes there. Esc cancels.') : HANDLE_ABOUT[studio.handleMode];
+    $('handle-add').setAttribute('aria-pressed', studio.adding === true);
+    $('handle-bar').setAttribute('aria-pressed', studio.adding === 'end');
+    $('handle-bar').textContent = chosen?.to ? 'Point again' : 'Make it a bar …';
+    $('handle-bones').hidden = !skinned;
+    checkRadio('handle-grip', studio.handleGrip);
+    $('canvas').classList.toggle('adding', !!studio.adding);
+    const moved = ({ move, turn: turned }) => !!turned || move.some((x) => Math.abs(x) > 1e-9), names = handles.map((each, i) => `${each.to ? 'bar' : 'handle'} ${i + 1}${moved(each) ? ' · moved' : ''}`);
     if (names.join() !== [...list.options].map((option) => option.textContent).join()) options(list, names.map((name, i) => [i, name]), handle);
     list.value = String(handle);
     $('handle-remove').disabled = handles.length <= 1;

@@ -3,10 +3,15 @@ import { BUILT_IN } from './characters.js';
 import { Cancelled } from './client.js';
 import { drawRamp } from './colormap.js';
 import { ACCEPT, droppedFiles } from './files.js';
+import { Joints } from './joints.js';
+import { Journey } from './journey.js';
 import { wireKeys } from './keys.js';
 import { Pages } from './pages.js';
+import { Recovery } from './recover.js';
+import { Scene } from './scene.js';
 import { Sheet } from './sheet.js';
 import { Verbs } from './verbs.js';
+import { View } from './view.js';
 import { $, fill, large, make, options, setSlider, short } from './dom.js';
 
 export class Panels {
@@ -26,6 +31,11 @@ export class Panels {
     this.sheet = new Sheet(studio);
     this.verbs = new Verbs(studio);
     this.pages = new Pages(studio);
+    this.journey = new Journey(studio);
+    this.joints = new Joints(studio);
+    this.scene = new Scene(studio);
+    this.recovery = new Recovery(studio);
+    this.view = new View(studio);
     wireKeys(studio, this);
     document.addEventListener('input', ({ target }) => { if (target.type === 'range') fill(target); });
     for (const slider of document.querySelectorAll('input[type="range"]')) fill(slider);
@@ -40,7 +50,9 @@ export class Panels {
   // Messages --------------------------------------------------------------------------------------
   fail(title, text) { this.notice(title, text, false); }
   say(title, text, actions = []) { this.notice(title, text, true, actions); }
-  notice(title, text, info, actions = []) {
+  notice(title, text, info, actions = [], closed = null) {
+    this.closeNotice();
+    this.closed = closed;
     $('notice').hidden = false;
     $('notice').classList.toggle('info', info);
     $('notice-title').textContent = title;
@@ -48,11 +60,11 @@ export class Panels {
     $('notice-actions').hidden = !actions.length;
     $('notice-actions').replaceChildren(...actions.map(([label, act], i) => {
       const button = make('button', { type: 'button', className: i ? 'button' : 'button primary', textContent: label });
-      button.addEventListener('click', () => { this.closeNotice(); act(); });
+      button.addEventListener('click', () => { this.closed = null; this.closeNotice(); act(); });
       return button;
     }));
   }
-  closeNotice() { $('notice').hidden = true; }
+  closeNotice() { const { closed } = this; this.closed = null; $('notice').hidden = true; closed?.(); }
   announce(text) { $('announce').textContent = text; }
   /** Runs work with a sign that it runs, how far it is and a way to cancel; a failure becomes a message. */
   async busy({ doing, failed }, work, { cancel = () => this.studio.stop() } = {}) {
@@ -124,7 +136,9 @@ export class Panels {
       inside = 0;
       $('drop').hidden = true;
       const dropped = await droppedFiles(event.dataTransfer);
-      if (dropped.length) this.studio.openFiles(dropped);
+      if (!dropped.length) return;
+      if (event.target.closest?.('[data-step="move"]') && this.studio.skinned) this.studio.panels.journey.motionFile(dropped);
+      else this.studio.openFiles(dropped);
     });
   }
 
@@ -135,7 +149,7 @@ export class Panels {
       this.dividerAt = Math.min(0.95, Math.max(0.05, at));
       divider.style.left = `${100 * this.dividerAt}%`;
       divider.setAttribute('aria-valuenow', Math.round(100 * this.dividerAt));
-      if (viewport.split !== null) viewport.split = this.dividerAt;
+      if (studio.compare?.layout === 'wipe') viewport.split = this.dividerAt;
       viewport.invalidate();
     };
     move(0.5);
@@ -170,19 +184,20 @@ export class Panels {
   showFrame(answer, asked) {
     const { studio } = this, { state } = studio, { split } = asked, count = state.optimised || state.influences ? state.influences : 0;
     const few = count && !asked.handles ? ` · ${count} ${count === 1 ? 'influence' : 'influences'}` : '';
-    $('tag-a').lastElementChild.textContent = asked.handles ? 'Handles, linear' : studio.skinned ? studio.method(0).name + few : studio.info.triangleCount ? 'Not rigged' : 'Skeleton';
-    $('tag-b').lastElementChild.textContent = studio.method(1).name;
-    $('tag-b').hidden = $('divider').hidden = !split;
+    $('tag-a').lastElementChild.textContent = asked.cage ? 'Cage' : asked.handles ? 'Handles, linear' : studio.skinned ? studio.method(0).name + few : studio.info.triangleCount ? 'Not rigged' : 'Skeleton';
+    ['b', 'c', 'd'].forEach((side, i) => { $(`tag-${side}`).lastElementChild.textContent = studio.method(i + 1).name; });
     $('tag-a').firstElementChild.hidden = !split;
     $('tag-a').classList.toggle('alone', !split);
     this.showLegend(answer.paint, asked);
     this.pages.showTurns();
+    if (studio.tab === 'joints' && !this.joints.drag) this.joints.show();
+    if (studio.tab === 'scene' && !studio.playing) this.scene.show();
     if (answer.handles) this.pages.showHandleFigures(answer.handles);
   }
   showLegend(painted, asked) {
     const { studio } = this, legend = $('legend');
-    legend.hidden = !painted;
-    if (!painted) return;
+    legend.hidden = !painted?.map;
+    if (!painted?.map) return;
     const name = asked.handles ? `handle ${studio.handle + 1}` : studio.info.description.nodes[studio.joint]?.name ?? 'joint';
     const title = { weights: `Weight of ${name}`, count: 'Influences of a vertex', error: `Distance to ${painted.reduced ? 'all weights' : studio.method(1).name.toLowerCase()}, %` }[asked.show.kind];
     legend.firstElementChild.textContent = title;
@@ -191,7 +206,7 @@ export class Panels {
   }
   showSpeed() {
     const { studio } = this, now = performance.now();
-    if (now - (this.spokeAt ?? 0) < 250 && studio.playing) return;
+    if (now - (this.spokeAt ?? 0) < 250 && (studio.playing || studio.brush.held)) return;
     this.spokeAt = now;
     const { skin, frame } = studio.frames.means;
     $('speed-skin').textContent = skin ? `${skin < 10 ? skin.toFixed(2) : skin.toFixed(1)} ms` : '–';
@@ -204,6 +219,9 @@ export class Panels {
     const { studio } = this;
     $('play').addEventListener('click', () => studio.setPlaying(!studio.playing));
     $('scrub').addEventListener('input', ({ target }) => { studio.setPlaying(false); studio.seek(Number(target.value)); });
+    $('pace').addEventListener('change', ({ target }) => { studio.pace = Number(target.value); });
+    $('range-in').addEventListener('click', () => studio.setRange(0));
+    $('range-out').addEventListener('click', () => studio.setRange(1));
     $('clip').addEventListener('change', ({ target }) => studio.setClip(Number(target.value)));
   }
   showPlaying() {
@@ -213,10 +231,14 @@ export class Panels {
     $('play').querySelector('use').setAttribute('href', playing ? '#i-pause' : '#i-play');
   }
   showTime() {
-    const { time, clipInfo } = this.studio;
+    this.studio.compare.draw();
+    const { time, clipInfo, range } = this.studio, duration = clipInfo?.duration ?? 0;
     $('scrub').max = clipInfo?.duration || 1;
     setSlider($('scrub'), clipInfo ? time : 0);
-    $('time').textContent = clipInfo ? `${time.toFixed(2)} s` : 'at rest';
+    $('time').textContent = clipInfo ? `${time.toFixed(2)} / ${duration.toFixed(2)} s · ${Math.round(30 * time)}` : 'at rest';
+    $('time').title = clipInfo ? `${time.toFixed(2)} of ${duration.toFixed(2)} seconds, frame ${Math.round(30 * time)} of ${Math.round(30 * duration)} at 30 a second` : '';
+    $('range').hidden = !range;
+    if (range) Object.assign($('range').style, { left: `${(100 * range[0]) / duration}%`, right: `${100 - (100 * range[1]) / duration}%` });
     $('scrub').setAttribute('aria-valuetext', clipInfo ? `${time.toFixed(2)} seconds` : 'at rest');
   }
 
@@ -226,7 +248,7 @@ export class Panels {
     tabs.forEach((tab, i) => {
       tab.addEventListener('click', () => this.selectTab(tab.id.slice(4)));
       tab.addEventListener('keydown', (event) => {
-        const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: tabs.length - 1 }[event.key];
+        const to = { ArrowRight: i + 1, ArrowDown: i + 1, ArrowLeft: i - 1, ArrowUp: i - 1, Home: 0, End: tabs.length - 1 }[event.key];
         if (to === undefined) return;
         const next = tabs[(to + tabs.length) % tabs.length];
         this.selectTab(next.id.slice(4));
@@ -250,6 +272,8 @@ export class Panels {
     const { clips } = this.studio.info.description;
     options($('clip'), [[-1, clips.length ? 'rest pose' : 'no clip'], ...clips.map((clip, i) => [i, clip.name ?? `clip ${i + 1}`])], this.studio.clip);
     this.pages.documentChanged();
+    this.scene.documentChanged();
+    this.joints.listed = null;
     this.verbs.show();
   }
   opened() {
@@ -274,6 +298,11 @@ export class Panels {
     $('scrub').disabled = !studio.canPlay;
     this.showPlaying();
     this.showTime();
-    if (studio.document) this.pages.show();
+    for (const id of ['range-in', 'range-out', 'pace']) $(id).disabled = !studio.canPlay;
+    this.journey.show();
+    if (!studio.document) return;
+    this.pages.show();
+    this.joints.show();
+    this.scene.show();
   }
 }

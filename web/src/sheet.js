@@ -56,6 +56,8 @@ export class Sheet {
     const place = handles === 'place', most = studio.mostInfluences(handles), others = description.clips.length ? `; the other ${description.clips.length} stay` : '';
     if (window.document.activeElement?.id === 'export-name') this.named = true;
     if (document.made.length) lines.push(`The model is what ${document.made.map((verb) => (verb === 'pose' ? 'keying a pose' : `cutis ${verb}`)).join(', then ')} made of it.`);
+    const strokes = studio.state.strokes.length;
+    if (strokes && !place) lines.push(`Weights as painted by hand: ${strokes} ${strokes === 1 ? 'stroke' : 'strokes'}.`);
     if (place) lines.push(`${studio.handles.length} handles move the body in the skeleton’s place; the clips move nothing.`);
     if (place && studio.handles.some(({ move }) => move.some(Boolean))) lines.push(`A clip “${studio.clipName()}” is added with the handles as they were moved${others}.`);
     if (handles === 'beside') lines.push('The shape that the handles made becomes the morph target “handles”; skeleton, weights and clips stay.');

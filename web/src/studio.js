@@ -1,7 +1,10 @@
 // The studio: what is open and what was made of it. The work is one immutable state after another (history.js), so that every
 // change can be undone; panels ask for changes (`edit`), frames.js shows the present state. Nothing is computed here.
-import { BUILT_IN } from './characters.js';
+import { Brush, NO_STROKES } from './brush.js';
+import { BUILT_IN, EXAMPLES } from './characters.js';
 import { Remote, compileEngine } from './client.js';
+import { Cages } from './cages.js';
+import { Compare } from './compare.js';
 import { Frames } from './frames.js';
 import { History } from './history.js';
 import { Panels } from './panels.js';
@@ -14,8 +17,8 @@ import * as turn from './turn.js';
 const FIRST_JOINTS = ['forearm_l', 'lower_arm_l', 'elbow', 'bone2', 'spine'];
 const START_HANDLES = 6, HANDLE_INFLUENCES = 8, MOST_DOCUMENTS = 8, MOST_RECENT = 5;
 const NO_POSE = Object.freeze({});
-const WORK = ['document', 'pose', 'influences', 'optimised', 'handles']; // what a save would keep
-const START = { document: null, clip: -1, pose: NO_POSE, methods: ['lbs', 'sbs-weighted'], split: false, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null };
+const WORK = ['document', 'pose', 'strokes', 'influences', 'optimised', 'handles', 'cage']; // what a save would keep
+const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null, cage: null, morphs: null };
 const documentsOf = (states) => new Set(states.flatMap(({ document, optimised }) => [document, optimised]).filter(Boolean));
 
 export class Studio {
@@ -25,21 +28,26 @@ export class Studio {
     this.jobs = new Remote(module, false, progress);
     this.started = this.stage.start(); // while the stage is being made
     this.documents = new Map();
-    this.stage.prepare = () => [...this.documents.values()].map(({ id, files, main, options }) => ['register', { id, files, main, options }]);
+    this.stage.prepare = () => [...this.documents.values()].map(({ id, files, main, options }) => ['register', { id, files, main, options }]).concat([['keepStrokes', { list: [...this.brush.strokes] }]]);
     this.history = new History((left) => this.release(left));
     this.history.begin({ ...START });
     this.saved = this.state;
     this.recent = [];
     this.made = this.opening = 0;
-    Object.assign(this, { time: 0, playing: false, joint: -1, joints: [], tab: 'deform', handle: 0, handleMode: 'move', startHandles: null, adding: false, methodList: [] });
+    Object.assign(this, { time: 0, playing: false, joint: -1, joints: [], tab: 'start', pace: 1, range: null, handle: 0, handleMode: 'move', handleGrip: 'translate', startHandles: null, adding: false, methodList: [] });
     this.viewport = new Viewport($('canvas'), {
       invalidate: () => this.frames?.schedule(),
+      resized: () => this.compare?.place(),
       pick: (marker) => this.pickMarker(marker),
       hover: (marker, event) => this.panels.hover(marker >= 0 ? this.markerName(marker) : null, event),
       grip: (what, grip) => this.grip(what, grip),
-      draggable: () => this.tab === 'handles' && !this.adding,
-      clickSurface: (hit) => { if (this.adding && hit) this.addHandle(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); },
+      draggable: () => (this.tab === 'handles' && !this.adding) || this.inJoints,
+      drawn: () => this.panels?.journey.placePins(),
+      clickSurface: (hit) => { if (this.adding === 'end' && hit) this.setBar(hit.point); else if (this.adding && hit) this.addHandle(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); },
     });
+    this.brush = new Brush(this);
+    this.compare = new Compare(this);
+    this.cages = new Cages(this);
     this.frames = new Frames(this);
     this.panels = new Panels(this);
   }
@@ -60,12 +68,14 @@ export class Studio {
   get skinned() { return !!this.info?.methods.length; }
   get unsaved() { return WORK.some((key) => this.state[key] !== this.saved[key]); }
   /** What derived work starts from: optimised weights, or a cap on all. */
-  get reduced() { const { document, optimised, influences } = this.state; return optimised ? { from: optimised, influences: 0 } : { from: document, influences }; }
-  get inHandles() { return this.tab === 'handles' && !!this.info?.vertexCount && this.handles.length > 0; }
+  get reduced() { const { document, optimised, influences, strokes } = this.state; return optimised ? { from: optimised, influences: 0, strokes: NO_STROKES } : { from: document, influences, strokes }; }
+  get inHandles() { return this.tab === 'handles' && !this.cages.active && !!this.info?.vertexCount && this.handles.length > 0; }
+  /** Joints are edited at rest. */
+  get inJoints() { return this.tab === 'joints' && this.skinned; }
   get handles() { return this.state.handles ?? this.startHandles ?? []; }
-  get showsBones() { return this.state.bones ?? (this.tab === 'pose' || !this.info?.triangleCount || (this.state.show === 'weights' && this.tab !== 'handles')); }
-  get canPlay() { return !!this.clipInfo && this.tab !== 'handles'; }
-  get canSplit() { return this.skinned && this.tab !== 'handles'; }
+  get showsBones() { return this.state.bones ?? (this.tab === 'pose' || this.inJoints || !this.info?.triangleCount || (this.state.show === 'weights' && this.tab !== 'handles')); }
+  get canPlay() { return !!this.clipInfo && this.tab !== 'handles' && !this.inJoints; }
+  get canSplit() { return this.skinned && this.tab !== 'handles' && !this.inJoints; }
   method(side) { return this.methodList.find((each) => each.id === this.state.methods[side]) ?? this.methodList[0]; }
   offers(id) { return !!this.info?.methods.includes(id); }
 
@@ -80,16 +90,18 @@ export class Studio {
   applied(before) {
     const now = this.state;
     if (now.document !== before.document) this.adopt(before.document);
-    if (now.clip !== before.clip || now.document !== before.document) { this.time = Math.min(this.time, this.clipInfo?.duration ?? 0); this.frames.jumped = true; }
+    if (now.clip !== before.clip || now.document !== before.document) { this.time = Math.min(this.time, this.clipInfo?.duration ?? 0); this.range = null; this.frames.jumped = true; }
     if (['document', 'methods', 'exact', 'influences'].some((key) => now[key] !== before[key])) this.frames.forget();
     this.handle = Math.max(0, Math.min(this.handle, this.handles.length - 1));
     if (!this.canPlay) this.setPlaying(false);
+    if (WORK.some((key) => now[key] !== before[key])) this.panels.recovery.changed();
     this.panels.show();
     this.frames.changed();
   }
   undo(by = -1) {
     const before = this.state;
     this.viewport.release();
+    this.brush.cancel();
     if (!this.history.go(by)) return;
     this.applied(before);
     this.panels.announce(by < 0 ? 'Undone' : 'Redone');
@@ -99,7 +111,9 @@ export class Studio {
   cancel() {
     const before = this.state;
     if (this.adding) { this.setAdding(false); return true; }
+    if (this.brush.cancel()) return true;
     if (!this.viewport.dragging && this.history.gesture === null) return false;
+    this.panels.joints.letGo();
     this.history.abandon();
     this.viewport.release();
     this.applied(before);
@@ -107,7 +121,8 @@ export class Studio {
   }
   /** Documents that no state holds any more are closed. */
   release(left) {
-    const used = documentsOf(left), ids = [];
+    const used = new Set([...documentsOf(left), ...this.brush.documents]), ids = [];
+    this.brush.release(left);
     for (const document of this.documents.values()) {
       if (used.has(document)) continue;
       ids.push(document.id);
@@ -137,9 +152,9 @@ export class Studio {
     }
   }
   /** A document that a verb (or the page) made of another one. */
-  makeChild(from, blob, verb) {
+  makeChild(from, blob, verb, words = []) {
     const file = new File([blob], `${from.name}.glb`);
-    return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, verb] });
+    return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, verb], steps: [...(from.steps ?? []), verb === words[0] ? words : [verb]] });
   }
   /** A document that no state will hold. */
   discard({ id, look }) {
@@ -149,12 +164,12 @@ export class Studio {
   /** A new document begins a new history. */
   begin(document) {
     const { methods, description } = document.info, space = !!description.poseSpace, old = this.state;
-    const wanted = space ? ['wpsd', 'lbs'] : ['lbs', 'sbs-weighted'], chosen = old.methods.map((id, i) => (methods.includes(id) && !(space && i === 0) ? id : wanted[i]));
+    const wanted = [...(space ? ['wpsd', 'lbs'] : ['lbs', 'sbs-weighted']), 'dqs', 'sbs'], chosen = old.methods.map((id, i) => (methods.includes(id) && !(space && i === 0) ? id : wanted[i]));
     this.setPlaying(false);
     this.time = 0;
     this.joint = -1;
     this.documents.set(document.id, document);
-    this.history.begin({ ...START, document, methods: chosen, exact: old.exact, bones: old.bones, split: old.split && methods.length > 0, show: methods.length ? old.show : 'none', clip: description.clips.length ? 0 : -1 });
+    this.history.begin({ ...START, document, methods: chosen, exact: old.exact, bones: old.bones, split: old.split && methods.length > 0, layout: old.layout, bodies: old.bodies, show: methods.length ? old.show : 'none', clip: description.clips.length ? 0 : -1 });
     this.saved = this.state;
     this.applied(old);
     this.panels.opened();
@@ -170,11 +185,12 @@ export class Studio {
     this.joint = named ?? this.joints[Math.floor(this.joints.length / 3)] ?? -1;
     this.startHandles = null;
     this.frames.shown = null;
-    this.history.seal(); // what no state holds is closed: the stage has another, the worker is asked for nothing of it yet
+    this.history.sweep(); // what no state holds is closed: the stage has another, the worker is asked for nothing of it yet
     if (this.tab === 'handles') this.beginHandles();
     this.panels.documentChanged();
   }
-  async opened(title, work) {
+  /** @param work makes a document; @param after what is done when it is open */
+  async opened(title, work, after = null) {
     if (this.unsaved && !(await this.panels.sheet.askToLeave())) { this.panels.fillCharacters(); return; }
     const serial = ++this.opening;
     await this.panels.busy(title, async () => {
@@ -183,6 +199,7 @@ export class Studio {
       if (serial !== this.opening) { this.discard(document); return; }
       this.panels.closeNotice();
       this.begin(document);
+      await after?.();
       if (document.info.notes.length) this.panels.say(`${document.file ?? document.name} is open`, document.info.notes.join('; '));
     }, { cancel: () => { this.opening++; this.stop(); } });
   }
@@ -192,7 +209,7 @@ export class Studio {
     this.frames.changed();
   }
   async openBuiltIn(id) {
-    const entry = BUILT_IN.find((each) => each.id === id) ?? BUILT_IN[0];
+    const entry = [...BUILT_IN, ...EXAMPLES].find((each) => each.id === id) ?? BUILT_IN[0];
     await this.opened({ doing: `Making the ${entry.name.toLowerCase()}`, failed: `${entry.name} cannot be opened` }, async () => {
       let blob;
       if (entry.file) {
@@ -209,6 +226,7 @@ export class Studio {
   /** Files dropped or chosen. A bad one is a message; what is open stays. */
   async openFiles(given) {
     const title = (given.find((file) => extension(file.name) === 'gltf') ?? given[0])?.name ?? 'file';
+    if (given.length && given.every(({ name }) => /\.(npy|pc2)$/i.test(name)) && this.skinned) { this.offerFit(given); return; }
     let main, files;
     try {
       main = mainFile(given);
@@ -222,11 +240,22 @@ export class Studio {
       return document;
     });
     if (extension(main.name) !== 'bvh' || !this.info?.triangleCount) { await open(); return; }
-    const { name } = this.document, motion = ['--motion', main.name];
-    this.panels.say(`${main.name} is a motion`, this.skinned ? `Put it on ${name}, or open its skeleton alone.` : `${name} has no skeleton yet: give it one with this motion, or open the motion’s skeleton alone.`, [
-      this.skinned ? [`Put it on ${name}`, () => this.runVerb('retarget', motion, [main])] : [`Rig ${name} and move it`, () => this.runVerb('rig', motion, [main])],
-      ['Open it alone', open],
+    const { name } = this.document, before = this.document;
+    if (this.skinned) { // at once: it can be undone
+      await this.panels.journey.motionFile([main]);
+      if (this.document !== before) this.panels.say(`${main.name} is on ${name}`, 'It is a clip of its own now.', [['Open it alone', open]]);
+      return;
+    }
+    this.panels.say(`${main.name} is a motion`, `${name} has no skeleton yet: give it one with this motion, or open the motion’s skeleton alone.`, [
+      [`Rig ${name} and move it`, () => this.runVerb('rig', ['--motion', main.name], [main])], ['Open it alone', open],
     ]);
+  }
+
+  /** Shapes that were dropped: one for every key of the clip that is chosen. */
+  offerFit(files) {
+    const { name } = this.document, clip = this.clipInfo?.name;
+    if (!clip) { this.panels.fail(`${files[0].name} holds shapes`, 'Choose the clip whose keys are their poses first.'); return; }
+    this.panels.say(`${files[0].name} holds shapes`, `One for every key of the clip “${clip}”: ${name} can learn from them how it looks in between.`, [[`Fit ${name} to them`, () => this.runVerb('fit', ['--poses', clip, '--shapes', ...files.map((each) => each.name)], files)]]);
   }
 
   // Commands --------------------------------------------------------------------------------------
@@ -235,21 +264,21 @@ export class Studio {
     const result = await this.jobs.call('command', { words, files });
     Object.assign(said, result);
     const made = result.files.find((file) => file.name === output);
-    if (made && result.status === 0) return made.blob;
+    if (made && (result.status === 0 || words.includes('--keep'))) return made.blob;
     throw new Error(result.stderr.trim().split('\n').at(-1).replace(/^cutis: /, '') || `cutis ${words[0]} ended with ${result.status}`);
   }
   /** A document as a GLB, as the library writes it. */
-  async glb(document, influences) {
-    if (!influences && extension(document.main) === 'glb') return document.files.find((file) => file.name === document.main).blob;
-    return (await this.stage.call('save', { id: document.id, options: { influences } })).blob;
+  async glb(document, influences, strokes) {
+    if (!influences && !strokes.length && extension(document.main) === 'glb') return document.files.find((file) => file.name === document.main).blob;
+    return (await this.stage.call('save', { id: document.id, strokes, options: { influences } })).blob;
   }
   /** A document that a verb makes of another. @param words its options @param files [File] that they name */
-  async derive({ from, influences = 0 }, verb, words, files = [], said = {}) {
+  async derive({ from, influences = 0, strokes = NO_STROKES }, verb, words, files = [], said = {}) {
     let safe = from.name.replace(/[^\w.-]/g, '_').replace(/^-/, '_');
     while (files.some(({ name }) => [`${safe}.glb`, `${safe}-${verb}.glb`].includes(name))) safe = `_${safe}`;
-    const output = `${safe}-${verb}.glb`, input = { name: `${safe}.glb`, blob: await this.glb(from, influences) };
+    const output = `${safe}-${verb}.glb`, input = { name: `${safe}.glb`, blob: await this.glb(from, influences, strokes) };
     const blob = await this.command([verb, input.name, ...words, '-o', output], [input, ...files.map((file) => ({ name: file.name, blob: file }))], output, said);
-    return this.makeChild(from, blob, verb);
+    return this.makeChild(from, blob, verb, [verb, ...words]);
   }
   /** A verb on the open model; its result is the new document. */
   async runVerb(verb, words, files = []) {
@@ -262,16 +291,18 @@ export class Studio {
     this.panels.verbs.ran(verb, said);
   }
   /** The work goes on with another document made of a state's one. @returns whether: not where something else is open by now */
-  replace(before, document, clip = null, more = {}) {
+  replace(before, document, clip = null, more = {}, gesture = null) {
     if (this.document !== before.document || this.state.optimised !== before.optimised) { this.discard(document); return false; }
     const names = ({ info }) => info.description.nodes.map((node) => node.name).join('\n'), same = names(document) === names(this.document), { clips } = document.info.description;
     const index = clip ?? clips.findIndex((each) => each.name === this.clipInfo?.name), { methods } = document.info;
+    document.bare ??= before.document.bare; // where it can be rigged again from
+    document.rig ??= before.document.rig;
     this.documents.set(document.id, document);
     this.edit({
-      document, pose: same ? this.state.pose : NO_POSE, clip: index >= 0 || !clips.length ? index : this.clip < 0 ? -1 : 0, influences: 0, optimised: null,
-      handles: document.info.vertexCount === this.info.vertexCount ? this.state.handles : null,
-      methods: this.state.methods.map((id) => (methods.includes(id) || !methods.length ? id : 'lbs')), show: methods.length ? this.state.show : 'none', ...more,
-    });
+      document, pose: same ? this.state.pose : NO_POSE, clip: index >= 0 || !clips.length ? index : this.clip < 0 ? -1 : 0, strokes: NO_STROKES, influences: 0, optimised: null,
+      handles: document.info.vertexCount === this.info.vertexCount ? this.state.handles : null, cage: null,
+      methods: this.state.methods.map((id) => (methods.includes(id) || !methods.length ? id : 'lbs')), show: methods.length ? this.state.show : 'none', morphs: null, ...more,
+    }, gesture);
     return true;
   }
 
@@ -280,6 +311,18 @@ export class Studio {
     this.time = Math.min(Math.max(0, seconds), this.clipInfo?.duration ?? 0);
     this.panels.showTime();
     this.frames.changed();
+  }
+  /** A time of the clip, or of the part of it that is repeated. */
+  loop(seconds, duration) {
+    const [from, to] = this.range ?? [0, duration];
+    return to > from ? from + ((((seconds - from) % (to - from)) + (to - from)) % (to - from)) : from;
+  }
+  /** The clip is repeated from here, or to here; what would be empty is the whole clip again. */
+  setRange(end) {
+    const { duration } = this.clipInfo ?? {}, range = duration ? [...(this.range ?? [0, duration])] : null;
+    if (range) range[end] = this.time;
+    this.range = range && range[1] - range[0] > 0.02 && range[1] - range[0] < duration - 0.001 ? range : null;
+    this.panels.showTime();
   }
   setClip(clip) { this.time = 0; this.edit({ clip }); }
   setPlaying(playing) {
@@ -290,7 +333,9 @@ export class Studio {
   setTab(tab) {
     this.tab = tab;
     this.adding = false;
-    if (tab === 'handles') { this.setPlaying(false); this.beginHandles(); }
+    if (!this.canPlay) this.setPlaying(false);
+    if (tab === 'handles') this.beginHandles();
+    this.frames.jumped = true;
     this.panels.show();
     this.frames.changed();
   }
@@ -327,9 +372,9 @@ export class Studio {
   }
   /** The pose that is shown becomes a clip of the model. */
   async keyPose() {
-    const before = this.state, { from, influences } = this.reduced, name = this.clipName(), asked = this.frames.pose();
+    const before = this.state, { from, influences, strokes } = this.reduced, name = this.clipName(), asked = this.frames.pose();
     await this.panels.busy({ doing: 'Keying the pose', failed: 'The pose was not kept' }, async () => {
-      const { blob } = await this.stage.call('save', { id: from.id, options: { clip: { name, poses: await asked } } }), document = await this.makeChild(from, blob, 'pose');
+      const { blob } = await this.stage.call('save', { id: from.id, strokes, options: { clip: { name, poses: await asked } } }), document = await this.makeChild(from, blob, 'pose');
       const kept = this.replace(before, document, document.info.description.clips.findIndex((clip) => clip.name === name), { pose: NO_POSE, influences });
       if (kept) this.panels.announce(`The pose is the clip ${name}`);
     });
@@ -337,18 +382,26 @@ export class Studio {
 
   // Markers and handles ---------------------------------------------------------------------------
   pickMarker(marker) {
-    if (this.tab === 'handles') this.handle = marker;
+    if (this.cages.active) { this.cages.control = marker; this.panels.show(); this.frames.changed(); return; }
+    if (this.tab === 'handles') { const { length } = this.handles; this.handle = marker < length ? marker : this.handles.flatMap(({ to }, i) => (to ? [i] : []))[marker - length]; }
     else this.joint = this.joints[marker];
     this.panels.show();
     this.frames.changed();
   }
   markerName(marker) {
+    if (this.cages.active) return `corner ${marker + 1}`;
     if (this.tab === 'handles') return `handle ${marker + 1}`;
     return this.info.description.nodes[this.joints[marker]]?.name ?? `joint ${this.joints[marker]}`;
   }
   grip(what, grip) {
+    if (this.inJoints) { if (what === 'move') this.panels.joints.pull(grip.position.toArray()); else if (what === 'end') this.panels.joints.drop(); return; }
     if (what === 'end') { this.history.seal(); this.held = null; this.panels.show(); return; }
-    if (this.tab === 'handles') { if (what === 'move') this.dragHandle(this.handle, grip.position.toArray(), 'grip'); return; }
+    if (this.cages.active) { if (what === 'move') this.cages.move(this.cages.control, grip.position.toArray(), 'grip'); return; }
+    if (this.tab === 'handles') {
+      if (what === 'move' && this.viewport.gizmo.mode === 'rotate' && !this.viewport.dot) this.changeHandle(this.handle, { turn: turn.unit(grip.quaternion.toArray()) }, 'grip');
+      else if (what === 'move') this.dragHandle(this.handle, grip.position.toArray(), 'grip');
+      return;
+    }
     const node = this.joint, { parent } = this.info.description.nodes[node], { world } = this.frames.shown;
     if (what === 'start') { this.setPlaying(false); this.held = { above: parent >= 0 ? turn.fromMatrix(world, 12 * parent) : turn.IDENTITY, start: grip.quaternion.toArray(), local: this.rotation(node) }; return; }
     if (!this.held) return;
@@ -364,11 +417,27 @@ export class Studio {
     this.panels.show();
     this.frames.changed();
   }
+  /** Dots of handles, and after them the ends of bars. */
+  handleMarkers(list) {
+    const ends = list.flatMap(({ rest, to, move, turn: turned }, i) => (to ? [{ position: turn.apply(turned ?? turn.IDENTITY, to.map((x, c) => x - rest[c])).map((x, c) => x + rest[c] + move[c]), parent: i, fixed: true }] : []));
+    return [...list.map((_, k) => ({ position: this.handlePosition(k), parent: -1 })), ...ends];
+  }
   handlePosition(i) { return this.handles[i].rest.map((x, c) => x + this.handles[i].move[c]); }
   /** The pointer (or a slider) puts handle i to a point: it takes the shape along, or its weights. */
   dragHandle(i, point, gesture) {
-    const { rest, move } = this.handles[i], moved = this.handleMode === 'move' ? { rest, move: point.map((x, c) => x - rest[c]) } : { rest: point.map((x, c) => x - move[c]), move };
-    this.edit({ handles: this.handles.map((each, k) => (k === i ? moved : each)) }, gesture);
+    const { rest, move, to } = this.handles[i], by = point.map((x, c) => x - rest[c] - move[c]), moved = this.handleMode === 'move' ? { move: move.map((x, c) => x + by[c]) } : { rest: rest.map((x, c) => x + by[c]), ...(to ? { to: to.map((x, c) => x + by[c]) } : {}) };
+    this.changeHandle(i, moved, gesture);
+  }
+  changeHandle(i, change, gesture = null) {
+    this.edit({ handles: this.handles.map((each, k) => (k === i ? { ...each, ...change } : each)) }, gesture);
+  }
+  /** The selected handle becomes a bar that ends at a point, or a point again (null). */
+  setBar(to) { this.adding = false; this.changeHandle(this.handle, { to }); }
+  /** A bar for every bone of the skeleton. */
+  handlesFromBones() {
+    const { nodes } = this.info.description, places = turn.places(nodes), at = (node) => places[node];
+    const bones = this.joints.flatMap((node) => { const { parent } = nodes[node]; return this.joints.includes(parent) ? [{ rest: at(parent), to: at(node), move: [0, 0, 0] }] : []; }).filter(({ rest, to }) => Math.hypot(...rest.map((x, c) => to[c] - x)) > 0.02 * this.info.diagonal);
+    if (bones.length) { this.handle = 0; this.edit({ handles: bones }); }
   }
   setAdding(adding) { this.adding = adding; this.panels.show(); }
   addHandle(point) {
@@ -379,41 +448,50 @@ export class Studio {
   /** Where it is farthest from all others: for those who have no pointer to click with. */
   async addFarthest() { this.addHandle((await this.stage.call('spread', { id: this.document.id, count: 1, others: this.handles.map((each) => each.rest) }))[0]); }
   removeHandle(i = this.handle) { if (this.handles.length > 1) this.edit({ handles: this.handles.filter((_, k) => k !== i) }); }
-  resetHandles() { this.edit({ handles: this.handles.map(({ rest }) => ({ rest, move: [0, 0, 0] })) }); }
-  handleArrays(list = this.handles) { return { points: list.flatMap((each) => each.rest), moves: list.flatMap((each) => each.move) }; }
+  resetHandles() { this.edit({ handles: this.handles.map(({ rest, to }) => ({ rest, to, move: [0, 0, 0] })) }); }
+  handleArrays(list = this.handles) { return { ends: list.flatMap(({ rest, to }) => [...rest, ...(to ?? rest)]), moves: list.flatMap((each) => each.move), turns: list.flatMap((each) => each.turn ?? turn.IDENTITY) }; }
   /** A document with the handles in the skeleton's place (its joints), or beside it (their shape as a morph target). */
-  async bound(from, list, beside) {
-    if (beside) return this.makeChild(from, (await this.stage.call('shape', { id: from.id, handles: this.handleArrays(list), name: 'handles' })).blob, 'handles');
-    const handles = list.map(({ rest }, i) => ({ name: `handle ${i + 1}`, kind: 'point', position: rest }));
-    return this.derive({ from }, 'handles', ['--handles', 'handles.json', '--influences', String(HANDLE_INFLUENCES), '--largest'], [new File([JSON.stringify({ handles })], 'handles.json')]);
+  async bound(from, list, beside, strokes) {
+    if (beside) return this.makeChild(from, (await this.stage.call('shape', { id: from.id, strokes, handles: this.handleArrays(list), name: 'handles' })).blob, 'handles');
+    const handles = list.map(({ rest, to }, i) => ({ name: `handle ${i + 1}`, ...(to ? { kind: 'bar', from: rest, to } : { kind: 'point', position: rest }) }));
+    return this.derive({ from, strokes }, 'handles', ['--handles', 'handles.json', '--influences', String(HANDLE_INFLUENCES), '--largest'], [new File([JSON.stringify({ handles })], 'handles.json')]);
   }
   /** Moves of the handles as a pose over the joints that they became. */
   movedPose({ info }, list) {
     const { nodes } = info.description, root = nodes.findLastIndex((node) => node.name === 'handles'), pose = {};
     nodes.flatMap((node, i) => (node.parent === root ? [i] : [])).forEach((node, i) => {
-      const { move } = list[i] ?? { move: [0, 0, 0] };
-      if (move.some(Boolean)) pose[node] = nodes[node].rest.map((x, c) => (c < 3 ? x + move[c] : x));
+      const { move, turn: turned } = list[i] ?? { move: [0, 0, 0] };
+      if (move.some(Boolean) || turned) pose[node] = nodes[node].rest.map((x, c) => (c < 3 ? x + move[c] : turned && c < 7 ? turned[c - 3] : x));
     });
     return Object.keys(pose).length ? Object.freeze(pose) : NO_POSE;
   }
   async bindHandles(beside) {
-    const before = this.state, { from, influences } = this.reduced, { handles: list } = this;
+    const before = this.state, { from, influences, strokes } = this.reduced, { handles: list } = this;
     await this.panels.busy({ doing: 'Binding the handles', failed: 'No weights for these handles' }, async () => {
-      const document = await this.bound(from, list, beside);
+      const document = await this.bound(from, list, beside, strokes);
       const kept = this.replace(before, document, beside ? null : -1, { handles: null, ...(beside ? { influences } : { pose: this.movedPose(document, list) }) });
       if (kept) this.panels.selectTab(beside ? 'deform' : 'pose');
     });
   }
   /** Weights with fewer influences that deform as all did, in place of the largest ones. */
   async optimise() {
-    const { influences } = this.state, from = this.document;
+    const { influences, strokes } = this.state, from = this.document;
     await this.panels.busy({ doing: 'Optimising the weights', failed: 'The weights could not be reduced' }, async () => {
-      const optimised = await this.derive({ from }, 'reduce', ['--influences', String(influences), '--effort', 'fast']);
-      if (this.document !== from || this.state.influences !== influences) { this.discard(optimised); return; }
+      const optimised = await this.derive({ from, strokes }, 'reduce', ['--influences', String(influences), '--effort', 'fast']);
+      if (this.document !== from || this.state.influences !== influences || this.state.strokes !== strokes) { this.discard(optimised); return; }
       this.documents.set(optimised.id, optimised);
       this.edit({ optimised });
     });
     this.panels.show();
+  }
+
+  /** The weights that are shown, reduced, become the model's own. */
+  async keepReduced() {
+    const before = this.state, { from, influences, strokes } = this.reduced;
+    await this.panels.busy({ doing: 'Keeping the reduced weights', failed: 'The reduced weights were not kept' }, async () => {
+      const { blob } = await this.stage.call('save', { id: from.id, strokes, options: { influences } });
+      this.replace(before, await this.makeChild(from, blob, 'reduce'));
+    });
   }
 
   // Saving ----------------------------------------------------------------------------------------
@@ -424,18 +502,20 @@ export class Studio {
   async save({ name, influences, weights, pose, handles }) {
     const before = this.state, { document, optimised } = before, { handles: list } = this, place = handles === 'place', title = this.clipName();
     const from = this.savesOptimised(influences, handles) ? optimised : document, asked = pose && !place ? this.frames.pose() : null;
-    const kept = { document: true, pose: before.pose === NO_POSE || !!asked, influences: !before.influences || influences === before.influences, optimised: !optimised || from === optimised, handles: !before.handles || !!handles };
+    const strokes = from === optimised ? NO_STROKES : before.strokes;
+    const kept = { document: true, strokes: true, pose: before.pose === NO_POSE || !!asked, influences: !before.influences || influences === before.influences, optimised: !optimised || from === optimised, handles: !before.handles || !!handles, cage: !before.cage };
     await this.panels.busy({ doing: `Writing ${name}`, failed: `${name} was not written` }, async () => {
       let poses = await asked;
-      const bound = handles ? await this.bound(from, list, !place) : null;
+      const bound = handles ? await this.bound(from, list, !place, strokes) : null;
       try {
         if (place) { const moved = this.movedPose(bound, list); poses = moved === NO_POSE ? null : bound.info.description.nodes.flatMap(({ rest }, i) => moved[i] ?? rest); }
-        const { blob } = await this.stage.call('save', { id: (bound ?? from).id, options: { influences, weights, clip: poses && { name: title, poses } } });
+        const { blob } = await this.stage.call('save', { id: (bound ?? from).id, strokes: bound ? NO_STROKES : strokes, options: { influences, weights, clip: poses && { name: title, poses } } });
         download(blob, name);
       } finally {
         if (bound) this.discard(bound);
       }
       if (this.history.states.includes(before)) this.saved = Object.fromEntries(WORK.map((key) => [key, (kept[key] ? before : this.saved)[key]]));
+      this.panels.recovery.changed();
       this.panels.announce(`${name} saved`);
       this.panels.show();
     });
@@ -467,6 +547,7 @@ async function main() {
   } else {
     await studio.openBuiltIn('biped');
   }
+  await studio.panels.recovery.offer();
   await studio.idle();
   studio.readyAfter = performance.now(); // since the page was opened
   document.documentElement.dataset.ready = '';

@@ -1,6 +1,6 @@
 // The tools: verbs of the command on the open model. Names, options and help come from the command's own table
 // (`cutis help --json`), so a new verb or option is here as soon as it is there.
-import { $, make, options } from './dom.js';
+import { $, make, options, quoted } from './dom.js';
 
 const NOT_MODELS = new Set(['deform', 'render', 'synth', 'bench', 'demo', 'reproduce']); // what they write is no model made of the open one
 const HIDDEN = new Set(['output', 'force', 'json', 'quiet', 'help', 'device', 'threads', 'isa', 'memory', 'scale', 'up', 'units', 'to', 'fps', 'compress', 'bits', 'ascii']);
@@ -55,7 +55,7 @@ export class Verbs {
     }
     const input = make('input', { name, className: 'select field', type: 'text', inputMode: kind === 'count' || kind === 'number' ? 'decimal' : 'text', placeholder: value, spellcheck: false, autocomplete: 'off' });
     input.dataset.kind = kind;
-    if (!['path', 'paths', 'each'].includes(kind) && !NAMES_FILE.test(value)) return make('label', { title: help }, name, input);
+    if ((!['path', 'paths', 'each'].includes(kind) && !NAMES_FILE.test(value)) || /^(NAME|OLD)/.test(value)) return make('label', { title: help }, name, input);
     const choose = make('input', { type: 'file', hidden: true, multiple: kind === 'paths' || kind === 'each', ariaLabel: `${name}: choose files` }), button = make('button', { type: 'button', className: 'button', textContent: '…', ariaLabel: `${name}: choose files` });
     button.addEventListener('click', () => choose.click());
     choose.addEventListener('change', () => {
@@ -78,7 +78,7 @@ export class Verbs {
     });
   }
   showLine() {
-    const { document } = this.studio, quoted = (word) => (/^[\w./:,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+    const { document } = this.studio;
     $('verb-line').textContent = document && this.verb ? ['cutis', this.verb.name, document.file ?? `${document.name}.glb`, ...this.words(), '-o', `${document.name}-${this.verb.name}.glb`].map(quoted).join(' ') : '';
     $('verb-run').disabled = !document || !this.verb;
   }

@@ -9,6 +9,7 @@ const LOOKS = {
   light: { centre: '#f1f2f4', middle: '#dddfe2', edge: '#bfc2c6', shadow: 0.26, contact: 0.55, sky: 0xf2f6ff, bounce: 0xa39c94, fill: 1.55 },
   dark: { centre: '#41464e', middle: '#2b2f35', edge: '#16181b', shadow: 0.5, contact: 0.9, sky: 0xdfe8f8, bounce: 0x7d7974, fill: 1.9 },
 };
+const MOST_SIDES = 4; // bodies that are compared
 const PICK_PIXELS = 14, SLOW_SHADOWS = 300; // milliseconds between shadows where frames are slow
 const SWAY = 0.12, JUMP = 0.6; // radii a body may leave its place, along the ground and up, before the view follows
 
@@ -37,6 +38,17 @@ const dotTexture = () => drawn(64, (context) => {
 
 const dynamic = (array) => new THREE.BufferAttribute(array, 3).setUsage(THREE.DynamicDrawUsage);
 
+/** Numbers of runs [start, end) of vertices in place of what an attribute has there. */
+function putRuns(attribute, runs, values) {
+  let at = 0;
+  for (const [start, end] of runs) {
+    attribute.array.set(values.subarray(at, at + 3 * (end - start)), 3 * start);
+    attribute.addUpdateRange(3 * start, 3 * (end - start));
+    at += 3 * (end - start);
+  }
+  attribute.needsUpdate = true;
+}
+
 /** One side: a mesh over the shared topology with its own positions and normals, once there are any. */
 class Side {
   constructor(shared) {
@@ -50,11 +62,15 @@ class Side {
     this.mesh = new THREE.Mesh(this.geometry, shared.materials);
     this.mesh.castShadow = this.mesh.receiveShadow = true;
     this.mesh.frustumCulled = false;
+    this.wire = new THREE.Mesh(this.geometry, shared.wireMaterial);
+    Object.assign(this.wire, { frustumCulled: false, visible: shared.wired });
+    this.mesh.add(this.wire);
     this.setPainted(false);
   }
   setPainted(painted) {
     this.painted = painted;
-    this.mesh.material = painted ? this.shared.materials.map(() => this.shared.paintMaterial) : this.shared.materials;
+    const { materials, plain, paintMaterial, paintPlain, low } = this.shared;
+    this.mesh.material = painted ? materials.map(() => (low ? paintPlain : paintMaterial)) : low ? plain : materials;
     if (painted) this.geometry.setAttribute('color', this.shared.paint);
     else if (this.shared.colors) this.geometry.setAttribute('color', this.shared.colors);
     else this.geometry.deleteAttribute('color');
@@ -67,6 +83,7 @@ class Side {
       return [];
     }
     const old = [this.positions.array.buffer, this.normals.array.buffer];
+    for (const attribute of [this.positions, this.normals]) attribute.clearUpdateRanges();
     Object.assign(this.positions, { array: positions, needsUpdate: true });
     Object.assign(this.normals, { array: normals, needsUpdate: true });
     return old;
@@ -86,9 +103,12 @@ export class Viewport {
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(30, 1, 0.01, 100);
     this.sides = [];
-    this.split = null;
+    this.split = null; // where side B begins, a part of the width
+    this.bodies = 0; // whole bodies side by side; 0: one stage
+    this.gap = 1; // pixels between them
     Object.assign(this, { dirty: true, shapeMoved: true, slow: false, shadowsAt: 0 });
     this.offset = new THREE.Vector3(); // where the body has gone from its rest
+    this.azimuth = -0.602; // of the light: a little from the left
     this.makeLights();
     this.makeOverlay();
     this.makeControls();
@@ -195,10 +215,33 @@ export class Viewport {
     const marker = this.pick(event);
     if (marker >= 0) this.events.pick?.(marker); else this.events.clickSurface?.(this.surfacePoint(event));
   }
+  setWire(wired) {
+    this.wired = wired;
+    for (const side of this.sides) side.wire.visible = wired;
+    if (this.shared) this.shared.wired = wired;
+    this.invalidate();
+  }
+  /** Where the light comes from, degrees from the front. */
+  setLight(degrees) { this.azimuth = (degrees * Math.PI) / 180; this.placeLight(); }
+  placeLight() {
+    if (!this.centre) return;
+    this.key.position.copy(this.centre).add(this.offset).add(new THREE.Vector3(1.94 * Math.sin(this.azimuth), 2.2, 1.94 * Math.cos(this.azimuth)).normalize().multiplyScalar(4 * this.radius));
+    this.shapeMoved = true;
+    this.invalidate();
+  }
+  setBackground(kind) { this.back = kind; if (this.look) this.setLook(this.look === LOOKS.dark); }
+  /** Cheap to draw: no shadows, plain materials, fewer pixels. */
+  setLow(low) {
+    if (!!this.low === low) return;
+    this.low = low;
+    this.key.castShadow = !low;
+    if (this.shared) { this.shared.low = low; for (const side of this.sides) side.setPainted(side.painted); }
+    this.resize();
+  }
   setLook(dark) {
-    const look = dark ? LOOKS.dark : LOOKS.light;
-    this.scene.background?.dispose();
-    this.scene.background = backdrop(look);
+    const look = this.look = dark ? LOOKS.dark : LOOKS.light;
+    if (this.scene.background?.isTexture) this.scene.background.dispose();
+    this.scene.background = this.back === 'dark' ? new THREE.Color('#0b0c0e') : this.back === 'plain' ? new THREE.Color(look.middle) : backdrop(look);
     [this.ground.material.opacity, this.contact.material.opacity, this.sky.intensity] = [look.shadow, look.contact, look.fill];
     this.sky.color.set(look.sky);
     this.sky.groundColor.set(look.bounce);
@@ -210,7 +253,7 @@ export class Viewport {
   setCharacter(info, look) {
     this.clear();
     this.shared = this.makeShared(info, look.materials);
-    this.sides = [new Side(this.shared), new Side(this.shared)];
+    this.sides = Array.from({ length: MOST_SIDES }, () => new Side(this.shared));
     this.scene.add(...this.sides.map((side) => side.mesh));
   }
   /** Compiles what a document's look needs, without blocking the page. @returns what holds the programs until it is drawn */
@@ -248,12 +291,14 @@ export class Viewport {
     }
     if (!list.length) list.push(this.makeMaterial(null, false));
     const paintMaterial = new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.85, metalness: 0, side: THREE.DoubleSide });
+    const wireMaterial = new THREE.MeshBasicMaterial({ color: 0x10151c, wireframe: true, transparent: true, opacity: 0.28, depthWrite: false });
+    const plain = list.map(({ color, map, vertexColors, alphaTest, side }) => new THREE.MeshLambertMaterial({ color, map, vertexColors, alphaTest, side })), paintPlain = new THREE.MeshLambertMaterial({ vertexColors: true, side: THREE.DoubleSide });
     return {
-      groups, materials: list, paintMaterial, paint: null,
+      groups, materials: list, plain, paintMaterial, paintPlain, wireMaterial, wired: !!this.wired, low: !!this.low, paint: null,
       index: new THREE.BufferAttribute(transfer.indices, 1),
       uv: transfer.texcoords ? new THREE.BufferAttribute(transfer.texcoords, 2) : null,
       colors: transfer.colors ? new THREE.BufferAttribute(transfer.colors, transfer.colors.length / vertexCount) : null,
-      dispose() { for (const material of [...list, paintMaterial]) material.dispose(); }, // pictures belong to the look
+      dispose() { for (const material of [...list, ...plain, paintMaterial, paintPlain, wireMaterial]) material.dispose(); }, // pictures belong to the look
     };
   }
   makeMaterial(loaded, colored) {
@@ -271,11 +316,22 @@ export class Viewport {
   }
   /** @param colors of the painted vertices, or null: the skin */
   setPaint(colors, sides) {
+    this.shared.paint?.clearUpdateRanges();
     if (colors && this.shared.paint) Object.assign(this.shared.paint, { array: colors, needsUpdate: true });
     else if (colors) this.shared.paint = dynamic(colors);
     this.sides.forEach((side, i) => { const painted = !!colors && sides.includes(i); if (side.painted !== painted) side.setPainted(painted); });
     this.invalidate();
   }
+
+  /** Runs of vertices of side A that moved: only they go to the GPU. */
+  updatePart({ runs, positions, normals }) {
+    const [side] = this.sides;
+    putRuns(side.positions, runs, positions);
+    putRuns(side.normals, runs, normals);
+    this.shapeMoved = true;
+    this.invalidate();
+  }
+  paintPart({ runs, colors }) { putRuns(this.shared.paint, runs, colors); this.invalidate(); }
 
   /** Light, ground and camera for a box. */
   frame({ min, max, middle }) {
@@ -285,8 +341,9 @@ export class Viewport {
     const centre = box.getCenter(new THREE.Vector3()), radius = Math.max(box.getSize(new THREE.Vector3()).length() / 2, 1e-6);
     this.radius = radius;
     this.centre = centre;
+    this.half = box.getSize(new THREE.Vector3()).multiplyScalar(0.5);
     this.key.target.position.copy(centre);
-    this.key.position.copy(centre).add(new THREE.Vector3(-1.1, 2.2, 1.6).normalize().multiplyScalar(4 * radius));
+    this.placeLight();
     this.rim.target.position.copy(centre);
     this.rim.position.copy(centre).add(new THREE.Vector3(1.6, 0.9, -1.8).multiplyScalar(2 * radius));
     Object.assign(this.key.shadow.camera, { left: -1.7 * radius, right: 1.7 * radius, top: 1.7 * radius, bottom: -1.7 * radius, near: radius, far: 8 * radius });
@@ -329,6 +386,16 @@ export class Viewport {
     this.orbit.target.copy(this.centre).add(this.offset);
     this.camera.position.copy(this.orbit.target).add(new THREE.Vector3(0.42, 0.22, 1).normalize().multiplyScalar(distance));
     this.camera.zoom = 1;
+    this.orbit.update();
+    this.invalidate();
+  }
+  /** As near as the whole body is seen, from where the camera is. In a narrow place by its box: bodies stand. */
+  refit() {
+    if (!this.centre) return;
+    const half = Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2)), { x, y, z } = this.half, distance = 1.12 * Math.max(y / half, Math.hypot(x, z) / (half * this.camera.aspect)) + Math.max(x, z);
+    const off = this.camera.position.clone().sub(this.orbit.target).setLength(distance);
+    this.orbit.target.copy(this.centre).add(this.offset);
+    this.camera.position.copy(this.orbit.target).add(off);
     this.orbit.update();
     this.invalidate();
   }
@@ -387,21 +454,35 @@ export class Viewport {
     if (this.bones.instanceColor) this.bones.instanceColor.needsUpdate = true;
   }
   project(position) {
-    const at = new THREE.Vector3(...position).project(this.camera);
-    return [((at.x + 1) / 2) * this.canvas.clientWidth, ((1 - at.y) / 2) * this.canvas.clientHeight, at.z];
+    const at = new THREE.Vector3(...position).project(this.camera), [cell] = this.cells();
+    return [cell.x + ((at.x + 1) / 2) * cell.width, cell.y + ((1 - at.y) / 2) * cell.height, at.z];
   }
   pick(event) {
     const rect = this.canvas.getBoundingClientRect(), x = event.clientX - rect.left, y = event.clientY - rect.top;
-    let best = -1, nearest = PICK_PIXELS;
+    let best = -1, nearest = event.pointerType === 'touch' ? 2 * PICK_PIXELS : PICK_PIXELS;
     this.markers.forEach((marker, i) => {
+      if (marker.fixed) return;
       const [px, py, pz] = this.project(marker.position), distance = Math.hypot(px - x, py - y);
       if (pz < 1 && distance < nearest) { nearest = distance; best = i; }
     });
     return best;
   }
+  /** The parts of the stage that show a body each, CSS pixels: as many columns as bodies, or two rows where they would be narrow. */
+  cells() {
+    const { clientWidth: width, clientHeight: height } = this.canvas, n = Math.max(1, this.bodies), columns = n === 4 && width / 4 < 0.36 * height ? 2 : n, rows = Math.ceil(n / columns);
+    return Array.from({ length: n }, (_, i) => ({ x: ((i % columns) * width) / columns, y: (Math.floor(i / columns) * height) / rows, width: width / columns, height: height / rows }));
+  }
+  cellAt(x, y) { const list = this.cells(); return list.find((cell) => x >= cell.x && x < cell.x + cell.width && y >= cell.y && y < cell.y + cell.height) ?? list[0]; }
+  /** The camera sees a part of the stage. */
+  fit({ width, height }) {
+    if (Math.abs(this.camera.aspect - width / height) < 1e-9) return;
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+  }
   ray(event) {
     const rect = this.canvas.getBoundingClientRect(), ray = new THREE.Raycaster();
-    ray.setFromCamera(new THREE.Vector2(((event.clientX - rect.left) / rect.width) * 2 - 1, 1 - ((event.clientY - rect.top) / rect.height) * 2), this.camera);
+    const cell = this.cellAt(event.clientX - rect.left, event.clientY - rect.top);
+    ray.setFromCamera(new THREE.Vector2(((event.clientX - rect.left - cell.x) / cell.width) * 2 - 1, 1 - ((event.clientY - rect.top - cell.y) / cell.height) * 2), this.camera);
     return ray;
   }
   surfacePoint(event) {
@@ -427,10 +508,11 @@ export class Viewport {
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
     if (!width || !height) return;
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.renderer.setPixelRatio(this.low ? 0.75 : Math.min(window.devicePixelRatio, 2));
     this.renderer.setSize(width, height, false);
-    this.camera.aspect = width / height;
-    this.camera.updateProjectionMatrix();
+    this.camera.aspect = 0;
+    this.fit(this.cells()[0]);
+    this.events.resized?.();
     this.invalidate();
   }
   show(side) { this.sides.forEach((each, i) => { each.mesh.visible = i === side && !!each.positions; }); }
@@ -440,15 +522,46 @@ export class Viewport {
     const shadows = this.shapeMoved && (!this.slow || now - this.shadowsAt > SLOW_SHADOWS);
     if (shadows) { this.shapeMoved = false; this.shadowsAt = now; }
     renderer.shadowMap.needsUpdate = shadows;
+    if (this.bodies) { this.renderCells(shadows); return; }
+    this.fit({ width, height });
     const draw = (side) => { this.show(side); renderer.render(this.scene, this.camera); }, x = Math.round((this.split ?? 1) * width);
     renderer.setScissorTest(this.split !== null);
     renderer.setScissor(0, 0, x, height);
     draw(0);
+    this.events.drawn?.();
     if (this.split === null) return;
     renderer.shadowMap.needsUpdate = shadows && !this.slow;
     renderer.setScissor(x, 0, width - x, height);
     draw(1);
     renderer.setScissorTest(false);
+  }
+  /** Whole bodies, each in a part of the stage, with one camera. */
+  renderCells(shadows) {
+    const { renderer } = this, { clientHeight: height } = this.canvas, list = this.cells();
+    renderer.setScissorTest(true);
+    list.forEach((cell, i) => {
+      renderer.setViewport(cell.x, height - cell.y - cell.height, cell.width, cell.height); // three.js counts from below
+      renderer.setScissor(cell.x, height - cell.y - cell.height, cell.width - this.gap, cell.height);
+      this.fit(cell);
+      renderer.shadowMap.needsUpdate = shadows && (!i || !this.slow);
+      this.show(i);
+      renderer.render(this.scene, this.camera);
+    });
+    renderer.setScissorTest(false);
+    renderer.setViewport(0, 0, this.canvas.clientWidth, height);
+  }
+  /** All sides as one picture, a data URL. */
+  sheet(bodies) {
+    const { bodies: kept, split } = this, azimuth = this.camera.position.clone(), target = this.orbit.target.clone();
+    Object.assign(this, { bodies, split: null, gap: 0 });
+    this.fit(this.cells()[0]);
+    this.refit();
+    try { return this.bare(() => { this.render(); return this.canvas.toDataURL('image/jpeg', 0.9); }); } finally {
+      Object.assign(this, { bodies: kept, split, gap: 1 });
+      this.camera.position.copy(azimuth);
+      this.orbit.target.copy(target);
+      this.orbit.update();
+    }
   }
   /** Draws without markers and gizmo, and puts them back. */
   bare(draw) {
@@ -466,9 +579,11 @@ export class Viewport {
     const edge = Math.min(canvas.width, canvas.height);
     small.width = small.height = 2 * size;
     this.update(0, arrays);
+    const { bodies } = this;
+    this.bodies = 0;
     this.split = null;
     this.bare(() => { this.render(); small.getContext('2d').drawImage(canvas, (canvas.width - edge) / 2, (canvas.height - edge) / 2, edge, edge, 0, 0, 2 * size, 2 * size); });
-    this.split = split;
+    Object.assign(this, { split, bodies });
     if (kept) this.update(0, kept);
     return small.toDataURL('image/png');
   }

@@ -90,6 +90,16 @@ static void tell_outputs(json_out *json, const cutis_model *model)
     emit_end(json);
 }
 
+static void tell_cage(json_out *json, const cutis_model_data *data)
+{
+    const cutis_cage *cage = data->cage;
+    if (!cage) return;
+    emit_object(json, "cage");
+    tell_numbers(json, "controls", &cage->controls->x, (uint64_t)3 * cage->control_count);
+    tell_indices(json, "triangles", cage->triangles, 3 * cage->triangle_count);
+    emit_end(json);
+}
+
 static void tell_model(json_out *json, const cutis_model *model)
 {
     const cutis_model_data *data = cutis_model_get(model);
@@ -112,8 +122,11 @@ static void tell_model(json_out *json, const cutis_model *model)
     for (uint32_t i = 0; data->handles && i < data->handles->handle_count; i++)
         emit_count(json, NULL, data->handles->nodes[i]);
     emit_end(json);
-    emit(json, "hasCage %d driverCount %u materialCount %u }", data->cage != NULL,
-         data->drivers ? data->drivers->driver_count : 0, data->material_count);
+    tell_cage(json, data);
+    bool parts = false;
+    for (uint32_t i = 0; i < data->mesh_count; i++) parts |= data->meshes[i].part_count > 0;
+    emit(json, "hasParts %d hasCage %d driverCount %u materialCount %u }", parts,
+         data->cage != NULL, data->drivers ? data->drivers->driver_count : 0, data->material_count);
 }
 
 /// Zero-terminated JSON; studio_free it.

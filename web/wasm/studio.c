@@ -85,6 +85,12 @@ void EXPORT(studio_free)(void *memory)
     free(memory);
 }
 
+/// Bytes that the library has allocated and not freed.
+double EXPORT(studio_memory)(void)
+{
+    return (double)cutis_context_memory(context);
+}
+
 // Models ----------------------------------------------------------------------------------------
 
 /// A file of any format, from the memory's files. `up` and `units` as cutis_up and cutis_units.
@@ -197,9 +203,9 @@ cutis_handle_session *EXPORT(studio_handles_open)(const cutis_model *model, uint
     return good(cutis_handle_session_create(model, fast, &options, &session)) ? session : NULL;
 }
 
-/// The model with weights for `count` point handles at `points` (3 floats each, world space of the
-/// rest pose). domain: its voxels.
-cutis_model *EXPORT(studio_handles_set)(cutis_handle_session *session, const cutis_float3 *points,
+/// The model with weights for `count` handles (from, to: 6 floats each, world space of the rest
+/// pose; a point where both are one place, else a bar). domain: its voxels.
+cutis_model *EXPORT(studio_handles_set)(cutis_handle_session *session, const cutis_float3 *ends,
                                         uint32_t count, double *domain)
 {
     cutis_model *posed = NULL;
@@ -208,7 +214,12 @@ cutis_model *EXPORT(studio_handles_set)(cutis_handle_session *session, const cut
     cutis_result result = handles && names ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
     for (uint32_t i = 0; result == CUTIS_OK && i < count; i++) {
         snprintf(names[i], sizeof names[i], "handle %u", i + 1);
-        handles[i] = (cutis_handle){ .name = names[i], .from = points[i], .to = points[i] };
+        const cutis_float3 from = ends[2 * i], to = ends[2 * i + 1];
+        const bool bar = from.x != to.x || from.y != to.y || from.z != to.z;
+        handles[i] = (cutis_handle){ .name = names[i],
+                                     .kind = bar ? CUTIS_HANDLE_BAR : CUTIS_HANDLE_POINT,
+                                     .from = from,
+                                     .to = to };
     }
     if (result == CUTIS_OK) result = cutis_handles_set(session, handles, count);
     if (result == CUTIS_OK) result = cutis_handles_finish(session, NULL, 0, &posed);

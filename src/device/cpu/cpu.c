@@ -116,6 +116,8 @@ static const cutis_device_operations CPU_OPERATIONS = {
     .skin_create = cutis_cpu_skin_create,
     .skin_destroy = cutis_cpu_skin_destroy,
     .skin_run = cutis_cpu_skin_run,
+    .skin_places = cutis_cpu_skin_places,
+    .skin_run_placed = cutis_cpu_skin_run_placed,
 };
 
 cutis_result cutis_cpu_device_create(cutis_context *context, const cutis_device_options *options,

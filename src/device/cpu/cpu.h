@@ -76,6 +76,11 @@ cutis_result cutis_cpu_skin_create(cutis_device *device, const cutis_skin_layout
 void cutis_cpu_skin_destroy(cutis_device_skin *skin);
 cutis_result cutis_cpu_skin_run(cutis_device_skin *skin, const cutis_skin_frames *frames,
                                 const cutis_skin_targets *targets);
+void cutis_cpu_skin_places(const cutis_device_skin *skin, uint32_t capacity,
+                           cutis_frame_places *out);
+cutis_result cutis_cpu_skin_run_placed(cutis_device_skin *skin, const cutis_buffer *frames,
+                                       const cutis_frame_places *places, uint32_t count,
+                                       const cutis_skin_targets *targets);
 
 typedef struct cutis_cpu_device {
     cutis_device base;

@@ -218,3 +218,39 @@ cutis_result cutis_cpu_skin_run(cutis_device_skin *base, const cutis_skin_frames
         settle_bounds(job.bounds + i);
     return CUTIS_OK;
 }
+
+// One array after the other, as skin_run takes them.
+void cutis_cpu_skin_places(const cutis_device_skin *base, uint32_t capacity,
+                           cutis_frame_places *out)
+{
+    const cutis_skin_layout *layout = ((const cutis_cpu_skin *)base)->layout;
+    const bool turned = layout->formula != CUTIS_FORMULA_LBS;
+    const uint64_t bones = (uint64_t)capacity * layout->bone_count;
+    *out = (cutis_frame_places){ .scales = capacity, .nonuniform = 2 * (uint64_t)capacity };
+    out->matrix = (cutis_frame_place){ 3 * (uint64_t)capacity, 12 };
+    out->rotation = (cutis_frame_place){ out->matrix.first + 12 * bones, turned ? 4 : 0 };
+    out->dual = (cutis_frame_place){ out->rotation.first + out->rotation.step * bones,
+                                     layout->formula == CUTIS_FORMULA_DQS ? 4 : 0 };
+    out->centres = out->dual.first + out->dual.step * bones;
+    out->targets = out->centres + 4 * (uint64_t)capacity * layout->set_count;
+    out->words = out->targets + (uint64_t)capacity * layout->target_count;
+}
+
+cutis_result cutis_cpu_skin_run_placed(cutis_device_skin *base, const cutis_buffer *buffer,
+                                       const cutis_frame_places *places, uint32_t count,
+                                       const cutis_skin_targets *targets)
+{
+    const float *words = (const float *)(uintptr_t)buffer->handle;
+    const cutis_skin_frames frames = {
+        .instance_count = count,
+        .matrices = words + places->matrix.first,
+        .rotations = places->rotation.step ? words + places->rotation.first : NULL,
+        .duals = places->dual.step ? words + places->dual.first : NULL,
+        .centres = words + places->centres,
+        .scales = words + places->scales,
+        .nonuniform = (const uint32_t *)(const void *)(words + places->nonuniform),
+        .targets = ((const cutis_cpu_skin *)base)->layout->morph_first ? words + places->targets
+                                                                       : NULL,
+    };
+    return cutis_cpu_skin_run(base, &frames, targets);
+}

@@ -178,6 +178,8 @@ cutis_result cutis_gpu_staging_create(cutis_device *device, uint64_t size, cutis
 void cutis_gpu_staging_destroy(cutis_staging *staging);
 cutis_result cutis_gpu_staging_read(cutis_staging *staging, uint64_t size);
 cutis_result cutis_gpu_staging_write(cutis_staging *staging, uint64_t size);
+cutis_result cutis_gpu_staging_send(cutis_staging *staging, uint64_t size);
+cutis_result cutis_gpu_staging_wait(cutis_staging *staging);
 
 /// Skins, in skin.c.
 cutis_result cutis_gpu_skin_create(cutis_device *device, const cutis_skin_layout *layout,
@@ -186,6 +188,11 @@ void cutis_gpu_skin_destroy(cutis_device_skin *skin);
 uint32_t cutis_gpu_skin_batch(const cutis_device_skin *skin);
 cutis_result cutis_gpu_skin_run(cutis_device_skin *skin, const cutis_skin_frames *frames,
                                 const cutis_skin_targets *targets);
+void cutis_gpu_skin_places(const cutis_device_skin *skin, uint32_t capacity,
+                           cutis_frame_places *out);
+cutis_result cutis_gpu_skin_run_placed(cutis_device_skin *skin, const cutis_buffer *frames,
+                                       const cutis_frame_places *places, uint32_t count,
+                                       const cutis_skin_targets *targets);
 cutis_result cutis_gpu_skin_prepare(cutis_device_skin *skin, uint32_t instance_count,
                                     uint32_t call_count, const cutis_skin_targets *targets);
 /// Launch again what the last successful run of the skin launched, with the data that is on the

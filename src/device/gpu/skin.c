@@ -107,14 +107,41 @@ cutis_result cutis_gpu_skin_run(cutis_device_skin *base, const cutis_skin_frames
     return cutis_gpu_leave(skin->gpu, result);
 }
 
+static cutis_result launch_placed(gpu_skin *skin, gpu_batch *batch)
+{
+    skin->recorded_count = 0;
+    TRY(cutis_gpu_launch_path(skin, batch, &batch->paths[0]));
+    return skin->gpu->driver->submit ? skin->gpu->driver->submit(skin->gpu) : CUTIS_OK;
+}
+
+cutis_result cutis_gpu_skin_run_placed(cutis_device_skin *base, const cutis_buffer *frames,
+                                       const cutis_frame_places *places, uint32_t count,
+                                       const cutis_skin_targets *targets)
+{
+    gpu_skin *skin = skin_of(base);
+    gpu_slot slot = { .device = frames->handle };
+    gpu_batch batch = { .targets = targets, .morph = skin->morph != 0, .slot = &slot };
+    batch.paths[0] = (gpu_path){ .count = count, .arguments = skin->arguments };
+    skin_arguments *a = &batch.paths[0].arguments;
+    const gpu_palette p = cutis_gpu_palette(skin, false);
+    const cutis_frame_place *first = p.matrix == 0 ? &places->matrix : &places->rotation;
+    a->instances = (uint32_t)places->instances;
+    a->scales = (uint32_t)places->scales;
+    a->palette = (uint32_t)first->first; // of its record, that is
+    a->frame_centres = (uint32_t)places->centres;
+    a->targets = (uint32_t)places->targets;
+    TRY(cutis_gpu_enter(skin->gpu));
+    return cutis_gpu_leave(skin->gpu, launch_placed(skin, &batch));
+}
+
 static cutis_result prepare(gpu_skin *skin, uint32_t instance_count, uint32_t call_count,
                             const cutis_skin_targets *targets)
 {
     const gpu_batch batch = { .targets = targets, .morph = skin->morph != 0 };
-    TRY(cutis_gpu_prepare_frames(skin, instance_count, call_count));
+    if (instance_count) TRY(cutis_gpu_prepare_frames(skin, instance_count, call_count));
     if (targets->bounds)
         TRY(cutis_gpu_grow_slot(skin->gpu, &skin->bounds, bounds_bytes(instance_count)));
-    for (int p = 0; p < 2; p++) {
+    for (int p = 0; p < (instance_count ? 2 : 1); p++) {
         const gpu_path path = { .nonuniform = p == 1, .arguments = skin->arguments };
         TRY(cutis_gpu_prepare_path(skin, &batch, &path));
     }

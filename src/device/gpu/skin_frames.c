@@ -249,3 +249,24 @@ uint64_t cutis_gpu_frame_words(const gpu_skin *skin)
     const uint64_t uniform = path_words(skin, false, 4), nonuniform = path_words(skin, true, 4);
     return ((uniform > nonuniform ? uniform : nonuniform) + 4) / 4;
 }
+
+void cutis_gpu_skin_places(const cutis_device_skin *base, uint32_t capacity,
+                           cutis_frame_places *out)
+{
+    const gpu_skin *skin = (const gpu_skin *)base;
+    const skin_arguments *a = &skin->arguments;
+    const gpu_palette p = cutis_gpu_palette(skin, false);
+    const uint64_t record = 4u * (uint64_t)p.size, count = round4(capacity);
+    const uint64_t palette = 2 * count;
+#define PLACE(part) { palette + (p.part < 0 ? 0 : 4u * (uint64_t)p.part), p.part < 0 ? 0 : record }
+    *out = (cutis_frame_places){ .scales = count,
+                                 .nonuniform = UINT64_MAX,
+                                 .centres = palette + count * a->bone_count * record,
+                                 .matrix = PLACE(matrix),
+                                 .rotation = PLACE(rotation),
+                                 .dual = PLACE(dual),
+                                 .origin = PLACE(origin) };
+#undef PLACE
+    out->targets = out->centres + count * a->set_count * 4u;
+    out->words = out->targets + round4(count * a->target_count);
+}

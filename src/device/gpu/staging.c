@@ -7,6 +7,8 @@
 typedef struct gpu_staging {
     cutis_staging base;
     cutis_gpu_pinned pinned;
+    void *event;  ///< behind what was sent last
+    bool pending; ///< it may not be reached yet
 } gpu_staging;
 
 static cutis_gpu *gpu_of(const cutis_staging *staging)
@@ -42,6 +44,8 @@ void cutis_gpu_staging_destroy(cutis_staging *base)
     gpu_staging *staging = (gpu_staging *)base;
     cutis_gpu *gpu = gpu_of(base);
     cutis_os_lock_take(gpu->lock);
+    if (staging->pending) gpu->driver->wait(gpu, staging->event);
+    gpu->driver->forget(gpu, staging->event);
     gpu->driver->unpin(gpu, &staging->pinned);
     cutis_os_lock_give(gpu->lock);
     cutis_buffer_destroy(base->buffer);
@@ -62,4 +66,30 @@ cutis_result cutis_gpu_staging_write(cutis_staging *staging, uint64_t size)
     TRY(cutis_gpu_enter(gpu));
     return cutis_gpu_leave(
         gpu, gpu->driver->write(gpu, staging->buffer->handle, 0, staging->host, size, true));
+}
+
+static cutis_result send(cutis_gpu *gpu, gpu_staging *staging, uint64_t size)
+{
+    TRY(gpu->driver->write(gpu, staging->base.buffer->handle, 0, staging->base.host, size, false));
+    TRY(gpu->driver->mark(gpu, &staging->event));
+    staging->pending = true;
+    return CUTIS_OK;
+}
+
+cutis_result cutis_gpu_staging_send(cutis_staging *staging, uint64_t size)
+{
+    cutis_gpu *gpu = gpu_of(staging);
+    TRY(cutis_gpu_enter(gpu));
+    return cutis_gpu_leave(gpu, send(gpu, (gpu_staging *)staging, size));
+}
+
+cutis_result cutis_gpu_staging_wait(cutis_staging *base)
+{
+    gpu_staging *staging = (gpu_staging *)base;
+    cutis_gpu *gpu = gpu_of(base);
+    if (!staging->pending) return CUTIS_OK;
+    TRY(cutis_gpu_enter(gpu));
+    cutis_result result = gpu->driver->wait(gpu, staging->event);
+    staging->pending = false;
+    return cutis_gpu_leave(gpu, result);
 }

@@ -53,7 +53,6 @@ struct cutis_bake_gpu {
     cutis_device *device;
     size_t points, length; ///< of the level; floats of a point's targets
     double *form;          ///< [bone][bone][10]
-    double *helpers;       ///< tracks
     int32_t *list_first, *list, *begin, *end;
     double *share;
     uint8_t *limits;
@@ -147,15 +146,14 @@ cutis_result cutis_bake_gpu_open(cutis_bake_work *work)
     if (!gpu) return cutis_alloc_result(p->context);
     gpu->device = p->device, gpu->points = n, gpu->length = 3 * p->stride;
     gpu->form = cutis_arena_alloc(work->arena, bones * bones, BAKE_SQUARE * sizeof(double));
-    gpu->helpers = cutis_arena_alloc(work->arena, work->capacity * 4 * gpu->length, sizeof(double));
     gpu->list_first = cutis_arena_zero(work->arena, work->capacity + (size_t)1, sizeof(int32_t));
     gpu->list = cutis_arena_alloc(work->arena, slots, sizeof(int32_t));
     gpu->share = cutis_arena_alloc(work->arena, slots, sizeof(double));
     gpu->begin = cutis_arena_alloc(work->arena, n, sizeof(int32_t));
     gpu->end = cutis_arena_alloc(work->arena, n, sizeof(int32_t));
     gpu->limits = cutis_arena_alloc(work->arena, n, 1);
-    if (!gpu->form || !gpu->helpers || !gpu->list_first || !gpu->list || !gpu->share ||
-        !gpu->begin || !gpu->end || !gpu->limits)
+    if (!gpu->form || !gpu->list_first || !gpu->list || !gpu->share || !gpu->begin || !gpu->end ||
+        !gpu->limits)
         return cutis_alloc_result(p->context);
     work->gpu = gpu;
     const cutis_result result = send_level(work, gpu);
@@ -183,27 +181,12 @@ static cutis_result send_turns(const cutis_bake_work *work)
     return send_frames(gpu, p->turns, &gpu->buffers.turns, &gpu->buffers.turned_columns);
 }
 
-static cutis_result send_helpers(const cutis_bake_work *work, const double *helpers)
+static cutis_result send_helpers(const cutis_bake_work *work)
 {
     const size_t track = 12 * work->problem->stride * sizeof(double);
     if (work->helper_count == 0) return CUTIS_OK;
     return cutis_buffer_write(work->gpu->buffers.tracks, work->problem->joint_count * track,
-                              helpers, work->helper_count * track);
-}
-
-// Helpers as they were when forms were made last, which may have been before a step back: sums and
-// forms have to be of the same ones.
-static const double *formed_helpers(const cutis_bake_work *work)
-{
-    const size_t length = work->gpu->length;
-    for (uint32_t h = 0; h < work->helper_count; h++) {
-        const size_t bone = work->problem->joint_count + (size_t)h;
-        const double *panel = work->left + bone / 2 * 8 * length + bone % 2 * 4;
-        for (size_t j = 0; j < 4; j++)
-            for (size_t k = 0; k < length; k++)
-                work->gpu->helpers[(4 * h + j) * length + k] = panel[8 * k + j];
-    }
-    return work->gpu->helpers;
+                              work->helpers, work->helper_count * track);
 }
 
 // Sums of bones [first, first + count) and all points.
@@ -324,7 +307,7 @@ cutis_result cutis_bake_gpu_weights(const cutis_bake_work *work, uint32_t sweeps
     const cutis_bake_level *level = work->level;
     cutis_bake_gpu *gpu = work->gpu;
     const uint32_t n = (uint32_t)gpu->points;
-    TRY(send_helpers(work, formed_helpers(work)));
+    TRY(send_helpers(work));
     TRY(run_sums(work, false, p->joint_count, work->helper_count, &gpu->buffers.products));
     if (p->turns)
         TRY(run_sums(work, true, p->joint_count, work->helper_count, &gpu->buffers.turned));
@@ -420,7 +403,7 @@ static cutis_result send_weights(const cutis_bake_work *work)
         gpu->begin[i] = (int32_t)(i * p->influences);
         gpu->end[i] = gpu->begin[i] + work->level->slots[i];
     }
-    TRY(send_helpers(work, work->helpers));
+    TRY(send_helpers(work));
     TRY(send_state(work));
     TRY(send(gpu, &gpu->buffers.begin, gpu->begin, gpu->points * sizeof(int32_t)));
     return send(gpu, &gpu->buffers.end, gpu->end, gpu->points * sizeof(int32_t));

@@ -11,7 +11,9 @@
 
 // Over-relaxation: where it starts, grows on success, and ends.
 static const double BETA = 0.5, BETA_GROWTH = 1.2, BETA_MOST = 4;
-// Rounds that gain less than this part are the last.
+// Rounds that gain less than this part each, so many in turn, are the last: valleys are long, and a
+// round that gains little says little.
+enum { WINDOW = 12 };
 static const double STALLED = 5e-5;
 
 bool cutis_bake_snapshot_create(const cutis_bake_work *work, cutis_arena *arena,
@@ -59,6 +61,13 @@ void cutis_bake_restore(cutis_bake_work *work, const cutis_bake_snapshot *from)
 {
     work->helper_count = from->helper_count, work->energy = from->energy;
     copy_all(work, from, from->helper_count, true);
+}
+
+void cutis_bake_settle(cutis_bake_work *work)
+{
+    const uint32_t joints = work->problem->joint_count;
+    cutis_bake_form(work, joints, joints + work->helper_count);
+    work->energy = cutis_bake_weights(work, 0);
 }
 
 void cutis_bake_round(cutis_bake_work *work, uint32_t sweeps)
@@ -139,8 +148,12 @@ cutis_result cutis_bake_relax(cutis_bake_work *work, cutis_bake_snapshot *kept, 
     double beta = BETA, *pivot = cutis_alloc_array(p->context, 3, work->capacity * sizeof *pivot);
     cutis_result result = pivot ? CUTIS_OK : cutis_alloc_result(p->context);
     memcpy(work->before, work->helpers, size);
-    uint32_t stalled = 0;
-    for (uint32_t k = 0; k < steps && stalled < 3 && result == CUTIS_OK; k++) {
+    double once = work->energy;
+    for (uint32_t k = 0; k < steps && result == CUTIS_OK; k++) {
+        if (k % WINDOW == 0 && k > 0) {
+            if (work->energy > once * (1 - STALLED * WINDOW)) break;
+            once = work->energy;
+        }
         cutis_bake_keep(work, kept);
         if (k > 0) {
             cutis_bake_middles(p, work->helper_count, work->level->slots, work->level->bone,
@@ -157,7 +170,6 @@ cutis_result cutis_bake_relax(cutis_bake_work *work, cutis_bake_snapshot *kept, 
         } else {
             memcpy(work->before, kept->helpers, size);
             if (k > 0) beta = fmin(beta * BETA_GROWTH, BETA_MOST);
-            stalled = gain < STALLED ? stalled + 1 : 0;
         }
         result = work->result != CUTIS_OK
                      ? work->result

@@ -3,13 +3,14 @@
 // than one before it.
 #include "fit/bake/search.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 
 // Exchanges at random that may fail in turn.
-enum { SEED_ROUNDS = 2, START_STEPS = 24, SIZES = 3, PATIENCE = 24 };
+enum { SEED_ROUNDS = 2, START_STEPS = 24, SIZES = 3, PATIENCE = 24, START_SEED = 97 };
+// Exchanges that come this near to the best go on: valleys are long.
+static const double NEARLY = 1.15;
 // Exchanges that gain less than this part have failed.
 static const double FAILED = 5e-5;
 // At random: what would be missed is lowered by up to this part; so many of the helpers at most go.
@@ -30,7 +31,7 @@ static bool drop_least(cutis_bake_work *work, cutis_arena *arena, uint32_t count
     double *sums = cutis_arena_zero(arena, work->helper_count, sizeof *sums);
     if (!loss || !sums) return false;
     level->loss = loss;
-    cutis_bake_weights(work, 0);
+    cutis_bake_settle(work);
     level->loss = NULL;
     for (uint32_t i = 0; i < level->count; i++)
         for (uint32_t k = 0; k < level->slots[i]; k++) {
@@ -59,6 +60,7 @@ static cutis_result exchange(cutis_bake_work *work, cutis_arena *arena, cutis_ba
 {
     const uint32_t wanted = work->problem->helper_count;
     if (add) {
+        cutis_bake_settle(work);
         TRY(cutis_bake_seed(work, wanted + few, 1));
         TRY(cutis_bake_relax(work, kept, steps / 2, progress, progress));
     }
@@ -81,16 +83,20 @@ static cutis_result refill(cutis_bake_work *work, cutis_arena *arena, cutis_bake
         cutis_arena own = { .context = arena->context };
         bool add = round % 2 == 0;
         cutis_bake_keep(work, &best);
+        work->levers = effort->levers && round / 2 % 2;
         if (round >= effort->exchanges) {
             few = 1 + (uint32_t)(cutis_bake_random(&random) * SHAKEN_MOST * helpers);
             if (few >= helpers) few = helpers - 1;
             add = add && few <= cutis_bake_extra(helpers); // there is no room for more
             work->random = random;
+            work->region_factor = 1u << (uint32_t)(cutis_bake_random(&work->random) * SIZES);
         }
-        const cutis_result result =
-            exchange(work, &own, kept, add, few, effort->steps, 0.2 + 0.6 * round / rounds);
+        const double progress = 0.2 + 0.6 * round / rounds;
+        cutis_result result = exchange(work, &own, kept, add, few, effort->steps, progress);
+        if (result == CUTIS_OK && work->energy < NEARLY * best.energy)
+            result = cutis_bake_relax(work, kept, effort->longer, progress, progress);
         if (work->random) random = work->random;
-        work->random = 0;
+        work->random = 0, work->region_factor = 1;
         cutis_arena_release(&own);
         TRY(result);
         failed = work->energy < best.energy * (1 - FAILED) ? 0 : failed + 1;
@@ -106,8 +112,9 @@ static cutis_result refill(cutis_bake_work *work, cutis_arena *arena, cutis_bake
 // Starts from small regions and from larger ones, then with seeds at random: where they end differs
 // by a fifth.
 static cutis_result start(cutis_bake_work *work, cutis_arena *arena, cutis_bake_snapshot *kept,
-                          uint32_t starts)
+                          const cutis_bake_effort *effort)
 {
+    const uint32_t starts = effort->starts;
     const uint32_t wanted = work->problem->helper_count;
     cutis_bake_snapshot none = { 0 }, best = { 0 };
     if (!cutis_bake_snapshot_create(work, arena, &none) ||
@@ -119,12 +126,12 @@ static cutis_result start(cutis_bake_work *work, cutis_arena *arena, cutis_bake_
             cutis_bake_restore(work, &none);
             if (work->problem->joint_count) work->energy = cutis_bake_weights(work, 0);
         }
-        work->region_factor = 1u << k % SIZES;
-        work->random = k < SIZES ? 0 : k;
+        work->region_factor = 1u << k % SIZES, work->levers = effort->levers && k % 2;
+        work->random = k < SIZES ? 0 : START_SEED + k;
         const cutis_result result = cutis_bake_seed(work, wanted, SEED_ROUNDS);
         work->region_factor = 1, work->random = 0;
         TRY(result);
-        TRY(cutis_bake_relax(work, kept, START_STEPS, 0.2 * k / starts, 0.2 * (k + 1) / starts));
+        TRY(cutis_bake_relax(work, kept, effort->first, 0.2 * k / starts, 0.2 * (k + 1) / starts));
         if (k == 0 || work->energy < best.energy) cutis_bake_keep(work, &best);
         if (wanted < 2) break;
     }
@@ -138,7 +145,7 @@ cutis_result cutis_bake_search(cutis_bake_work *work, cutis_arena *arena,
     cutis_bake_snapshot kept = { 0 };
     if (!cutis_bake_snapshot_create(work, arena, &kept)) return cutis_alloc_result(arena->context);
     if (effort->starts)
-        TRY(start(work, arena, &kept, effort->starts));
+        TRY(start(work, arena, &kept, effort));
     else
         TRY(cutis_bake_relax(work, &kept, START_STEPS, 0.1, 0.2));
     return refill(work, arena, &kept, effort);

@@ -19,6 +19,10 @@ bool cutis_bake_snapshot_create(const cutis_bake_work *work, cutis_arena *arena,
 void cutis_bake_keep(const cutis_bake_work *work, cutis_bake_snapshot *to);
 void cutis_bake_restore(cutis_bake_work *work, const cutis_bake_snapshot *from);
 
+/// Sums, forms and energies of points for the helpers as they are: after rounds they are those of
+/// the last one's start, or of a step that was undone.
+void cutis_bake_settle(cutis_bake_work *work);
+
 /// One round from the helpers as they are: forms, weights, transforms.
 void cutis_bake_round(cutis_bake_work *work, uint32_t sweeps);
 
@@ -32,7 +36,10 @@ typedef struct cutis_bake_effort {
     uint32_t starts;    ///< sets of helpers from nothing
     uint32_t exchanges; ///< of the best set's helpers for others
     uint32_t shaken;    ///< more of them, at random
+    uint32_t first;     ///< rounds of a start
     uint32_t steps;     ///< rounds of an exchange
+    uint32_t longer;    ///< and of one that comes near
+    bool levers;        ///< every second start, every third and fourth exchange seeks levers too
 } cutis_bake_effort;
 
 /// The best set of helpers of some starts (none: the one that is there), then exchanges.

@@ -9,13 +9,17 @@
 #include "math/mat3.h"
 #include "math/svd3.h"
 
-enum { REGIONS = 6, REGION_LEAST = 24, REGION_PART = 120 };
+enum { REGIONS = CUTIS_BAKE_CANDIDATES / 2, REGION_LEAST = 24, REGION_PART = 120 };
 // A region's joint is one that has this much of its weight, or shares a point with such a one.
 // Points may follow the helper that may follow one of these (level.h): it may move to where it is
 // of most use, but not to another limb.
 static const double JOINT_LEAST = 0.05;
 // Where starts are to differ, what a region gains is lowered by up to this part of it.
 static const double SHAKEN = 0.8;
+
+// Turns of parts and shift; weight of the point that a lever shifts most.
+enum { LEVER_TURNS = 4, TASK = 32 };
+static const double LEVER_WEIGHT = 0.1;
 
 double cutis_bake_random(uint32_t *state)
 {
@@ -32,8 +36,10 @@ typedef struct seeding {
     double *residual;  ///< per point, averaged
     double *distance;
     uint8_t *taken;
-    uint8_t *joints; ///< [region][joint_count]
+    uint8_t *joints; ///< [candidate][joint_count]
     double *gains;
+    float *left;   ///< [point][3][stride]: what is not explained
+    double *lever; ///< [region][3][stride] and a number per point
 } seeding;
 
 static void average(seeding *s)
@@ -82,6 +88,24 @@ static void widen(const cutis_bake_problem *p, const cutis_bake_level *level, ui
     }
 }
 
+// Where the next region begins: where most is unexplained; at random, where much is.
+static uint32_t centre_of(seeding *s)
+{
+    const cutis_bake_level *level = s->work->level;
+    uint32_t best = UINT32_MAX;
+    double sum = 0, at = 0;
+    const bool random = s->work->random != 0;
+    for (uint32_t i = 0; random && i < level->count; i++) sum += s->taken[i] ? 0 : s->residual[i];
+    if (random) sum *= cutis_bake_random(&s->work->random);
+    for (uint32_t i = 0; i < level->count; i++) {
+        if (s->taken[i]) continue;
+        if (random && best != UINT32_MAX && at > sum) break;
+        at += s->residual[i];
+        if (random || best == UINT32_MAX || s->residual[i] > s->residual[best]) best = i;
+    }
+    return best;
+}
+
 static void find_regions(seeding *s)
 {
     const cutis_bake_level *level = s->work->level;
@@ -89,10 +113,7 @@ static void find_regions(seeding *s)
     memset(s->taken, 0, level->count);
     s->region_count = 0;
     while (s->region_count < REGIONS) {
-        uint32_t best = UINT32_MAX;
-        for (uint32_t i = 0; i < level->count; i++)
-            if (!s->taken[i] && (best == UINT32_MAX || s->residual[i] > s->residual[best]))
-                best = i;
+        const uint32_t best = centre_of(s);
         if (best == UINT32_MAX) break;
         uint32_t *region = s->regions + (size_t)s->region_count * s->region_size;
         if (grow(s, best, region) < s->region_size) break;
@@ -148,6 +169,105 @@ static void fit_task(void *data, uint32_t index)
     for (size_t f = 0; f < p->frame_count; f++) fit_frame(p, region, s->region_size, f, track);
 }
 
+// Levers ----------------------------------------------------------------------------------------
+
+// Where points are wanted beside where they are.
+static void left_task(void *data, uint32_t index)
+{
+    const seeding *s = data;
+    const cutis_bake_work *work = s->work;
+    const cutis_bake_problem *p = work->problem;
+    const size_t n = p->stride;
+    for (uint32_t i = index * TASK; i < (index + 1) * TASK && i < work->level->count; i++) {
+        const double *x = p->positions + 3 * (size_t)i;
+        for (size_t c = 0; c < 3; c++) {
+            const size_t at = (3 * (size_t)i + c) * n;
+            for (size_t f = 0; f < n; f++) s->left[at + f] = p->targets[at + f];
+            for (uint32_t k = 0; k < work->level->slots[i]; k++) {
+                const size_t slot = (size_t)i * p->influences + k;
+                const double w = work->level->weight[slot];
+                const double *m = cutis_bake_track(work, work->level->bone[slot]) + c * n;
+                for (size_t f = 0; f < n; f++)
+                    s->left[at + f] -= (float)(w * (m[f] * x[0] + m[3 * n + f] * x[1] +
+                                                    m[6 * n + f] * x[2] + m[9 * n + f]));
+            }
+        }
+    }
+}
+
+static double dot(const float *a, const double *b, size_t count)
+{
+    double sum = 0;
+    for (size_t k = 0; k < count; k++) sum += (double)a[k] * b[k];
+    return sum;
+}
+
+// One shift over frames, u, that points take parts s >= 0 of, as explains most: from the region's
+// mean on, parts and shift in turn. @return the largest part
+static double find_shift(const seeding *s, const uint32_t *region, const uint8_t *joints, double *u,
+                         double *part)
+{
+    const cutis_bake_work *work = s->work;
+    const cutis_bake_problem *p = work->problem;
+    const cutis_bake_level *level = work->level;
+    const size_t length = 3 * p->stride;
+    double most = 0;
+    memset(u, 0, length * sizeof *u);
+    for (uint32_t k = 0; k < s->region_size; k++)
+        for (size_t e = 0; e < length; e++) u[e] += (double)s->left[region[k] * length + e];
+    for (int turn = 0; turn < LEVER_TURNS; turn++) {
+        double square = 0, sum = 0;
+        for (size_t e = 0; e < length; e++) square += u[e] * u[e];
+        if (!(square > 0)) return 0;
+        most = 0;
+        for (uint32_t i = 0; i < level->count; i++) {
+            const bool may = cutis_bake_may(level, i, joints);
+            const double at = may ? dot(s->left + i * length, u, length) / square : 0;
+            part[i] = at > 0 ? at : 0;
+            if (part[i] > most) most = part[i];
+            sum += p->mass[i] * part[i] * part[i];
+        }
+        if (!(sum > 0)) return 0;
+        memset(u, 0, length * sizeof *u);
+        for (uint32_t i = 0; i < level->count; i++) {
+            const double by = p->mass[i] * part[i] / sum;
+            for (size_t e = 0; by > 0 && e < length; e++)
+                u[e] += by * (double)s->left[i * length + e];
+        }
+    }
+    return most;
+}
+
+// A helper that moves with its region, and so far beyond it that points with a little of its weight
+// are shifted as they should be: many points all over a limb, each by its own part, which no
+// neighbourhood's motion shows and rounds reach through long valleys only.
+static void lever_task(void *data, uint32_t index)
+{
+    const seeding *s = data;
+    const cutis_bake_work *work = s->work;
+    const cutis_bake_problem *p = work->problem;
+    const size_t n = p->stride, track = 12 * n;
+    double *u = s->lever + index * (3 * n + work->level->count);
+    const double *from = work->helpers + (work->helper_count + index) * track;
+    double *to = work->helpers + (work->helper_count + s->region_count + index) * track;
+    const double most = find_shift(s, s->regions + (size_t)index * s->region_size,
+                                   s->joints + (size_t)index * p->joint_count, u, u + 3 * n);
+    memcpy(to, from, track * sizeof *to);
+    for (size_t e = 0; e < 3 * n; e++) to[9 * n + e] += most / LEVER_WEIGHT * u[e];
+}
+
+// As many candidates more as there are regions.
+static void find_levers(seeding *s)
+{
+    cutis_bake_work *work = s->work;
+    const uint32_t joints = work->problem->joint_count;
+    cutis_device_run(work->problem->device, left_task, s, (work->level->count + TASK - 1) / TASK);
+    cutis_device_run(work->problem->device, lever_task, s, s->region_count);
+    memcpy(s->joints + (size_t)s->region_count * joints, s->joints,
+           (size_t)s->region_count * joints);
+    s->region_count *= 2;
+}
+
 // The best of the regions becomes the next helper.
 static void choose(seeding *s)
 {
@@ -201,8 +321,13 @@ static bool allocate(seeding *s, cutis_arena *arena)
     s->residual = cutis_arena_alloc(arena, level->count, sizeof *s->residual);
     s->distance = cutis_arena_alloc(arena, s->region_size, sizeof *s->distance);
     s->taken = cutis_arena_alloc(arena, level->count, 1);
-    s->joints = cutis_arena_alloc(arena, (size_t)REGIONS * p->joint_count + 1, 1);
-    s->gains = cutis_arena_alloc(arena, (size_t)REGIONS * level->count, sizeof *s->gains);
+    s->joints = cutis_arena_alloc(arena, (size_t)CUTIS_BAKE_CANDIDATES * p->joint_count + 1, 1);
+    s->gains =
+        cutis_arena_alloc(arena, (size_t)CUTIS_BAKE_CANDIDATES * level->count, sizeof *s->gains);
+    const size_t levers = s->work->levers ? 3 * p->stride : 1;
+    s->left = cutis_arena_alloc(arena, levers * level->count, sizeof *s->left);
+    s->lever = cutis_arena_alloc(arena, REGIONS * (3 * p->stride + level->count), sizeof *s->lever);
+    if (!s->left || !s->lever) return false;
     return s->regions && s->residual && s->distance && s->taken && s->joints && s->gains;
 }
 
@@ -221,6 +346,7 @@ cutis_result cutis_bake_seed(cutis_bake_work *work, uint32_t count, uint32_t rou
             find_regions(&s);
             if (s.region_count == 0) break;
             cutis_device_run(p->device, fit_task, &s, s.region_count);
+            if (work->levers) find_levers(&s);
             choose(&s);
         }
         const uint32_t bones = p->joint_count + work->helper_count;

@@ -17,18 +17,33 @@ typedef struct stage {
 } stage;
 static const stage MIDDLE = { 8192, 150 };
 enum { FIRST_POINTS = 128, FIRST_LEAST = 800, FIRST_MOST = 4096, FIRST_FRAMES = 32 };
-static const cutis_bake_effort MANY = { .starts = 4, .exchanges = 14, .shaken = 12, .steps = 18 };
-static const cutis_bake_effort FEW = { .starts = 12, .exchanges = 14, .shaken = 36, .steps = 20 };
+static const cutis_bake_effort MANY = {
+    .starts = 4, .first = 24, .exchanges = 14, .shaken = 12, .steps = 18
+};
+static const cutis_bake_effort SOME = {
+    .starts = 8, .first = 60, .exchanges = 14, .shaken = 12, .steps = 18, .longer = 60, .levers = 1
+};
+static const cutis_bake_effort FEW = { .starts = 12,
+                                       .first = 400,
+                                       .exchanges = 14,
+                                       .shaken = 24,
+                                       .steps = 20,
+                                       .longer = 200,
+                                       .levers = 1 };
 static const cutis_bake_effort LATER = { .exchanges = 4, .steps = 12 };
 // Large meshes, where every round costs more, and is one of fewer.
-static const cutis_bake_effort LARGE = { .starts = 3, .exchanges = 10, .shaken = 6, .steps = 16 };
+static const cutis_bake_effort LARGE = {
+    .starts = 3, .first = 24, .exchanges = 10, .shaken = 6, .steps = 16
+};
 // Without joints beside them helpers end in fewer bad places.
-static const cutis_bake_effort ALONE = { .starts = 3, .exchanges = 8, .shaken = 2, .steps = 12 };
+static const cutis_bake_effort ALONE = {
+    .starts = 3, .first = 24, .exchanges = 8, .shaken = 2, .steps = 12
+};
 static const cutis_bake_effort LARGE_LATER = { .exchanges = 2, .steps = 12 };
 // Rounds of both solves on all points of large meshes; steps of transforms of frames that were left
 // out; rounds at the end.
 enum { FULL_ROUNDS = 3, INHERIT_STEPS = 60, LAST_STEPS = 120, FOLLOW_STEPS = 80 };
-enum { FEW_MOST = 6, CANDIDATES = 6 };
+enum { FEW_MOST = 6, SOME_MOST = 12 };
 
 // The whole -------------------------------------------------------------------------------------
 
@@ -44,7 +59,7 @@ static const cutis_bake_wide *wide_of(const cutis_device *device)
 
 static bool open_work(cutis_bake_work *work, const cutis_bake_problem *p, cutis_arena *arena)
 {
-    uint32_t room = p->helper_count + cutis_bake_extra(p->helper_count) + CANDIDATES;
+    uint32_t room = p->helper_count + cutis_bake_extra(p->helper_count) + CUTIS_BAKE_CANDIDATES;
     if ((p->joint_count + room) % 8) room += 8 - (p->joint_count + room) % 8;
     *work = (cutis_bake_work){ .problem = p, .arena = arena, .wide = wide_of(p->device) };
     work->region_factor = 1;
@@ -160,6 +175,14 @@ static cutis_result descend(cutis_bake_work *work, cutis_arena *arena, cutis_bak
     return result;
 }
 
+static const cutis_bake_effort *effort_of(const cutis_bake_problem *p)
+{
+    if (p->joint_count == 0) return &ALONE;
+    if (p->helper_count <= FEW_MOST) return &FEW;
+    if (p->large) return &LARGE;
+    return p->helper_count <= SOME_MOST ? &SOME : &MANY;
+}
+
 // Helpers of a problem: where there are many points or frames, first on fewer, where looking around
 // costs little.
 static cutis_result explore(cutis_bake_work *work, cutis_arena *arena, cutis_bake_level *level,
@@ -180,18 +203,15 @@ static cutis_result explore(cutis_bake_work *work, cutis_arena *arena, cutis_bak
     cutis_bake_level_products(work, level);
     if (p->joint_count && !p->keep_weights) work->energy = cutis_bake_weights(work, 4);
     if (p->helper_count == 0) return CUTIS_OK;
-    return cutis_bake_search(work, arena,
-                             p->joint_count == 0           ? &ALONE
-                             : p->helper_count <= FEW_MOST ? &FEW
-                             : p->large                    ? &LARGE
-                                                           : &MANY);
+    return cutis_bake_search(work, arena, effort_of(p));
 }
 
 // What normals may turn further off in some frames than by the weights that points came with, of
 // what they do in all. Beyond it they are worth something, more and more, while squared distances
 // rise by no more than this.
 static const double TURN_MOST = 0.02, TURN_STEP = 2.5, TURN_PRICE = 1.05;
-enum { STRONGER = 2 };
+static const double TURN_LESS = 0.5; // where that is too much
+enum { TRIES = 3 };
 
 // The last rounds on everything, with weights that belong to the last transforms.
 static cutis_result polish(cutis_bake_work *work, cutis_bake_snapshot *kept)
@@ -236,8 +256,28 @@ static void weigh_normals(cutis_bake_work *work, cutis_bake_problem *p, double w
     cutis_bake_level_products(work, work->level);
 }
 
+// One try of what normals may be worth. @return whether distances are still good enough; if not,
+// the state before it is back
+static cutis_result light_by(cutis_bake_work *work, cutis_bake_problem *p, double worth,
+                             double most, cutis_bake_snapshot *before, cutis_bake_snapshot *kept,
+                             bool *good)
+{
+    const double now = p->worth;
+    cutis_bake_keep(work, before);
+    weigh_normals(work, p, worth);
+    work->energy = cutis_bake_weights(work, 2);
+    TRY(polish(work, kept));
+    *good = distances(work) <= most;
+    if (*good) return work->result;
+    cutis_bake_restore(work, before);
+    cutis_bake_form(work, p->joint_count, p->joint_count + work->helper_count);
+    weigh_normals(work, p, now);
+    cutis_bake_residuals(work);
+    return work->result;
+}
+
 // Normals after distances: which helpers there are is settled, and most sets of weights leave
-// normals as they should be.
+// normals as they should be. Where their worth costs too much, less of it may not.
 static cutis_result light(cutis_bake_work *work, cutis_bake_problem *p, cutis_arena *arena,
                           cutis_bake_snapshot *kept)
 {
@@ -245,21 +285,15 @@ static cutis_result light(cutis_bake_work *work, cutis_bake_problem *p, cutis_ar
     double *turns = cutis_arena_alloc(arena, 2 * (size_t)p->frame_count, sizeof *turns);
     if (!turns || !cutis_bake_snapshot_create(work, arena, &before))
         return cutis_alloc_result(p->context);
-    const double first = distances(work), least = p->worth;
-    double worth = 0;
-    for (int k = 0; k < STRONGER && turns_badly(work, turns, k == 0); k++) {
-        cutis_bake_keep(work, &before);
-        weigh_normals(work, p, worth > 0 ? TURN_STEP * worth : least);
-        work->energy = cutis_bake_weights(work, 2);
-        TRY(polish(work, kept));
-        if (distances(work) > TURN_PRICE * first) {
-            cutis_bake_restore(work, &before);
-            cutis_bake_form(work, p->joint_count, p->joint_count + work->helper_count);
-            weigh_normals(work, p, worth);
-            cutis_bake_residuals(work);
-            break;
-        }
-        worth = p->worth;
+    const double most = TURN_PRICE * distances(work);
+    double worth = p->worth, step = TURN_STEP;
+    p->worth = 0;
+    for (int k = 0; k < TRIES && turns_badly(work, turns, k == 0); k++) {
+        bool good = false;
+        TRY(light_by(work, p, worth, most, &before, kept, &good));
+        if (!good) step = TURN_LESS;
+        worth *= step;
+        if (good && step < 1) break; // more is too much
     }
     return work->result;
 }

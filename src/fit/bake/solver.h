@@ -12,9 +12,10 @@
 #include "fit/bake/wide.h"
 
 enum {
-    CUTIS_BAKE_SLOTS = 16,  ///< most influences
-    CUTIS_BAKE_NEAR = 8,    ///< neighbours that a point is averaged with
-    CUTIS_BAKE_BONES = 4096 ///< joints and helpers together
+    CUTIS_BAKE_SLOTS = 16,      ///< most influences
+    CUTIS_BAKE_NEAR = 8,        ///< neighbours that a point is averaged with
+    CUTIS_BAKE_CANDIDATES = 12, ///< of one new helper
+    CUTIS_BAKE_BONES = 4096     ///< joints and helpers together
 };
 
 /// What is to be explained. A *track* is [4][3][stride]: columns of a 3 x 4 matrix over frames,
@@ -128,6 +129,7 @@ typedef struct cutis_bake_work {
     cutis_bake_level *level;
     double energy;
     uint32_t region_factor; ///< of the size of regions
+    bool levers;            ///< helpers are looked for beyond regions too
     uint32_t random;        ///< 0: seeds are where most is gained; else gains are shaken by it
 } cutis_bake_work;
 
@@ -159,6 +161,8 @@ double cutis_bake_squares_in(const cutis_bake_work *work, uint32_t point, uint32
 /// Squared turns of normals away from where they should point, per frame: by the weights there are,
 /// and by those that points came with (NULL: not asked for).
 void cutis_bake_turns(cutis_bake_work *work, double *now, double *own);
+/// May a point follow a helper of some joints? @param joints per joint: not 0
+bool cutis_bake_may(const cutis_bake_level *level, uint32_t point, const uint8_t *joints);
 /// What `candidates` helpers beyond helper_count would gain, each alone.
 /// @param region_joints [candidate][joint_count]: joints that a point must have one of
 void cutis_bake_gains(cutis_bake_work *work, uint32_t candidates, const uint8_t *region_joints,

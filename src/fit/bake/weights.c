@@ -431,7 +431,7 @@ double cutis_bake_weights(cutis_bake_work *work, uint32_t sweeps)
 
 // Candidates for helpers --------------------------------------------------------------------------
 
-static bool shares_joint(const cutis_bake_level *level, uint32_t v, const uint8_t *joints)
+bool cutis_bake_may(const cutis_bake_level *level, uint32_t v, const uint8_t *joints)
 {
     if (!level->allowed) return true;
     for (uint32_t k = level->joint_first[v]; k < level->joint_near[v]; k++)
@@ -486,7 +486,7 @@ static void gains_task(void *data, uint32_t task)
                                               p->normals + 3 * (size_t)(at + i))
                               : 0);
                 const bool may =
-                    shares_joint(level, at + i, job->region_joints + c * (size_t)p->joint_count);
+                    cutis_bake_may(level, at + i, job->region_joints + c * (size_t)p->joint_count);
                 job->gains[(size_t)c * level->count + at + i] =
                     may ? p->mass[(at + i)] * gain_of(job, at + i, first + c, product) : 0;
             }

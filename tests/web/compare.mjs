@@ -1,0 +1,157 @@
+// Comparing, patches, cages, bars and drivers in the page: node compare.mjs CUTIS STUDIO FOLDER. Figures against the command.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { launch } from './drive.mjs';
+import { parse } from './gltf_compare.mjs';
+import { readNpy } from './npy.mjs';
+import { claims } from './say.mjs';
+import { chooseJoint, drop, fingerprint, idle, invalid, openBuiltIn, positions, saveGlb, seek, setExact, setMethod, tab, turnJoint } from './stage.mjs';
+import { view } from './view.mjs';
+
+const [command, studio, folder] = process.argv.slice(2), { say, note, end } = claims();
+const cutis = (...words) => execFileSync(command, words, { stdio: ['ignore', 'pipe', 'pipe'] }).toString();
+const floats = (bytes) => new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+const apart = (a, b) => (a.length === b.length ? a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0) : Infinity);
+
+/** Curves against the command's own figures, the worst frame, the layouts, the report. */
+async function testCompare(page, model) {
+  await drop(page, [['small.glb', readFileSync(model)]]);
+  await tab(page, 'deform');
+  await page.check('#split');
+  await seek(page, 'bend', 0.5);
+  await page.until(() => window.studio.compare.ready);
+  const { frame, time } = await page.state('s.compare.worst'), series = await page.state('s.compare.series'), ids = await page.state('s.methods.slice(0, 2)');
+  const fps = (series.count - 1) / (series.times.at(-1)), made = JSON.parse(cutis('compare', model, '--clip', 'bend', '--methods', ids.join(), '--fps', String(fps), '--json')), b = made.methods[1];
+  const rms = Math.sqrt(series.errors.reduce((sum, [, e]) => sum + e * e, 0) / series.errors.length), volumes = series.volumes.map(([, v]) => v);
+  say('the curve of error is the command’s: RMS, greatest distance, worst frame', Math.abs(rms - b.position_rms) < 1e-3 * b.position_rms && Math.abs(Math.max(...series.largest.map(([, e]) => e)) - b.position_max) < 1e-3 * b.position_max && Math.abs(frame - b.worst_frame) <= 1 ? '' : `${rms} ${b.position_rms} ${frame} ${b.worst_frame}`);
+  say('so is the volume against rest', Math.abs(Math.min(...volumes) - b.volume_variation_min) < 2e-3 && Math.abs(Math.max(...volumes) - b.volume_variation_max) < 2e-3 ? '' : `${Math.min(...volumes)} ${b.volume_variation_min}`);
+  await page.click('#worst');
+  say('“Worst frame” goes there', Math.abs((await page.state('s.time')) - time) < 1e-6 ? '' : await page.state('s.time'));
+  await idle(page);
+  const plain = [floats(await positions(page, 0)), floats(await positions(page, 1))];
+  await page.fill('#factor', 7);
+  const large = floats(await positions(page, 0)), wanted = plain[0].map((a, i) => plain[1][i] + 7 * (a - plain[1][i]));
+  say('a difference drawn seven times as large is that', apart(large, wanted) < 1e-5 && apart(large, plain[0]) > 1e-3 ? '' : apart(large, wanted));
+  await page.fill('#factor', 1);
+  await page.check('#layout input[value="side"]');
+  await page.check('#bodies input[value="4"]');
+  await idle(page);
+  const shown = await page.evaluate(() => ['a', 'b', 'c', 'd'].map((side) => { const tag = document.getElementById(`tag-${side}`); return tag.checkVisibility() ? tag.getBoundingClientRect().x : -1; }));
+  say('four whole bodies stand side by side, each with its name', shown.every((x) => x >= 0) && new Set(shown).size >= 2 && (await page.state('s.viewport.sides.filter((side) => side.positions).length')) === 4 ? '' : shown);
+  const { bytes, name } = await page.download(() => page.click('#compare-report')), text = bytes.toString();
+  say('the report is one page with the figures, curves and pictures, and refers to nothing outside', name === 'small-compare.html' && /<table>/.test(text) && (text.match(/<svg/g) ?? []).length === 3 && (text.match(/src="data:image\/jpeg/g) ?? []).length === 2 && !/(src|href)="(?!data:)/.test(text) ? '' : text.slice(0, 300));
+  await page.until(() => document.getElementById('busy').hidden);
+  await page.check('#layout input[value="blink"]');
+  await idle(page);
+  await page.until(() => window.studio.viewport.split === 0);
+  await page.until(() => window.studio.viewport.split === 1);
+  say('blinking shows A and B in turn', '');
+  await page.check('#layout input[value="wipe"]');
+  await page.click('label:has(#split)');
+  await idle(page);
+}
+async function testPatches(page, model) {
+  await seek(page, 'bend', 1.5);
+  await setExact(page, true);
+  await setMethod(page, 0, 'patches');
+  const out = join(folder, 'patches.npy');
+  cutis('deform', model, '--clip', 'bend', '--frames', '45:46', '--method', 'patches', '--fixed', '-q', '-o', out);
+  say('blending patches are a method, with the command’s bits', apart(floats(await positions(page)), floats(readNpy(out).values)) === 0 ? '' : apart(floats(await positions(page)), floats(readNpy(out).values)));
+  await page.check('#paint input[value="parts"]');
+  await idle(page);
+  const colors = await page.state('new Set(Array.from({ length: s.info.vertexCount }, (_, v) => [...s.viewport.shared.paint.array.subarray(3 * v, 3 * v + 3)].map((x) => x.toFixed(3)).join())).size'), parts = parse(readFileSync(model)).json.meshes[0].extensions?.CUTIS_parts?.names?.length ?? 0;
+  say('every part has a colour of its own', colors >= 10 && (!parts || colors <= parts + 1) ? '' : `${colors} colours, ${parts} parts`);
+  await page.check('#paint input[value="none"]');
+  await setMethod(page, 0, 'lbs');
+  await setExact(page, false);
+}
+async function testCage(page) {
+  await tab(page, 'handles');
+  const whole = floats(await positions(page)); // handles that nobody moved: at rest
+  await page.fill('#cage-cells', 6);
+  await page.click('#cage-make');
+  await page.until(() => window.studio.cages.active && document.getElementById('busy').hidden);
+  await idle(page);
+  const controls = await page.state('s.cages.controls.length / 3'), start = floats(await positions(page));
+  say('a cage is made around the body, and at rest the body is as it was', controls > 20 && apart(start, whole) < 1e-5 ? '' : `${controls} controls, off by ${apart(start, whole)}`);
+  const place = await page.state('s.viewport.project(s.cages.place(s.cages.control = s.cages.controls.reduce((best, y, i) => (i % 3 === 1 && y > s.cages.controls[3 * best + 1] ? (i - 1) / 3 : best), 0)))'), box = await page.box('#canvas');
+  await page.drag([box.x + place[0], box.y + place[1]], [40, -60], 5);
+  await idle(page);
+  const moved = floats(await positions(page)), distance = apart(moved, start);
+  say('a corner of the cage is dragged, the body follows, and undo takes it back', distance > 0.004 && (await page.state('s.unsaved')) ? '' : distance);
+  await page.key('Control+z');
+  say('bit for bit', apart(floats(await positions(page)), start) === 0 ? '' : 'another shape');
+  await page.key('Control+Shift+z');
+  await idle(page);
+  await page.click('#cage-keep');
+  await page.until(() => document.getElementById('busy').hidden && window.studio.info.description.meshes[0].targetNames.includes('cage'));
+  const { bytes } = await saveGlb(page, { name: 'caged.glb' });
+  say('its shape is kept as a morph target in a valid file', await invalid(bytes));
+}
+async function testBars(page, model) {
+  await drop(page, [['small.glb', readFileSync(model)]]);
+  await tab(page, 'handles');
+  await page.click('#handle-bones');
+  await idle(page);
+  const bars = await page.state('s.handles.length'), start = await fingerprint(page);
+  await page.state("(s.changeHandle(s.handles.findIndex(({ rest, to }) => rest[0] > 0.2 && to[0] > rest[0]), { turn: [0, 0, Math.SQRT1_2, Math.SQRT1_2] }), 0)");
+  say('bars come from the bones, and turning one moves the shape', bars > 10 && (await page.state('s.handles.every(({ to }) => to)')) && (await fingerprint(page)) !== start ? '' : `${bars} bars; ${await page.text('#notice')}`);
+  const at = await page.state('s.history.at');
+  await page.check('#handle-grip input[value="rotate"]');
+  await idle(page);
+  say('the gizmo turns a handle', (await page.state('s.viewport.gizmo.mode')) === 'rotate' && (await page.state('s.history.at')) === at ? '' : 'not so');
+  await page.check('#handle-grip input[value="translate"]');
+}
+/** Helper joints of a baked file follow in a pose made by hand. */
+async function testDrivers(page) {
+  const baked = join(folder, 'baked.glb'), plain = join(folder, 'plain-arm.glb');
+  cutis('synth', 'arm', '-q', '-o', plain);
+  cutis('bake', plain, '--method', 'dqs', '--helpers', '3', '--drivers', '-q', '-o', baked);
+  await drop(page, [['baked.glb', readFileSync(baked)]]);
+  const drivers = await page.state('s.info.description.driverCount');
+  if (!drivers) { say('drivers of a baked file play', 'the baked file has none'); return; }
+  await seek(page, 'rest pose', 0);
+  await tab(page, 'pose');
+  const joint = await page.state('s.info.description.nodes[s.joints[1]].name'), before = await page.state('[...s.frames.shown.world]');
+  await chooseJoint(page, joint);
+  await turnJoint(page, 1, 80);
+  const after = await page.state('[...s.frames.shown.world]'), moved = await page.state(`s.info.description.nodes.flatMap((node, i) => (/helper/i.test(node.name ?? '') ? [i] : []))`);
+  const helpers = moved.filter((node) => Math.max(...before.slice(12 * node, 12 * node + 12).map((x, k) => Math.abs(x - after[12 * node + k]))) > 1e-3);
+  say('drivers of a baked file play: helpers follow a joint that is turned by hand', helpers.length ? '' : `${drivers} drivers, ${moved.length} helpers, none moved`);
+}
+/** Shapes that are dropped are learned from. */
+async function testFit(page) {
+  cutis('synth', 'arm', '--examples', join(folder, 'sculpts'), '-q', '-o', join(folder, 'arm.glb'));
+  await drop(page, [['arm.glb', readFileSync(join(folder, 'arm.glb'))]]);
+  await seek(page, 'examples', 0);
+  await page.evaluate(() => { document.getElementById('notice').hidden = true; });
+  await page.drop([['examples.npy', readFileSync(join(folder, 'sculpts', 'examples.npy'))]]);
+  await page.until(() => !document.getElementById('notice').hidden);
+  await page.click('#notice-actions .button');
+  await page.until(() => !!window.studio.info.description.poseSpace || (document.getElementById('busy').hidden && !document.getElementById('notice').hidden));
+  say('shapes dropped on a rig are fitted to it', (await page.state('s.info.methods.includes("wpsd")')) ? '' : await page.text('#notice'));
+}
+
+const model = join(folder, 'small.glb');
+cutis('synth', 'biped', '--vertices', '1500', '-q', '-o', model);
+const server = view(command, []), browser = await launch('chromium', folder), wanted = new RegExp(process.argv[5] ?? '.');
+let page;
+try {
+  page = await browser.open(await server.address);
+  await page.ready();
+  for (const step of [testCompare, testPatches, testCage, testBars, testDrivers, testFit].filter((each) => wanted.test(each.name))) {
+    if (step !== testCompare && !(await page.state('s.source.name === "small"'))) await drop(page, [['small.glb', readFileSync(model)]]);
+    if (step === testPatches) await tab(page, 'deform');
+    await step(page, model);
+    note(step.name);
+  }
+  say('no errors or warnings on the console', page.complaints.slice(0, 3).join(' | '));
+} catch (error) {
+  say('the steps ran to their end', `${error.message.split('\n')[0]}${page?.complaints.length ? ` (console: ${page.complaints[0]})` : ''}`);
+  if (process.env.SHOT && page) writeFileSync(process.env.SHOT, await page.screenshot());
+} finally {
+  await browser.close();
+  await server.stop();
+}
+end();

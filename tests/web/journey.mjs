@@ -1,0 +1,222 @@
+// The journey, as someone with a scan goes it: node journey.mjs CUTIS STUDIO FOLDER chromium|firefox [SHARED]. Drop, rig, drag a
+// joint, walk, paint, compare, reduce, bake, save, reopen; what is saved against what the command makes of the same steps.
+// CUTIS_SOAK=1: also a beast, a bird, a bear, MakeHuman, spot and the barbarian.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { launch, pause } from './drive.mjs';
+import { differences, parse } from './gltf_compare.mjs';
+import { claims } from './say.mjs';
+import { drop, fingerprint, idle, invalid, onScreen, saveGlb, tab } from './stage.mjs';
+import { view } from './view.mjs';
+
+const [command, studio, folder, name, shared] = process.argv.slice(2), soak = !!process.env.CUTIS_SOAK;
+const { say, note, end } = claims(`${name}: `);
+const cutis = (...words) => execFileSync(command, words, { stdio: ['ignore', 'pipe', 'pipe'] });
+const LONG = 240_000; // milliseconds: a busy machine
+const quiet = (page) => page.until(() => document.getElementById('busy').hidden && !window.studio.panels.joints.drag && !window.studio.panels.working, null, LONG).then(() => idle(page));
+
+/** A body of the family as a scan: a file of triangles alone. */
+function scan(kind, seed, vertices) {
+  const path = join(folder, `${kind}.glb`);
+  cutis('synth', 'family', '--kind', kind, '--seed', String(seed), '--vertices', String(vertices), '--unrigged', '-q', '-o', path);
+  return path;
+}
+/** Triangles alone of somebody's model. */
+function bare(from, to, group = null) {
+  const path = join(folder, to);
+  if (!group) { cutis('convert', from, '-q', '-o', path); return path; }
+  const lines = [];
+  let inside = false;
+  for (const line of readFileSync(from, 'utf8').split('\n')) { if (line.startsWith('g ')) inside = line.trim() === `g ${group}`; else if (line.startsWith('v ') || (inside && line.startsWith('f '))) lines.push(line.replace(/\/\d*/g, '')); }
+  writeFileSync(path, lines.join('\n'));
+  return path;
+}
+function bodies() {
+  const list = [{ what: 'a human', path: scan('human', 7, 6000), motion: 'walk' }];
+  if (!soak) return list;
+  for (const [kind, seed] of [['quadruped', 3], ['bird', 2], ['bear', 2]]) list.push({ what: `a ${kind}`, path: scan(kind, seed, 6000), motion: 'walk' });
+  const real = [['MakeHuman', 'makehuman/makehuman/data/3dobjs/base.obj', 'makehuman.obj', 'body'], ['spot', 'spot-cc0/spot_triangulated.obj', 'spot.obj'], ['the barbarian', 'kaykit/Barbarian.glb', 'barbarian.obj']];
+  for (const [what, path, to, group] of real) {
+    const file = join(shared ?? '', 'data', path);
+    if (shared && existsSync(file)) list.push({ what, path: bare(file, to, group), motion: 'walk' }); else console.log(`skip ${what}: shared data: ${file} is not there`);
+  }
+  return list;
+}
+
+/** What the command makes of a file by the page's own steps. */
+function made(path, steps) {
+  let last = path;
+  steps.forEach(([verb, ...words], i) => {
+    const next = join(folder, `step-${i}.glb`);
+    try { cutis(verb, last, ...words.map((word) => (/^motions-(two|four)\.glb$/.test(word) ? join(studio, 'models', word) : word)), '-o', next); } catch (error) { if (!words.includes('--keep') || !existsSync(next)) throw error; }
+    last = next;
+  });
+  return readFileSync(last);
+}
+
+async function rigs(page, { what, path }) {
+  const said = await drop(page, [[path.split('/').at(-1), readFileSync(path)]]);
+  await tab(page, 'start');
+  const began = Date.now();
+  await page.click('#journey-rig');
+  await page.until(() => window.studio.skinned || !document.getElementById('notice').hidden, null, LONG);
+  if (await page.shown('#notice-actions')) { // its own check found something: taken as it is
+    note(`${what}: ${await page.text('#notice-text')}`);
+    await page.evaluate(() => { [...document.querySelectorAll('#notice-actions button')].at(-1).click(); });
+    await page.until(() => window.studio.skinned, null, LONG);
+  }
+  await quiet(page);
+  say(`${what} is rigged by one button`, said || ((await page.state('s.skinned && s.joints.length > 3 && s.unsaved')) ? '' : await page.text('#notice')));
+  return Date.now() - began;
+}
+async function walks(page, { what, motion }) {
+  await tab(page, 'start');
+  await page.click(`#move-${motion}`);
+  await page.until(() => window.studio.playing || !document.getElementById('notice').hidden, null, LONG);
+  const moving = await page.state('s.playing'), shape = "Array.from(window.studio.viewport.sides[0].positions?.array ?? []).slice(0, 600).join()", first = await page.evaluate(`() => ${shape}`);
+  await page.until(`(before) => { const now = ${shape}; return now && before && now !== before; }`, first || '1', 20_000).catch(() => {});
+  const moved = (await page.evaluate(`() => ${shape}`)) !== first;
+  await page.evaluate(() => window.studio.setPlaying(false));
+  await quiet(page);
+  say(`${what} walks by one more`, moving && moved && (await page.state('s.clipInfo?.name')) === motion ? '' : await page.text('#notice'));
+}
+/** A joint is dragged by its dot, its partner with it; the weights follow, and one undo takes it back. */
+async function drags(page, { what }) {
+  await tab(page, 'joints');
+  const joint = await page.state('s.panels.joints.name(s.joint)'), before = await page.state('s.panels.joints.place(s.joint)'), weights = 's.stage.call("frame", { ...s.frames.request(0), show: { kind: "weights", node: s.joint }, spare: [] }).then(({ transfer }) => transfer.colors ? Array.from(transfer.colors).reduce((h, x, i) => (h + x * ((i % 977) + 1)) % 1e9, 0) : 0)';
+  const painted = await page.state(weights), at = await page.state('s.history.at');
+  await page.drag(await onScreen(page, 's.panels.joints.place(s.joint)'), [18, 12], 4);
+  await quiet(page);
+  const after = await page.state('s.panels.joints.place(s.joint)'), far = Math.hypot(...after.map((x, c) => x - before[c]));
+  say(`${what}: ${joint} is dragged, and its weights follow`, far > 0.003 && (await page.state(weights)) !== painted ? '' : `it went ${far}: ${await page.text('#notice')}`);
+  say(`${what}: the drag is one step`, (await page.state('s.history.at')) === at + 1 ? '' : `${await page.state('s.history.at')} after ${at}`);
+  await page.click('#undo');
+  await quiet(page);
+  const back = await page.state('s.panels.joints.place(s.joint)');
+  say(`${what}: undone it is where it was`, back.every((x, c) => Math.abs(x - before[c]) < 1e-6) ? '' : back.join());
+  await page.click('#redo');
+  await quiet(page);
+}
+async function paints(page, { what }) {
+  await tab(page, 'weights');
+  await page.click('label:has(#brush-on)');
+  await idle(page);
+  const { x, y, width, height } = await page.box('#canvas');
+  await page.drag([x + width / 2, y + height / 2], [24, 10], 5);
+  await page.until(() => window.studio.state.strokes.length > 0, null, 20_000).catch(() => {});
+  say(`${what}: a stroke of the brush changes weights`, (await page.state('s.state.strokes.length')) === 1 ? '' : `${await page.state('s.state.strokes.length')} strokes`);
+  await page.click('label:has(#brush-on)');
+  await page.click('#undo');
+  await quiet(page);
+}
+async function testJourney(page, body) {
+  const { what, path } = body, began = Date.now();
+  const milliseconds = await rigs(page, body);
+  await walks(page, body);
+  note(`${what}: ${await page.state('s.info.vertexCount')} vertices, rigged after ${milliseconds} ms, walks after ${Date.now() - began} ms and two clicks`);
+  await drags(page, body);
+  await paints(page, body);
+  await tab(page, 'start');
+  await page.click('#journey-compare');
+  await idle(page);
+  say(`${what}: methods are compared`, (await page.state('s.state.split')) && (await fingerprint(page, 0)) !== (await fingerprint(page, 1)) ? '' : 'one shape');
+  await tab(page, 'start');
+  await page.click('#journey-bake');
+  await quiet(page);
+  say(`${what}: it is baked`, (await page.state("s.document.made.includes('bake')")) ? '' : await page.text('#notice'));
+  const steps = await page.state('s.document.steps'), { bytes } = await saveGlb(page, { name: 'journey.glb' });
+  say(`${what}: the saved file is valid (Khronos)`, await invalid(bytes));
+  say(`${what}: it is what the command makes of the same ${steps.length} steps`, differences(made(path, steps), bytes).slice(0, 3).join(' | '));
+  const lines = await page.evaluate(() => document.getElementById('journey-commands').textContent);
+  say(`${what}: the steps are told for a terminal`, lines.split('\n').length === steps.length && /^cutis rig .* -o /.test(lines) ? '' : lines);
+  const joints = await page.state('s.joints.length'), message = await drop(page, [['journey.glb', bytes]]);
+  say(`${what}: reopened it has its joints and walks`, message || ((await page.state('s.joints.length')) === joints && (await page.state("s.info.description.clips.some(({ name }) => name === 'walk')")) ? '' : `${await page.state('s.joints.length')} of ${joints} joints`));
+  say(`${what}: four influences at most`, (await page.state('s.info.maxInfluences')) <= 4 && parse(bytes).json.meshes.every(({ primitives }) => primitives.every(({ attributes }) => attributes.JOINTS_1 === undefined)) ? '' : 'more');
+}
+/** Added, renamed, removed, mirrored; both sides at once. */
+async function testJoints(page) {
+  await drop(page, [['human.glb', readFileSync(scan('human', 7, 4000))]]);
+  await rigs(page, { what: 'a smaller human', path: join(folder, 'human.glb') });
+  await tab(page, 'joints');
+  const names = () => page.state('s.joints.map((node) => s.panels.joints.name(node))'), count = (await names()).length;
+  await page.choose('#joints-list', 'hand_l');
+  await page.click('#joints-add');
+  await quiet(page);
+  say('a joint is added on both sides', (await names()).length === count + 2 && (await names()).includes('hand_2_r') ? '' : (await names()).join());
+  await page.fill('#joints-name', 'claw_l');
+  await quiet(page);
+  say('and renamed', (await names()).includes('claw_l') && !(await names()).includes('hand_2_l') ? '' : (await names()).join());
+  await page.click('#undo');
+  await quiet(page);
+  await page.choose('#joints-list', 'hand_2_l');
+  await page.click('#joints-remove');
+  await quiet(page);
+  say('removed on both sides', (await names()).length === count ? '' : (await names()).join());
+  await page.evaluate(() => { const box = document.getElementById('joints-mirror'); if (box.checked) box.click(); });
+  await page.choose('#joints-list', 'forearm_l');
+  const pair = () => page.state("['forearm_l', 'forearm_r'].map((name) => s.panels.joints.place(s.joints.find((node) => s.panels.joints.name(node) === name)))");
+  const [, right] = await pair();
+  await page.drag(await onScreen(page, 's.panels.joints.place(s.joint)'), [16, 10], 3);
+  await quiet(page);
+  const [, still] = await pair();
+  await page.click('#joints-flip');
+  await quiet(page);
+  const [left, mirrored] = await pair(), away = (a, b) => Math.hypot(...a.map((x, c) => x - b[c]));
+  const [a, b] = await page.state("['thigh_l', 'thigh_r'].map((name) => s.panels.joints.place(s.joints.find((node) => s.panels.joints.name(node) === name)))"), length = away(a, b), normal = a.map((x, c) => (x - b[c]) / length);
+  const high = left.reduce((sum, x, c) => sum + (x - (a[c] + b[c]) / 2) * normal[c], 0), wanted = left.map((x, c) => x - 2 * high * normal[c]); // by the thighs alone
+  say('one side alone is dragged, then mirrored', away(still, right) < 1e-5 && away(mirrored, right) > 0.003 && away(mirrored, wanted) < 0.25 * high ? '' : JSON.stringify([left, right, still, mirrored, wanted]));
+}
+/** What cannot be rigged: words, and a place on the body. */
+async function testRefused(page) {
+  const points = [], faces = [], n = 16;
+  for (let i = 0; i <= n; i++) for (let j = 0; j < 2 * n; j++) points.push([Math.sin((Math.PI * i) / n) * Math.cos((Math.PI * j) / n), 1 + Math.cos((Math.PI * i) / n), Math.sin((Math.PI * i) / n) * Math.sin((Math.PI * j) / n)]);
+  for (let i = 0; i < n; i++) for (let j = 0; j < 2 * n; j++) { const a = 2 * n * i + j, b = 2 * n * i + ((j + 1) % (2 * n)); faces.push(`f ${a + 1} ${b + 1} ${b + 2 * n + 1} ${a + 2 * n + 1}`); }
+  await drop(page, [['ball.obj', [...points.map((p) => `v ${p.join(' ')}`), ...faces].join('\n')]]);
+  await tab(page, 'start');
+  await page.choose('#rig-kind', 'human');
+  await page.click('#journey-rig');
+  await page.until(() => !document.getElementById('notice').hidden, null, LONG);
+  const text = await page.text('#notice'), pin = await page.evaluate(() => { const b = document.querySelector('.pin b')?.getBoundingClientRect(), c = document.getElementById('canvas').getBoundingClientRect(); return b ? [(b.x + b.width / 2 - c.x) / c.width, (b.y + b.height / 2 - c.y) / c.height] : null; });
+  say('a ball is no human: what is missing is said in words', /legs/.test(text) && !(await page.state('s.skinned')) ? '' : text);
+  say('and shown low on the body, where legs would be', pin && Math.abs(pin[0] - 0.5) < 0.2 && pin[1] > 0.5 && pin[1] < 0.95 ? '' : JSON.stringify(pin));
+  await page.click('#notice-close');
+  say('closed, nothing is left of it', (await page.evaluate(() => document.querySelectorAll('.pin').length)) === 0 && !(await page.state('s.unsaved')) ? '' : 'a pin stays');
+}
+/** A reload loses nothing. */
+async function testRecovery(page) {
+  await drop(page, [['human.glb', readFileSync(join(folder, 'human.glb'))]]);
+  await rigs(page, { what: 'the human, again', path: join(folder, 'human.glb') });
+  await page.evaluate(() => window.studio.panels.recovery.keep());
+  await page.evaluate(() => { window.addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), true); window.studio.saved = window.studio.state; });
+  await page.reload();
+  await page.ready(LONG, 'start');
+  await page.until(() => !document.getElementById('notice').hidden, null, 20_000).catch(() => {});
+  say('a reload offers the work that was not saved', /unsaved work: human/.test(await page.text('#notice')) ? '' : await page.text('#notice'));
+  await page.evaluate(() => document.querySelector('#notice-actions button')?.click());
+  await page.until(() => window.studio.skinned && window.studio.source.name === 'human', null, 30_000).catch(() => {});
+  await quiet(page);
+  say('opened again it is rigged, and still unsaved', (await page.state("s.source.name === 'human' && s.skinned && s.unsaved")) ? '' : await page.text('#notice'));
+  await page.evaluate(() => window.studio.panels.recovery.forget());
+  await page.evaluate(() => { window.studio.saved = window.studio.state; });
+  await pause(50);
+  await page.reload();
+  await page.ready(LONG, 'start');
+  say('forgotten it is not offered', (await page.shown('#notice')) ? await page.text('#notice') : '');
+}
+
+const server = view(command, []), browser = await launch(name, folder), wanted = new RegExp(process.argv[7] ?? '.');
+let page;
+try {
+  page = await browser.open(await server.address, { width: 1200, height: 800 });
+  await page.ready(LONG, 'start');
+  for (const body of bodies()) if (wanted.test('testJourney')) { await testJourney(page, body); note(body.what); }
+  for (const step of [testJoints, testRefused, testRecovery]) if (wanted.test(step.name) && (name === 'chromium' || soak)) { await step(page); note(step.name); }
+  say('no errors or warnings on the console', page.complaints.slice(0, 3).join(' | '));
+} catch (error) {
+  say('the steps ran to their end', `${error.message.split('\n')[0]}${page?.complaints.length ? ` (console: ${page.complaints[0]})` : ''}`);
+} finally {
+  await browser.close();
+  await server.stop();
+}
+end();
