@@ -77,7 +77,7 @@ function(cutis_library name)
     if(WIN32) # cutis-0.1.dll: what the soname says elsewhere. Programs link libcutis.dll.a.
       set_target_properties(${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name}-${CUTIS_SOVERSION} IMPORT_PREFIX "lib"
                             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} ARCHIVE_OUTPUT_NAME ${name})
-    else()
+    elseif(NOT APPLE) # GNU's, gold, lld; Apple's linker exports what is declared CUTIS_API, by visibility alone
       target_link_options(${name} PRIVATE -Wl,--version-script=${map})
       if(NOT CUTIS_SANITIZE) # what a library does not find must show here, not at its user's
         target_link_options(${name} PRIVATE -Wl,-z,defs)

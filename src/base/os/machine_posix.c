@@ -82,7 +82,7 @@ void cutis_os_library_close(void *library)
 
 uint32_t cutis_os_core_count(void)
 {
-#if defined(__linux__)
+#if defined(__linux__) && defined(_GNU_SOURCE)
     cpu_set_t set; // what taskset or a container leaves us, not what the machine has
     if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
         return (uint32_t)CPU_COUNT(&set);
