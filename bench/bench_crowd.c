@@ -1,8 +1,9 @@
 /// Crowds on OpenCL and CUDA: bits against the CPU device, then whole frames against the skinning
 /// kernel alone.
 ///
-///     bench_crowd --bits      every method, with and without roots, blends, packing: exit 1 if a bit differs
-///     bench_crowd --time      1024 bipeds of 46036 vertices; 10,000 of 3000 with levels of detail
+///     bench_crowd --bits      every method, with and without roots, blends, packing: exit 1 if a
+///     bit differs bench_crowd --time      1024 bipeds of 46036 vertices; 10,000 of 3000 with
+///     levels of detail
 ///     --device opencl|cuda    one of them; --small: sizes for a machine without a GPU
 #include <math.h>
 #include <stdio.h>
@@ -58,9 +59,9 @@ static void stage_close(stage *s)
     *s = (stage){ 0 };
 }
 
-static void stage_open(stage *s, cutis_device *device, cutis_method method, const uint32_t *vertices,
-                       const float *distances, uint32_t levels, const uint32_t *capacities,
-                       cutis_crowd_options options)
+static void stage_open(stage *s, cutis_device *device, cutis_method method,
+                       const uint32_t *vertices, const float *distances, uint32_t levels,
+                       const uint32_t *capacities, cutis_crowd_options options)
 {
     *s = (stage){ .level_count = levels };
     for (uint32_t l = 0; l < levels; l++) {
@@ -93,8 +94,8 @@ static void fill(cutis_crowd *crowd, uint32_t count, double pitch)
     CHECK(cutis_crowd_resize(crowd, count));
     for (uint32_t i = 0; i < count; i++) {
         cutis_crowd_instance one = { .root = cutis_transform_identity(), .track_count = 1 };
-        one.root.translation = (cutis_float3){ (float)((i % columns) * pitch), 0,
-                                               (float)((i / columns) * pitch) };
+        one.root.translation =
+            (cutis_float3){ (float)((i % columns) * pitch), 0, (float)((i / columns) * pitch) };
         one.root.rotation = cutis_quat_from_axis_angle((cutis_float3){ 0, 1, 0 },
                                                        (float)(6.28 * cutis_random_unit(1, 0, i)));
         one.tracks[0] = (cutis_crowd_track){ .clip = i % clips,
@@ -122,10 +123,10 @@ static uint64_t differ(stage *a, stage *b, uint64_t *total)
             const uint64_t slot = previous ? info->previous_slot_bytes : info->slot_bytes;
             const uint64_t record = previous ? info->previous_record_bytes : info->record_bytes;
             uint32_t *x = malloc(slot * count + 16), *y = malloc(slot * count + 16);
-            CHECK(cutis_buffer_read(previous ? a->outputs[l].previous : a->outputs[l].vertices, 0, x,
-                                    slot * count));
-            CHECK(cutis_buffer_read(previous ? b->outputs[l].previous : b->outputs[l].vertices, 0, y,
-                                    slot * count));
+            CHECK(cutis_buffer_read(previous ? a->outputs[l].previous : a->outputs[l].vertices, 0,
+                                    x, slot * count));
+            CHECK(cutis_buffer_read(previous ? b->outputs[l].previous : b->outputs[l].vertices, 0,
+                                    y, slot * count));
             for (uint32_t i = 0; i < count; i++)
                 for (uint64_t w = 0; w < info->vertex_count * record / 4; w++)
                     bad += x[i * slot / 4 + w] != y[i * slot / 4 + w];
@@ -175,7 +176,8 @@ static int bits(cutis_device *cpu, cutis_device *device)
     static const cutis_crowd_options OPTIONS[] = {
         { .normal = CUTIS_CROWD_NORMAL_F32 },
         { .normal = CUTIS_CROWD_NORMAL_F32, .placed = true, .previous = true },
-        { .position = CUTIS_CROWD_POSITION_F16, .normal = CUTIS_CROWD_NORMAL_OCTAHEDRAL,
+        { .position = CUTIS_CROWD_POSITION_F16,
+          .normal = CUTIS_CROWD_NORMAL_OCTAHEDRAL,
           .clip_error = 1e-3f },
     };
     uint64_t all = 0;
@@ -183,7 +185,9 @@ static int bits(cutis_device *cpu, cutis_device *device)
         for (size_t o = 0; o < sizeof OPTIONS / sizeof *OPTIONS; o++) {
             uint64_t total = 0, bad = compare(cpu, device, METHODS[m], OPTIONS[o], &total);
             printf("bits %s %s: %llu of %llu words differ\n", cutis_method_name(METHODS[m]),
-                   o == 0 ? "f32" : o == 1 ? "f32, placed, previous" : "f16, octahedral, compressed",
+                   o == 0   ? "f32"
+                   : o == 1 ? "f32, placed, previous"
+                            : "f16, octahedral, compressed",
                    (unsigned long long)bad, (unsigned long long)total);
             fflush(stdout);
             all += bad;
@@ -284,7 +288,8 @@ static void time_levels(cutis_device *device, cutis_method method, cutis_crowd_o
     timing t = { .s = &s, .device = device, .view = &view };
     double host = 0;
     const double ms = measure(&t, &host);
-    printf("levels %s %s: %u bipeds (%u, %u, %u, %u at 3000, 2400, 1900, 1500): %.4f ms, %.0f frames/s "
+    printf("levels %s %s: %u bipeds (%u, %u, %u, %u at 3000, 2400, 1900, 1500): %.4f ms, %.0f "
+           "frames/s "
            "(goal 1000), host %.4f ms\n",
            cutis_method_name(method), what, count, cutis_crowd_drawn(s.crowd, 0, NULL),
            cutis_crowd_drawn(s.crowd, 1, NULL), cutis_crowd_drawn(s.crowd, 2, NULL),
@@ -332,8 +337,7 @@ int main(int count, char **arguments)
         cutis_device *device = NULL;
         const char *name = cutis_device_kind_name((cutis_device_kind)kind);
         if (only ? strcmp(only, name) != 0 : kind == CUTIS_DEVICE_CPU) continue;
-        if (cutis_device_create(context,
-                                &(cutis_device_options){ .kind = (cutis_device_kind)kind },
+        if (cutis_device_create(context, &(cutis_device_options){ .kind = (cutis_device_kind)kind },
                                 &device) != CUTIS_OK) {
             printf("%s: %s\n", name, cutis_context_error(context));
             continue;

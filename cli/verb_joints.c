@@ -1,5 +1,5 @@
-/// cutis joints: joints of a rig moved, added, removed and renamed, and weights that follow. Nothing
-/// is written unless all of it succeeded.
+/// cutis joints: joints of a rig moved, added, removed and renamed, and weights that follow.
+/// Nothing is written unless all of it succeeded.
 #include "app.h"
 
 #include <cutis/skeleton.h>
@@ -49,8 +49,7 @@ static int find_joint(cli_app *app, const joints_job *job, const char *name, uin
             return *out = i, EXIT_GOOD;
     for (uint32_t i = 0; i < job->added; i++)
         if (strcmp(job->edits[i].name, name) == 0) return *out = data->node_count + i, EXIT_GOOD;
-    return app_fail_text(app, "%s: no joint is called \"%s\"", job->path,
-                         name);
+    return app_fail_text(app, "%s: no joint is called \"%s\"", job->path, name);
 }
 
 /// "NAME=REST", or all of it where there is no '='. @return what stands behind it, or NULL

@@ -22,17 +22,20 @@ int main(void)
         cutis_synth_options body = { .vertex_count = VERTICES[l] };
         result = cutis_synth_create(context, &body, &models[l]);
         if (!result)
-            result = cutis_bind(device, models[l], &(cutis_bind_options){ .normals = true }, &skins[l]);
+            result =
+                cutis_bind(device, models[l], &(cutis_bind_options){ .normals = true }, &skins[l]);
     }
     cutis_crowd_level levels[] = { { skins[0], 8 }, { skins[1], 0 } }; // the fine one up to 8 m
-    cutis_crowd_options options = { .levels = levels, .level_count = 2,
+    cutis_crowd_options options = { .levels = levels,
+                                    .level_count = 2,
                                     .instance_capacity = WALKERS,
-                                    .normal = CUTIS_CROWD_NORMAL_OCTAHEDRAL, .placed = true };
+                                    .normal = CUTIS_CROWD_NORMAL_OCTAHEDRAL,
+                                    .placed = true };
     if (!result) result = cutis_crowd_create(&options, &crowd);
     cutis_crowd_info info = cutis_crowd_describe(crowd);
     for (int l = 0; l < 2 && !result; l++)
-        result = cutis_buffer_create(device, CAPACITY * info.levels[l].slot_bytes,
-                                     &outputs[l].vertices);
+        result =
+            cutis_buffer_create(device, CAPACITY * info.levels[l].slot_bytes, &outputs[l].vertices);
 
     if (!result) result = cutis_crowd_resize(crowd, WALKERS);
     for (uint32_t i = 0; i < WALKERS && !result; i++) { // a grid of walkers, each out of step
@@ -41,13 +44,15 @@ int main(void)
         walker.tracks[0] = (cutis_crowd_track){ .seconds = 0.37 * i, .speed = 1 };
         result = cutis_crowd_set(crowd, i, 1, &walker);
     }
-    cutis_crowd_view view = { .eye = { 0, 2, 0 }, .plane_count = 2, // all that is ahead and near
+    cutis_crowd_view view = { .eye = { 0, 2, 0 },
+                              .plane_count = 2, // all that is ahead and near
                               .planes = { { 0, 0, -1, 0 }, { 0, 0, 1, 15 } } };
     for (int frame = 0; frame < 10 && !result; frame++) // only the clock goes up
         result = cutis_crowd_run(crowd, frame / 60.0, &view, outputs);
     if (!result) result = cutis_device_finish(device);
-    printf("%s: %u near and %u far of %d are drawn\n", result ? cutis_context_error(context) : "success",
-           cutis_crowd_drawn(crowd, 0, NULL), cutis_crowd_drawn(crowd, 1, NULL), WALKERS);
+    printf("%s: %u near and %u far of %d are drawn\n",
+           result ? cutis_context_error(context) : "success", cutis_crowd_drawn(crowd, 0, NULL),
+           cutis_crowd_drawn(crowd, 1, NULL), WALKERS);
 
     cutis_crowd_destroy(crowd);
     for (int l = 0; l < 2; l++) {

@@ -1,5 +1,6 @@
-/// cutis bench crowd: whole frames of a crowd that lives on the device (clips, poses, skins), beside
-/// the same frames by cutis_deform with poses of the host; and 10,000 bipeds with levels of detail.
+/// cutis bench crowd: whole frames of a crowd that lives on the device (clips, poses, skins),
+/// beside the same frames by cutis_deform with poses of the host; and 10,000 bipeds with levels of
+/// detail.
 #include "bench/bench.h"
 
 #include <math.h>
@@ -41,8 +42,8 @@ static cutis_result place_walkers(crowd_bench *b)
     TRY(cutis_crowd_resize(b->crowd, b->count));
     for (uint32_t i = 0; i < b->count; i++) {
         cutis_crowd_instance one = { .root = cutis_transform_identity(), .track_count = 1 };
-        one.root.translation = (cutis_float3){ 1.2f * (float)(i % columns), 0,
-                                               1.2f * (float)(i / columns) };
+        one.root.translation =
+            (cutis_float3){ 1.2f * (float)(i % columns), 0, 1.2f * (float)(i / columns) };
         one.tracks[0] = (cutis_crowd_track){ .seconds = cutis_random_unit(1, 0, i), .speed = 1 };
         TRY(cutis_crowd_set(b->crowd, i, 1, &one));
     }
@@ -90,9 +91,12 @@ static cutis_result deform_frames(void *data)
     const float duration = cutis_sampler_duration(b->sampler);
     const cutis_crowd_level_info info = cutis_crowd_describe(b->crowd).levels[0];
     const cutis_outputs outputs = {
-        .positions = { .buffer = b->outputs[0].vertices, .stride = 24,
+        .positions = { .buffer = b->outputs[0].vertices,
+                       .stride = 24,
                        .instance_stride = info.slot_bytes },
-        .normals = { .buffer = b->outputs[0].vertices, .offset = 12, .stride = 24,
+        .normals = { .buffer = b->outputs[0].vertices,
+                     .offset = 12,
+                     .stride = 24,
                      .instance_stride = info.slot_bytes },
     };
     b->clock += 0.011;
@@ -141,16 +145,17 @@ static void print_rows(const cli_app *app, const crowd_row *rows, uint32_t count
         json_out json = { .file = stdout };
         emit(&json, "{ rows [");
         for (const crowd_row *r = rows; r < rows + count; r++)
-            emit(&json,
-                 "{ method %s instances %u vertices %u levels %u poses_on_device %b milliseconds %g "
-                 "frames_per_second %g deform_milliseconds %g }",
-                 r->method, r->instances, r->vertices, r->levels, r->on_device, 1e3 * r->crowd,
-                 1 / r->crowd, 1e3 * r->deform);
+            emit(
+                &json,
+                "{ method %s instances %u vertices %u levels %u poses_on_device %b milliseconds %g "
+                "frames_per_second %g deform_milliseconds %g }",
+                r->method, r->instances, r->vertices, r->levels, r->on_device, 1e3 * r->crowd,
+                1 / r->crowd, 1e3 * r->deform);
         emit(&json, "] }");
         return;
     }
-    app_say(app, "%6s %9s %8s %6s %10s %10s %10s   %s\n", "method", "instances", "vertices", "levels",
-            "ms/frame", "frames/s", "deform ms", "poses are made by");
+    app_say(app, "%6s %9s %8s %6s %10s %10s %10s   %s\n", "method", "instances", "vertices",
+            "levels", "ms/frame", "frames/s", "deform ms", "poses are made by");
     for (const crowd_row *r = rows; r < rows + count; r++)
         app_say(app, "%6s %9u %8u %6u %10.3f %10.0f %10.3f   %s\n", r->method, r->instances,
                 r->vertices, r->levels, 1e3 * r->crowd, 1 / r->crowd, 1e3 * r->deform,
@@ -172,10 +177,14 @@ int bench_crowd(cli_app *app)
     const uint32_t count = option_count(app, OPTION_INSTANCES, cpu || quick ? 16 : 1024);
     const uint32_t vertices = option_count(app, OPTION_VERTICES, quick ? 3000 : 46036);
     for (int m = 0; m < 3; m++)
-        TRY(app_result(app, "bench crowd", measure_crowd(app, device, METHODS[m], count, &vertices,
-                                                         1, budget, &rows[m])));
+        TRY(app_result(
+            app, "bench crowd",
+            measure_crowd(app, device, METHODS[m], count, &vertices, 1, budget, &rows[m])));
     TRY(app_result(app, "bench crowd",
-                   measure_crowd(app, device, CUTIS_METHOD_LBS, quick ? 100 : cpu ? 1000 : 10000,
+                   measure_crowd(app, device, CUTIS_METHOD_LBS,
+                                 quick ? 100
+                                 : cpu ? 1000
+                                       : 10000,
                                  CHAIN, LEVELS, budget, &rows[3])));
     app_progress_done(app);
     print_rows(app, rows, 4);

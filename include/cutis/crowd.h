@@ -62,8 +62,8 @@ typedef struct cutis_crowd_options {
     float clip_error;
     cutis_crowd_position position;
     cutis_crowd_normal normal;
-    bool placed; ///< vertices are placed by their instance's root; else in the model's space, and
-                 ///< the renderer places them
+    bool placed;   ///< vertices are placed by their instance's root; else in the model's space, and
+                   ///< the renderer places them
     bool previous; ///< previous positions can be asked for: those of the state and the clock of the
                    ///< frame before, at this frame's level
 } cutis_crowd_options;
@@ -85,20 +85,20 @@ typedef struct cutis_crowd_level_info {
     uint64_t slot_bytes; ///< from instance to instance: a multiple of 16 and of record_bytes, not
                          ///< less than vertex_count records
     uint64_t previous_slot_bytes;
-    bool on_device; ///< poses are made by the device's kernels. Else by the host's threads and sent:
-                    ///< CPU devices, where that is quicker; drivers, pose space and virtual handles;
-                    ///< clips that scale, and skins whose bones are not all rotations
+    bool on_device; ///< poses are made by the device's kernels. Else by the host's threads and
+                    ///< sent: CPU devices, where that is quicker; drivers, pose space and virtual
+                    ///< handles; clips that scale, and skins whose bones are not all rotations
 } cutis_crowd_level_info;
 
 typedef struct cutis_crowd_info {
     uint32_t level_count;
     cutis_crowd_level_info levels[CUTIS_CROWD_LEVELS];
     uint32_t clip_count;
-    uint64_t clip_bytes;             ///< of all clips, as they are kept
-    uint64_t clip_bytes_plain;       ///< of the same without compression
-    float clip_error;                ///< no joint, and nothing that hangs on it, is moved farther
-    uint64_t device_bytes;           ///< of the crowd's own memory there, bindings apart
-    float radius;                    ///< of the largest clip's sphere
+    uint64_t clip_bytes;       ///< of all clips, as they are kept
+    uint64_t clip_bytes_plain; ///< of the same without compression
+    float clip_error;          ///< no joint, and nothing that hangs on it, is moved farther
+    uint64_t device_bytes;     ///< of the crowd's own memory there, bindings apart
+    float radius;              ///< of the largest clip's sphere
 } cutis_crowd_info;
 
 CUTIS_API cutis_crowd_info cutis_crowd_describe(const cutis_crowd *crowd);

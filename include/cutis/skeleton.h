@@ -113,9 +113,10 @@ CUTIS_API cutis_result cutis_skeleton_extract(const cutis_model *model,
                                               cutis_model **out, cutis_skeleton_report **report);
 
 typedef enum cutis_joint_change {
-    CUTIS_JOINT_MOVE = 0,   ///< its neighbours stay where they are
-    CUTIS_JOINT_ADD = 1,    ///< a child, turned as its parent is; no weights yet
-    CUTIS_JOINT_REMOVE = 2, ///< the joint above it takes its weights; its node stays, as a plain one
+    CUTIS_JOINT_MOVE = 0, ///< its neighbours stay where they are
+    CUTIS_JOINT_ADD = 1,  ///< a child, turned as its parent is; no weights yet
+    CUTIS_JOINT_REMOVE =
+        2, ///< the joint above it takes its weights; its node stays, as a plain one
     CUTIS_JOINT_RENAME = 3,
 } cutis_joint_change;
 
@@ -128,10 +129,12 @@ typedef struct cutis_joint_edit {
 } cutis_joint_edit;
 
 /// Change the joints of a rig. Edits are made one after the other; a joint that was added has the
-/// next node (node_count of the model, then one more each). The skin stays where it is at rest, with
-/// the weights it has: cutis_handles_skeleton makes new ones. Clips stay; a joint's own translations
-/// are shifted with it. A mesh that loses a joint keeps the names of its parts, not their tree.
-/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no joint, no name, a name twice), CUTIS_UNSUPPORTED (the
+/// next node (node_count of the model, then one more each). The skin stays where it is at rest,
+/// with the weights it has: cutis_handles_skeleton makes new ones. Clips stay; a joint's own
+/// translations are shifted with it. A mesh that loses a joint keeps the names of its parts, not
+/// their tree.
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no joint, no name, a name twice), CUTIS_UNSUPPORTED
+/// (the
 ///         topmost joint cannot be removed, nor handles; a scale of 0), CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_joints_edit(const cutis_model *model, const cutis_joint_edit *edits,
                                          uint32_t count, cutis_model **out);

@@ -63,8 +63,8 @@ typedef struct cutis_synth_options {
     uint32_t count; ///< crowd only: instances; 0 = 16
     bool examples;  ///< arm only: a further clip "examples", the poses of cutis_synth_arm_examples,
                     ///< one a second
-    bool motions;   ///< biped, quadruped: the clips walk, run, idle (and wave, on two legs) in place
-                    ///< of its own; to be put on others (cutis/retarget.h)
+    bool motions; ///< biped, quadruped: the clips walk, run, idle (and wave, on two legs) in place
+                  ///< of its own; to be put on others (cutis/retarget.h)
     // Family only; its vertex_count is 2000 to 4 million, 0 = 8000, before holes.
     cutis_family_kind kind;
     cutis_family_pose pose;

@@ -1,5 +1,5 @@
-/// cutis_crowd: checks what a caller gives, keeps the instances, and has the frame run. Invariant: a
-/// call that fails changes nothing; a half-built crowd can always be destroyed.
+/// cutis_crowd: checks what a caller gives, keeps the instances, and has the frame run. Invariant:
+/// a call that fails changes nothing; a half-built crowd can always be destroyed.
 #include "deform/crowd.h"
 
 #include <math.h>
@@ -48,9 +48,10 @@ static cutis_result map_nodes(cutis_crowd *crowd, crowd_level *level, uint32_t n
         if (level->map[n] < 0) continue;
         const int32_t above = first->nodes[level->map[n]].parent;
         if (above != (parent == CUTIS_NONE ? CUTIS_NONE : level->map[parent]))
-            return UNSUPPORTED(crowd->context,
-                               "crowd: level %u: node \"%s\" hangs on another node than in the first",
-                               number, own->nodes[n].name);
+            return UNSUPPORTED(
+                crowd->context,
+                "crowd: level %u: node \"%s\" hangs on another node than in the first", number,
+                own->nodes[n].name);
     }
     return CUTIS_OK;
 }
@@ -264,8 +265,10 @@ static cutis_result check_instance(const cutis_crowd *crowd, const cutis_crowd_i
 {
     cutis_context *context = crowd->context;
     if (!root_is_good(&given->root))
-        return INVALID(context, "crowd: instance %u: its root is not finite, or its scales are not "
-                                "equal and positive", number);
+        return INVALID(context,
+                       "crowd: instance %u: its root is not finite, or its scales are not "
+                       "equal and positive",
+                       number);
     if (given->track_count > CUTIS_CROWD_TRACKS)
         return INVALID(context, "crowd: instance %u: %u tracks are more than %u", number,
                        given->track_count, (unsigned)CUTIS_CROWD_TRACKS);
@@ -336,8 +339,10 @@ cutis_result cutis_crowd_place(cutis_crowd *crowd, uint32_t first, uint32_t coun
     TRY(check_range(crowd, first, count, roots));
     for (uint32_t i = 0; i < count; i++)
         if (!root_is_good(&roots[i]))
-            return INVALID(crowd->context, "crowd: instance %u: its root is not finite, or its "
-                                           "scales are not equal and positive", first + i);
+            return INVALID(crowd->context,
+                           "crowd: instance %u: its root is not finite, or its "
+                           "scales are not equal and positive",
+                           first + i);
     for (uint32_t i = 0; i < count; i++) {
         crowd->now[first + i].root = roots[i];
         note_change(crowd, first + i);
@@ -394,7 +399,8 @@ static cutis_result check_buffer(const cutis_crowd *crowd, uint32_t l, const cha
     if (offset > buffer->size || slot * count > buffer->size - offset)
         return cutis_fail(crowd->context, CUTIS_BUFFER_TOO_SMALL,
                           "crowd: level %u: %s of %u instances need %llu bytes, of which there are "
-                          "%llu", l, name, count, (unsigned long long)(slot * count),
+                          "%llu",
+                          l, name, count, (unsigned long long)(slot * count),
                           (unsigned long long)(offset > buffer->size ? 0 : buffer->size - offset));
     return CUTIS_OK;
 }
@@ -406,14 +412,18 @@ static cutis_result check_outputs(const cutis_crowd *crowd, const cutis_crowd_ou
         const cutis_crowd_output *out = &outputs[l];
         if (level->drawn_count == 0) continue;
         if (!out->vertices)
-            return INVALID(crowd->context, "crowd: level %u: %u instances are drawn, but there is "
-                                           "no buffer of vertices", l, level->drawn_count);
+            return INVALID(crowd->context,
+                           "crowd: level %u: %u instances are drawn, but there is "
+                           "no buffer of vertices",
+                           l, level->drawn_count);
         TRY(check_buffer(crowd, l, "vertices", out->vertices, out->vertices_offset,
                          level->info.slot_bytes));
         if (!out->previous) continue;
         if (!crowd->options.previous)
-            return INVALID(crowd->context, "crowd: level %u: previous positions were not asked for "
-                                           "when the crowd was made", l);
+            return INVALID(crowd->context,
+                           "crowd: level %u: previous positions were not asked for "
+                           "when the crowd was made",
+                           l);
         TRY(check_buffer(crowd, l, "previous positions", out->previous, out->previous_offset,
                          level->info.previous_slot_bytes));
     }

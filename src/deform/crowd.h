@@ -29,13 +29,13 @@ typedef struct crowd_clips {
     uint32_t count;
     const cutis_clip **sources; ///< of the first level's model
     cutis_sampler **samplers;
-    float **packed;        ///< per clip and node: rotations are kept in 16 bits; the step of
-                           ///< tangents, -1 of linear channels; 0: as floats. Or NULL
-    crowd_ball *balls;     ///< per clip, and of the rest pose behind them
-    int32_t *index;        ///< clips, channels, bins
-    float *floats;         ///< times and keys
+    float **packed;    ///< per clip and node: rotations are kept in 16 bits; the step of
+                       ///< tangents, -1 of linear channels; 0: as floats. Or NULL
+    crowd_ball *balls; ///< per clip, and of the rest pose behind them
+    int32_t *index;    ///< clips, channels, bins
+    float *floats;     ///< times and keys
     size_t index_count, float_count;
-    uint32_t channels_at;  ///< in the index
+    uint32_t channels_at; ///< in the index
     uint64_t plain_bytes;
     double error;
     cutis_buffer *index_buffer, *float_buffer, *rest_buffer;
@@ -86,14 +86,14 @@ struct cutis_crowd {
 
     // A frame.
     bool drawn_changed; ///< since what was sent last
-    uint8_t *chosen; ///< level of each instance, or CROWD_NOBODY
-    uint32_t *drawn; ///< of all levels, in the order of slots
+    uint8_t *chosen;    ///< level of each instance, or CROWD_NOBODY
+    uint32_t *drawn;    ///< of all levels, in the order of slots
     crowd_upload uploads[2];
     uint32_t upload;       ///< the one that was sent last
     uint64_t upload_bytes; ///< by the last frame
     cutis_buffer *states, *states_before;
     cutis_buffer *poses, *locals, *worlds, *palettes, *measures;
-    cutis_buffer *vertices; ///< as floats, where they are packed afterwards
+    cutis_buffer *vertices;   ///< as floats, where they are packed afterwards
     cutis_buffer *any_buffer; ///< in place of the caller's, while kernels are prepared
     cutis_transform *host_poses, *host_over; ///< node_count per slot of a batch
     float *host_targets, *host_targets_over;

@@ -1,6 +1,6 @@
 /// A level's skeleton as the device's kernels read it, and the proof that they may: in no pose of
-/// the clips do its bones leave the uniform path of deform/frame.c, so that which path a frame takes
-/// need not be found out on the device.
+/// the clips do its bones leave the uniform path of deform/frame.c, so that which path a frame
+/// takes need not be found out on the device.
 #include "deform/crowd.h"
 
 #include <math.h>
@@ -38,9 +38,7 @@ void cutis_crowd_map_pose(const crowd_level *level, const cutis_transform *pose,
 {
     const cutis_model *model = level->binding->base.model;
     for (uint32_t n = 0; n < model->data.node_count; n++)
-        out[n] = !level->map         ? pose[n]
-                 : level->map[n] < 0 ? model->rest[n]
-                                     : pose[level->map[n]];
+        out[n] = !level->map ? pose[n] : level->map[n] < 0 ? model->rest[n] : pose[level->map[n]];
 }
 
 /// The first level's node that a step follows, or -1.
@@ -97,7 +95,8 @@ cutis_result cutis_crowd_body_is_rigid(const cutis_crowd *crowd, const crowd_lev
         return CUTIS_OK;
     cutis_arena arena = { .context = crowd->context };
     double *worlds = cutis_arena_alloc(
-        &arena, 13 * (size_t)binding->step_count + 12 * (size_t)binding->bone_count, sizeof *worlds);
+        &arena, 13 * (size_t)binding->step_count + 12 * (size_t)binding->bone_count,
+        sizeof *worlds);
     cutis_transform *rest = cutis_arena_alloc(&arena, binding->node_count, sizeof *rest);
     double most = 0;
     const bool there = worlds && rest;
@@ -105,8 +104,8 @@ cutis_result cutis_crowd_body_is_rigid(const cutis_crowd *crowd, const crowd_lev
         const cutis_bone_range r = rest_range(crowd, level, rest, worlds, &most);
         const double spread = linear ? 0 : (r.high - r.low) / (r.high + r.low);
         *rigid = !(r.low <= r.high) || // no bone is in use
-                 (r.low > 1e-30 && r.nonuniform + spread + 2 * most <=
-                                       (linear ? RIGID_LINEAR : RIGID_TURNED));
+                 (r.low > 1e-30 &&
+                  r.nonuniform + spread + 2 * most <= (linear ? RIGID_LINEAR : RIGID_TURNED));
     }
     cutis_arena_release(&arena);
     return there ? CUTIS_OK : cutis_alloc_result(crowd->context);
@@ -191,8 +190,7 @@ static cutis_result make_skeleton(cutis_crowd *crowd, crowd_level *level, cutis_
     fill_steps(level, place, words, doubles);
     fill_bones(binding, place, words + level->bones_at, doubles + 12 * fixed);
     TRY(cutis_crowd_buffer(crowd, words, word_count * sizeof *words, &level->body));
-    return cutis_crowd_buffer(crowd, doubles, double_count * sizeof *doubles,
-                              &level->body_doubles);
+    return cutis_crowd_buffer(crowd, doubles, double_count * sizeof *doubles, &level->body_doubles);
 }
 
 /// Bone sets as the centres' kernel has them: where each begins (set_count + 1), their bones; and
@@ -210,14 +208,11 @@ static cutis_result make_sets(cutis_crowd *crowd, crowd_level *level, cutis_aren
     for (uint32_t g = 0; g < binding->group_count; g++)
         for (uint32_t l = 0; l < binding->group_size[g]; l++) {
             const size_t set = binding->group_set[CUTIS_CENTRE_LANES * (size_t)g + l];
-            const double *from =
-                binding->group_reference + 3 * CUTIS_CENTRE_LANES * (size_t)g + l;
-            for (size_t c = 0; c < 3; c++)
-                references[3 * set + c] = from[CUTIS_CENTRE_LANES * c];
+            const double *from = binding->group_reference + 3 * CUTIS_CENTRE_LANES * (size_t)g + l;
+            for (size_t c = 0; c < 3; c++) references[3 * set + c] = from[CUTIS_CENTRE_LANES * c];
         }
     TRY(cutis_crowd_buffer(crowd, words, (sets + 1 + used) * sizeof *words, &level->sets));
-    return cutis_crowd_buffer(crowd, references, 3 * sets * sizeof *references,
-                              &level->references);
+    return cutis_crowd_buffer(crowd, references, 3 * sets * sizeof *references, &level->references);
 }
 
 cutis_result cutis_crowd_body_make(cutis_crowd *crowd, crowd_level *level)

@@ -33,7 +33,8 @@ static void take_channel(const cutis_channel *channel, cutis_node_range *range)
             if (other >= channel->key_count) continue;
             const float step = fabsf(channel->times[other] - channel->times[k]) / 3;
             float point[3];
-            for (int c = 0; c < 3; c++) point[c] = value[c] + (float)side * step * value[3 * side + c];
+            for (int c = 0; c < 3; c++)
+                point[c] = value[c] + (float)side * step * value[3 * side + c];
             take(range, channel->path, point);
         }
     }
@@ -199,10 +200,12 @@ static crowd_ball ball_of(const cutis_model *model, const cutis_node_range *rang
     v3_put(middle, ball.centre);
     for (uint32_t n = 0; n < model->data.node_count; n++) {
         if (model->data.nodes[n].parent != CUTIS_NONE || reach[n] == 0) continue;
-        const vec3 a = v3_sub(v3_of(ranges[n].box.low), middle), b = v3_sub(v3_of(ranges[n].box.high), middle);
-        const vec3 far = v3(fmax(fabs(a.x), fabs(b.x)), fmax(fabs(a.y), fabs(b.y)),
-                            fmax(fabs(a.z), fabs(b.z)));
-        ball.radius = fmax(ball.radius, sqrt(v3_dot(far, far)) + bulge * ranges[n].scale * reach[n]);
+        const vec3 a = v3_sub(v3_of(ranges[n].box.low), middle),
+                   b = v3_sub(v3_of(ranges[n].box.high), middle);
+        const vec3 far =
+            v3(fmax(fabs(a.x), fabs(b.x)), fmax(fabs(a.y), fabs(b.y)), fmax(fabs(a.z), fabs(b.z)));
+        ball.radius =
+            fmax(ball.radius, sqrt(v3_dot(far, far)) + bulge * ranges[n].scale * reach[n]);
     }
     return ball;
 }
@@ -256,6 +259,7 @@ void cutis_crowd_bound(cutis_crowd *crowd, uint32_t instance)
     crowd->z[instance] = (float)(m[8] * c[0] + m[9] * c[1] + m[10] * c[2] + m[11]);
     // Rounded up: the centre was rounded, and so will be the products of culling.
     radius *= given->root.scale.x;
-    const double size = fabs(crowd->x[instance]) + fabs(crowd->y[instance]) + fabs(crowd->z[instance]);
+    const double size =
+        fabs(crowd->x[instance]) + fabs(crowd->y[instance]) + fabs(crowd->z[instance]);
     crowd->radius[instance] = given->hidden ? -1 : (float)(radius * 1.0001 + size * 1e-6);
 }

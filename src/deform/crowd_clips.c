@@ -143,9 +143,8 @@ static void fill_channel(cutis_crowd *crowd, const cutis_run *run, const cutis_b
     if (run->interpolation == CUTIS_INTERPOLATION_STEP) kind |= CROWD_STEP;
     if (run->interpolation == CUTIS_INTERPOLATION_CUBIC) kind |= CROWD_CUBIC;
     if (run->narrow ? batch->loose : batch->loose_lanes[lane] != 0) kind |= CROWD_LOOSE;
-    c[0] = run->path == CUTIS_PATH_WEIGHTS
-               ? (int32_t)(10 * crowd->node_count + batch->nodes[0])
-               : (int32_t)(10 * batch->nodes[lane] + PLACES[run->path]);
+    c[0] = run->path == CUTIS_PATH_WEIGHTS ? (int32_t)(10 * crowd->node_count + batch->nodes[0])
+                                           : (int32_t)(10 * batch->nodes[lane] + PLACES[run->path]);
     c[1] = kind;
     c[2] = (int32_t)run->key_count;
     c[3] = (int32_t)places[0];
@@ -197,11 +196,10 @@ static cutis_result fill_tables(cutis_crowd *crowd)
 {
     crowd_clips *clips = &crowd->clips;
     table_cursor need = { 0 };
-    for (uint32_t c = 0; c < clips->count; c++) 
+    for (uint32_t c = 0; c < clips->count; c++)
         measure_clip(clips->samplers[c], clips->packed ? clips->packed[c] : NULL, &need);
     clips->channels_at = CROWD_CLIP_WORDS * clips->count;
-    const uint64_t index =
-        clips->channels_at + need.channels * CROWD_CHANNEL_WORDS + need.index;
+    const uint64_t index = clips->channels_at + need.channels * CROWD_CHANNEL_WORDS + need.index;
     if (index > INT32_MAX || need.floats > INT32_MAX)
         return cutis_fail(crowd->context, CUTIS_LIMIT_EXCEEDED, "crowd: the clips are too long");
     clips->index_count = (size_t)index;
@@ -256,8 +254,9 @@ static cutis_result make_sampler(cutis_crowd *crowd, uint32_t number, const cuti
     bool *packed;
     float *nodes = cutis_arena_zero(&crowd->arena, crowd->node_count, sizeof *nodes);
     double error = 0;
-    cutis_result result = nodes ? cutis_crowd_compress(crowd, source, &arena, &clip, &packed, &error)
-                                : cutis_alloc_result(crowd->context);
+    cutis_result result = nodes
+                              ? cutis_crowd_compress(crowd, source, &arena, &clip, &packed, &error)
+                              : cutis_alloc_result(crowd->context);
     if (result == CUTIS_OK) {
         for (uint32_t c = 0; c < clip.channel_count; c++)
             if (packed[c]) nodes[clip.channels[c].node] = packed_unit(&source->channels[c]);

@@ -1,12 +1,13 @@
-/// Clips in fewer bytes: rotation keys of 16 bits a component (cubic ones with their tangents), keys
-/// of linear channels left out that their neighbours give, all within what the caller allows. The result is a clip like any other, so that the host
-/// samples it as it is and the device the same floats from fewer bits.
+/// Clips in fewer bytes: rotation keys of 16 bits a component (cubic ones with their tangents),
+/// keys of linear channels left out that their neighbours give, all within what the caller allows.
+/// The result is a clip like any other, so that the host samples it as it is and the device the
+/// same floats from fewer bits.
 ///
 /// The error is stated, not hoped for: at every key of the original the compressed curve is as far
 /// off as is measured here; between keys both are arcs of even speed, which are never farther apart
 /// than sqrt 2 times their ends (arcs of at most a quarter turn of the quaternion); and what a node
-/// is off by moves a point that hangs on it by the angle times its reach. Along a chain the parts add
-/// up.
+/// is off by moves a point that hangs on it by the angle times its reach. Along a chain the parts
+/// add up.
 #include "deform/crowd.h"
 
 #include <math.h>
@@ -188,8 +189,9 @@ static cutis_result compress_cubic(compressor *w, const cutis_channel *channel, 
     if (!values) return cutis_alloc_result(w->crowd->context);
     for (size_t i = 0; i < 12 * (size_t)keys; i++) {
         const bool value = i % 12 >= 4 && i % 12 < 8;
-        const double steps = value ? channel->values[i] * STEPS
-                                   : unit > 0 ? channel->values[i] / (double)unit : 0;
+        const double steps = value      ? channel->values[i] * STEPS
+                             : unit > 0 ? channel->values[i] / (double)unit
+                                        : 0;
         values[i] = value ? (float)(floor(steps + 0.5) / STEPS)
                           : (float)(floor(steps + 0.5) * (double)unit);
     }
@@ -234,7 +236,8 @@ static cutis_result compress_channel(compressor *w, const cutis_channel *channel
     }
     for (uint32_t k = 0; k < count; k++) {
         times[k] = channel->times[kept[k]];
-        memmove(values + width * (size_t)k, values + width * (size_t)kept[k], width * sizeof *values);
+        memmove(values + width * (size_t)k, values + width * (size_t)kept[k],
+                width * sizeof *values);
     }
     out->key_count = count;
     out->values = values;

@@ -53,8 +53,7 @@ static void make_sight(const cutis_crowd *crowd, const cutis_crowd_view *view, s
     s->plane_count = view->plane_count;
     for (uint32_t p = 0; p < view->plane_count; p++) {
         const float *n = view->planes[p];
-        const double length =
-            sqrt((double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2]);
+        const double length = sqrt((double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2]);
         for (int c = 0; c < 4; c++) s->planes[p][c] = (float)(n[c] / length);
         // What rounding may take from a plane's distance; balls have their own (crowd_bounds.c).
         s->planes[p][3] += fabsf(s->planes[p][3]) * 1e-6f;

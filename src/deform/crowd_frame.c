@@ -128,9 +128,8 @@ static cutis_result make_frames(cutis_crowd *crowd, crowd_level *level)
     uint32_t *numbers = cutis_alloc_array(crowd->context, level->batch, sizeof *numbers);
     if (!numbers) return cutis_alloc_result(crowd->context);
     for (uint32_t i = 0; i < level->batch; i++) numbers[i] = i;
-    cutis_result result =
-        cutis_buffer_write(level->frames, level->places.instances * sizeof(float), numbers,
-                           level->batch * sizeof *numbers);
+    cutis_result result = cutis_buffer_write(level->frames, level->places.instances * sizeof(float),
+                                             numbers, level->batch * sizeof *numbers);
     cutis_free_array(crowd->context, numbers, level->batch, sizeof *numbers);
     return result;
 }
@@ -149,10 +148,9 @@ static void targets_of(const cutis_crowd *crowd, const crowd_level *level, cutis
                                            .stride = 4 * words,
                                            .instance_stride = step } };
     if (words == 6)
-        out->normals = (cutis_stream){ .buffer = buffer,
-                                       .offset = at + 12,
-                                       .stride = 4 * words,
-                                       .instance_stride = step };
+        out->normals = (cutis_stream){
+            .buffer = buffer, .offset = at + 12, .stride = 4 * words, .instance_stride = step
+        };
 }
 
 static cutis_target target_of(const cutis_stream *stream)
@@ -254,7 +252,8 @@ void cutis_crowd_state_words(const cutis_crowd_instance *instance, int32_t *word
 static uint32_t list_changes(const cutis_crowd *crowd, int32_t *numbers)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < crowd->change_count; i++) numbers[count++] = (int32_t)crowd->changes[i];
+    for (uint32_t i = 0; i < crowd->change_count; i++)
+        numbers[count++] = (int32_t)crowd->changes[i];
     for (uint32_t i = 0; i < crowd->change_before_count; i++)
         if (!(crowd->changed[crowd->changes_before[i]] & 1))
             numbers[count++] = (int32_t)crowd->changes_before[i];
@@ -287,13 +286,12 @@ static cutis_result upload(cutis_crowd *crowd, bool drawn_changed)
     crowd->upload = next;
     crowd->upload_bytes = to->staging ? bytes : 0;
     const uint32_t words = (uint32_t)change_words(crowd) - 1;
-    return crowd_update_run(crowd->device, changes * words,
-                            (crowd_update_buffers){ .changes = to->buffer,
-                                                    .states = crowd->states,
-                                                    .previous = crowd->states_before },
-                            (crowd_update_arguments){ .first = (int64_t)drawn,
-                                                      .count = (int)changes,
-                                                      .words = (int)words });
+    return crowd_update_run(
+        crowd->device, changes * words,
+        (crowd_update_buffers){
+            .changes = to->buffer, .states = crowd->states, .previous = crowd->states_before },
+        (crowd_update_arguments){
+            .first = (int64_t)drawn, .count = (int)changes, .words = (int)words });
 }
 
 static crowd_place place_of(cutis_frame_place place)
@@ -367,18 +365,17 @@ static cutis_result pack(const cutis_crowd *crowd, const crowd_level *level, uin
     const cutis_crowd_level_info *info = &level->info;
     const uint64_t step = before ? info->previous_slot_bytes : info->slot_bytes;
     const uint32_t record = before ? info->previous_record_bytes : info->record_bytes;
-    return crowd_pack_run(
-        crowd->device, count * info->vertex_count,
-        (crowd_pack_buffers){ .from = crowd->vertices, .to = to },
-        (crowd_pack_arguments){ .from_step = (int64_t)float_step(crowd, level),
-                                .to_first = (int64_t)(at / 4),
-                                .to_step = (int64_t)(step / 4),
-                                .vertex_count = (int)info->vertex_count,
-                                .from_words = before ? 3 : (int)float_words(crowd),
-                                .to_words = (int)(record / 4),
-                                .half_positions =
-                                    crowd->options.position == CUTIS_CROWD_POSITION_F16,
-                                .normals = before ? 0 : (int)crowd->options.normal });
+    return crowd_pack_run(crowd->device, count * info->vertex_count,
+                          (crowd_pack_buffers){ .from = crowd->vertices, .to = to },
+                          (crowd_pack_arguments){
+                              .from_step = (int64_t)float_step(crowd, level),
+                              .to_first = (int64_t)(at / 4),
+                              .to_step = (int64_t)(step / 4),
+                              .vertex_count = (int)info->vertex_count,
+                              .from_words = before ? 3 : (int)float_words(crowd),
+                              .to_words = (int)(record / 4),
+                              .half_positions = crowd->options.position == CUTIS_CROWD_POSITION_F16,
+                              .normals = before ? 0 : (int)crowd->options.normal });
 }
 
 /// Slots [first, first + count) of a level. @param before their previous positions
@@ -427,7 +424,8 @@ cutis_result cutis_crowd_frame_poses(cutis_crowd *crowd, double clock)
 {
     for (uint32_t l = 0; l < crowd->level_count; l++) {
         const crowd_level *level = &crowd->levels[l];
-        const uint32_t count = level->drawn_count < level->batch ? level->drawn_count : level->batch;
+        const uint32_t count =
+            level->drawn_count < level->batch ? level->drawn_count : level->batch;
         if (level->on_device && count) TRY(run_poses(crowd, level, 0, count, false, clock));
     }
     return CUTIS_OK;

@@ -58,10 +58,9 @@ cutis_result cutis_deform_rooted(const cutis_binding *binding, const cutis_poses
     if (!poses || !outputs)
         return INVALID(binding->context, "deform: poses and outputs may not be NULL");
     if (instance_count == 0) return CUTIS_OK;
-    cutis_deform_call call = { .poses = poses,
-                               .roots = roots,
-                               .outputs = outputs,
-                               .instance_count = instance_count };
+    cutis_deform_call call = {
+        .poses = poses, .roots = roots, .outputs = outputs, .instance_count = instance_count
+    };
     TRY(check_call(binding, outputs, instance_count, &call));
     cutis_workspace *workspace = cutis_workspace_take(binding);
     if (!workspace) return cutis_alloc_result(binding->context);

@@ -41,7 +41,7 @@ typedef struct cutis_workspace {
 
 /// A call of cutis_deform, checked.
 typedef struct cutis_deform_call {
-    const cutis_poses *poses; ///< NULL: only prepare
+    const cutis_poses *poses;     ///< NULL: only prepare
     const cutis_transform *roots; ///< of crowds: above the nodes of local poses, or NULL
     const cutis_outputs *outputs;
     uint32_t instance_count;

@@ -132,8 +132,7 @@ static void add_steps(turning *t, uint32_t v)
     if (t->fill) t->bands->mixed_undo[t->bands->mixed_count] = (int)t->count;
     for (; on > 0; on--) {
         uint32_t j = (uint32_t)t->bands->tree[t->parts->vertex_part[v]];
-        for (uint32_t k = 1; k < on; k++)
-            j = (uint32_t)t->bands->tree[t->body->loops[j].parent];
+        for (uint32_t k = 1; k < on; k++) j = (uint32_t)t->bands->tree[t->body->loops[j].parent];
         add_turn(t, j, 1, 0.0, NULL);
     }
 }

@@ -17,16 +17,16 @@
 // bins, bins a second (bits), floats of a value, step of packed tangents (bits).
 #define CROWD_CHANNEL_WORDS 10
 // Its kind: path, interpolation, and flags.
-#define CROWD_PATH          3  // cutis_path
-#define CROWD_STEP          4  // neither: linear
-#define CROWD_CUBIC         8
-#define CROWD_LOOSE         16 // keys are not of unit length, so values must be made so
-#define CROWD_PACKED        32 // keys of 16 bits, in the index: four components, z to the next key
-#define CROWD_PACKED_WORDS  3
+#define CROWD_PATH               3 // cutis_path
+#define CROWD_STEP               4 // neither: linear
+#define CROWD_CUBIC              8
+#define CROWD_LOOSE              16 // keys are not of unit length, so values must be made so
+#define CROWD_PACKED             32 // keys of 16 bits, in the index: four components, z to the next key
+#define CROWD_PACKED_WORDS       3
 #define CROWD_PACKED_CUBIC_WORDS 6 // in-tangent, value, out-tangent
 
-// A step on the way to the bones, sorted so that parents come in an earlier rank: node (-1: it never
-// moves), parent (-1: none), the node's own matrix (-1: it has none).
+// A step on the way to the bones, sorted so that parents come in an earlier rank: node (-1: it
+// never moves), parent (-1: none), the node's own matrix (-1: it has none).
 #define CROWD_STEP_WORDS 3
 // A bone: its step, whether it has an inverse bind, whether it is used.
 #define CROWD_BONE_WORDS 3

@@ -1,6 +1,6 @@
-/// Crowds on a device: from an instance's state to its bones (the arithmetic of deform/palette.c and
-/// deform/frame.c). Concatenated after algebra.h, bone.h, crowd_bone.h, team.h and crowd_clip.h,
-/// with KERNEL_DOUBLE.
+/// Crowds on a device: from an instance's state to its bones (the arithmetic of deform/palette.c
+/// and deform/frame.c). Concatenated after algebra.h, bone.h, crowd_bone.h, team.h and
+/// crowd_clip.h, with KERNEL_DOUBLE.
 ///
 /// Invariant: the bits of the host's way, for skeletons whose bones are rotations up to one scale
 /// (deform/crowd_body.c proves it before). Lanes of a team share an instance: channels, nodes,
@@ -152,14 +152,13 @@ FN void crowd_play(const crowd_pose_arguments given, GLOBAL const int *states,
     for (int t = 0; t < tracks || t == 0; t++) {
         GLOBAL float *to = t ? pose + pose_floats : pose;
         INDEX track = state + t * CROWD_TRACK_WORDS;
-        TEAM_EACH(i, 0, pose_floats) to[i] = rest[i];
+        TEAM_EACH (i, 0, pose_floats) to[i] = rest[i];
         TEAM_SYNC;
         if (t < tracks) {
             GLOBAL const int *clip = clip_index + states[track + 4] * CROWD_CLIP_WORDS;
             float seconds = crowd_time(state_doubles[track / 2], state_floats[track + 2],
                                        given.clock, CROWD_FLOAT(clip[2]), states[track + 5]);
-            TEAM_EACH(c, clip[0], clip[1])
-            {
+            TEAM_EACH (c, clip[0], clip[1]) {
                 crowd_sample(clip_index + given.channels_at + (INDEX)c * CROWD_CHANNEL_WORDS,
                              clip_index, clip_floats, seconds, to);
             }
@@ -167,9 +166,8 @@ FN void crowd_play(const crowd_pose_arguments given, GLOBAL const int *states,
         TEAM_SYNC;
         if (t > 0) {
             float weight = state_floats[track + 3];
-            TEAM_EACH(n, 0, nodes) crowd_blend(pose + 10 * n, to + 10 * n, weight);
-            TEAM_EACH(i, 10 * nodes, pose_floats)
-            {
+            TEAM_EACH (n, 0, nodes) crowd_blend(pose + 10 * n, to + 10 * n, weight);
+            TEAM_EACH (i, 10 * nodes, pose_floats) {
                 pose[i] = (1.0f - weight) * pose[i] + weight * to[i];
             }
             TEAM_SYNC;
@@ -182,8 +180,7 @@ FN void crowd_locals(const crowd_pose_arguments given, GLOBAL const int *body,
                      GLOBAL const double *body_doubles, GLOBAL const float *rest,
                      GLOBAL const float *root, GLOBAL const float *pose, GLOBAL double *own)
 {
-    TEAM_EACH(k, 0, given.step_count + 1)
-    {
+    TEAM_EACH (k, 0, given.step_count + 1) {
         int node = k < given.step_count ? body[CROWD_STEP_WORDS * k] : 0;
         int fixed = k < given.step_count ? body[CROWD_STEP_WORDS * k + 2] : -1;
         if (fixed >= 0 && (node < 0 || crowd_rests(pose + 10 * node, rest + 10 * node))) {
@@ -200,8 +197,7 @@ FN void crowd_worlds(const crowd_pose_arguments given, GLOBAL const int *body, i
                      GLOBAL const double *own, GLOBAL double *world)
 {
     for (int rank = 0; rank < given.rank_count; rank++) {
-        TEAM_EACH(e, 3 * body[given.ranks_at + rank], 3 * body[given.ranks_at + rank + 1])
-        {
+        TEAM_EACH (e, 3 * body[given.ranks_at + rank], 3 * body[given.ranks_at + rank + 1]) {
             int k = e / 3, row = e % 3, parent = body[CROWD_STEP_WORDS * k + 1];
             GLOBAL const double *mine = own + 12 * k;
             GLOBAL double *to = world + 12 * k + 4 * row;
@@ -225,8 +221,7 @@ FN void crowd_palette(const crowd_pose_arguments given, GLOBAL const int *body,
                       GLOBAL const double *body_doubles, GLOBAL const double *world,
                       GLOBAL double *palette, GLOBAL double *measure)
 {
-    TEAM_EACH(e, 0, 3 * given.bone_count)
-    {
+    TEAM_EACH (e, 0, 3 * given.bone_count) {
         int b = e / 3, row = e % 3;
         GLOBAL const int *bone = body + given.bones_at + CROWD_BONE_WORDS * b;
         GLOBAL const double *from = world + 12 * bone[0] + 4 * row;
@@ -240,8 +235,7 @@ FN void crowd_palette(const crowd_pose_arguments given, GLOBAL const int *body,
     }
     TEAM_SYNC;
     if (given.measured) {
-        TEAM_EACH(b, 0, given.bone_count)
-        {
+        TEAM_EACH (b, 0, given.bone_count) {
             if (given.turned) {
                 bone_shape shape = bone_measured(crowd_bone(palette + 12 * b));
                 measure[b] = shape.square * K(3.0);
@@ -332,12 +326,11 @@ TEAM_KERNEL(crowd_pose, CROWD_POSE_BUFFERS)
     crowd_palette(given, body, body_doubles, world, palette, measure);
     float scale = crowd_scale(given, body, measure);
     if (TEAM_LANE == 0) frames[given.scales + item] = scale;
-    TEAM_EACH(i, 0, given.target_count)
-    {
-        frames[given.targets + (INDEX)item * given.target_count + i] = pose[10 * given.node_count + i];
+    TEAM_EACH (i, 0, given.target_count) {
+        frames[given.targets + (INDEX)item * given.target_count + i] =
+            pose[10 * given.node_count + i];
     }
-    TEAM_EACH(b, 0, given.bone_count)
-    {
+    TEAM_EACH (b, 0, given.bone_count) {
         crowd_write(given, body, body_doubles, palette, b, (INDEX)item * given.bone_count + b,
                     (double)scale, frames);
     }

@@ -50,8 +50,7 @@ FN eigen_state eigen_of(centre_system n)
         for (int j = 0; j < 3; j++) e.v[i][j] = i == j ? 1.0 : 0.0;
     double trace = n.xx + n.yy + n.zz, stop = 1e-30 * trace * trace;
     for (int sweep = 0; sweep < 10; sweep++) {
-        double off =
-            e.m[0][1] * e.m[0][1] + e.m[0][2] * e.m[0][2] + e.m[1][2] * e.m[1][2];
+        double off = e.m[0][1] * e.m[0][1] + e.m[0][2] * e.m[0][2] + e.m[1][2] * e.m[1][2];
         if (off == 0.0 || off < stop) break;
         e = eigen_rotated(e, 0, 1);
         e = eigen_rotated(e, 0, 2);

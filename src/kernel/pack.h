@@ -18,7 +18,8 @@ FN UINT pack_half(float x)
 /// rounds to whole numbers.
 FN UINT pack_pair(float x, float y)
 {
-    UINT low = (UINT)BITS(x * 32767.0f + 12582912.0f), high = (UINT)BITS(y * 32767.0f + 12582912.0f);
+    UINT low = (UINT)BITS(x * 32767.0f + 12582912.0f),
+         high = (UINT)BITS(y * 32767.0f + 12582912.0f);
     return (low & 0xffffu) | high << 16;
 }
 

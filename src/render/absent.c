@@ -1,5 +1,5 @@
-/// Pictures where there is no renderer (WebAssembly, Windows): every function that would make one refuses,
-/// and says so.
+/// Pictures where there is no renderer (WebAssembly, Windows): every function that would make one
+/// refuses, and says so.
 #include <cutis/render.h>
 
 #include "base/error.h"

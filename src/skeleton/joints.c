@@ -75,9 +75,9 @@ static void shift(editor *e, uint32_t node, cutis_float3 by)
     if (n->matrix)
         for (int c = 0; c < 3; c++) e->matrices[node].m[4 * c + 3] += d[c];
     else
-        n->rest.translation = (cutis_float3){ n->rest.translation.x + by.x,
-                                              n->rest.translation.y + by.y,
-                                              n->rest.translation.z + by.z };
+        n->rest.translation =
+            (cutis_float3){ n->rest.translation.x + by.x, n->rest.translation.y + by.y,
+                            n->rest.translation.z + by.z };
     for (uint32_t i = 0; i < e->data.clip_count; i++)
         for (uint32_t k = 0; k < e->data.clips[i].channel_count; k++) {
             const cutis_channel *channel = &e->data.clips[i].channels[k];
@@ -180,8 +180,10 @@ static cutis_result give_weights(editor *e, cutis_primitive *part, uint32_t from
             const uint32_t joint = old - (old > from);
             uint32_t at = first[v];
             while (at < used && joints[at] != joint) at++;
-            if (at == used) joints[used] = joint, weights[used++] = in->weights[k];
-            else weights[at] += in->weights[k];
+            if (at == used)
+                joints[used] = joint, weights[used++] = in->weights[k];
+            else
+                weights[at] += in->weights[k];
         }
     }
     first[part->vertex_count] = used;
@@ -243,10 +245,14 @@ static cutis_result apply(editor *e, const cutis_joint_edit *edit)
     if (edit->node >= e->data.node_count || !is_joint(e, edit->node))
         return INVALID(e->context, "node %u is no joint", (unsigned)edit->node);
     switch (edit->change) {
-    case CUTIS_JOINT_MOVE: return move(e, edit);
-    case CUTIS_JOINT_ADD: return add(e, edit);
-    case CUTIS_JOINT_REMOVE: return take_out(e, edit);
-    case CUTIS_JOINT_RENAME: return rename_joint(e, edit);
+    case CUTIS_JOINT_MOVE:
+        return move(e, edit);
+    case CUTIS_JOINT_ADD:
+        return add(e, edit);
+    case CUTIS_JOINT_REMOVE:
+        return take_out(e, edit);
+    case CUTIS_JOINT_RENAME:
+        return rename_joint(e, edit);
     }
     return INVALID(e->context, "no such change of a joint: %d", (int)edit->change);
 }
@@ -333,10 +339,10 @@ cutis_result cutis_joints_edit(const cutis_model *model, const cutis_joint_edit 
     if (out) *out = NULL;
     if (!model || (!edits && count) || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
-    editor e = {
-        .arena = { .context = context }, .model = model, .context = context,
-        .data = *cutis_model_get(model)
-    };
+    editor e = { .arena = { .context = context },
+                 .model = model,
+                 .context = context,
+                 .data = *cutis_model_get(model) };
     cutis_result result = copy_nodes(&e, count);
     if (result == CUTIS_OK) result = copy_skins(&e, count);
     if (result == CUTIS_OK) result = copy_meshes(&e);

@@ -127,16 +127,16 @@ static void wave(const synth_skeleton *k, double t, clip_pose *p)
     cutis_synth_turn(k, p, "head", 0, axis_y(-8 * e));
 }
 
-/// A run: a step from a bent leg, a flight, the heel up behind. Cycles as above, from where the foot
-/// comes down.
+/// A run: a step from a bent leg, a flight, the heel up behind. Cycles as above, from where the
+/// foot comes down.
 static const double RUN_HIP[16] = { 38, 35, 28, 18, 8, -2, -8, -10, -5, 7, 21, 34, 43, 47, 46, 42 };
-static const double RUN_KNEE[16] = { 18, 30,  38, 39, 33, 24, 18, 22,
-                                     40, 66, 90, 98, 88, 62, 34, 18 };
-static const double RUN_ANKLE[16] = { 4,   10,  18, 22, 17, 4, -11, -19,
-                                      -15, -7, -2, 2,  4,  5, 5,   5 };
+static const double RUN_KNEE[16] = {
+    18, 30, 38, 39, 33, 24, 18, 22, 40, 66, 90, 98, 88, 62, 34, 18
+};
+static const double RUN_ANKLE[16] = { 4, 10, 18, 22, 17, 4, -11, -19, -15, -7, -2, 2, 4, 5, 5, 5 };
 static const double RUN_TOES[16] = { 0, 0, 0, 0, 4, 14, 22, 14, 4, 0, 0, 0, 0, 0, 0, 0 };
-/// Height of the root, mm: the lowest sole point is within 6 mm of the ground while a foot stands, and
-/// 11 mm above it between.
+/// Height of the root, mm: the lowest sole point is within 6 mm of the ground while a foot stands,
+/// and 11 mm above it between.
 static const double RUN_Y[16] = { -31, -70, -66, -62, -44, -17, 8, 22,
                                   -31, -70, -66, -62, -44, -17, 8, 22 };
 

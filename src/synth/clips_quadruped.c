@@ -1,5 +1,5 @@
-/// The quadruped's motions: walk (lateral sequence), bend, twist; and as a cast of motions for others
-/// walk, run (a trot: legs in diagonal pairs), idle.
+/// The quadruped's motions: walk (lateral sequence), bend, twist; and as a cast of motions for
+/// others walk, run (a trot: legs in diagonal pairs), idle.
 #include "synth/clips.h"
 
 #include "geometry/sincos.h"

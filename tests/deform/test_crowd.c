@@ -48,11 +48,11 @@ static void open_scene(scene *s, const scene_options *o)
     cutis_crowd_options options = o->crowd;
     cutis_crowd_level levels[2];
     *s = (scene){ .context = the_context, .models = { the_models[0], the_models[1] } };
-    cutis_result result = the_devices[o->kind]
-                              ? CUTIS_OK
-                              : cutis_device_create(s->context,
-                                                    &(cutis_device_options){ .kind = o->kind },
-                                                    &the_devices[o->kind]);
+    cutis_result result =
+        the_devices[o->kind]
+            ? CUTIS_OK
+            : cutis_device_create(s->context, &(cutis_device_options){ .kind = o->kind },
+                                  &the_devices[o->kind]);
     if (result == CUTIS_DEVICE_UNAVAILABLE) {
         print_message("skip: %s\n", cutis_context_error(s->context));
         skip();
@@ -67,8 +67,8 @@ static void open_scene(scene *s, const scene_options *o)
                                                                 .weighted_centres = o->weighted,
                                                                 .normals = true },
                                          &s->bindings[l]));
-        levels[l] = (cutis_crowd_level){ s->bindings[l],
-                                         l + 1 < options.level_count ? 6.0f : 0.0f };
+        levels[l] =
+            (cutis_crowd_level){ s->bindings[l], l + 1 < options.level_count ? 6.0f : 0.0f };
     }
     options.levels = levels;
     if (!options.instance_capacity) options.instance_capacity = COUNT;
@@ -80,14 +80,14 @@ static void open_scene(scene *s, const scene_options *o)
         if (o->poses)
             assert_int_equal(s->info.levels[l].on_device, strcmp(o->poses, "device") == 0);
         assert_ok(s->context,
-                  cutis_buffer_create(s->device, options.instance_capacity *
-                                                     s->info.levels[l].slot_bytes,
+                  cutis_buffer_create(s->device,
+                                      options.instance_capacity * s->info.levels[l].slot_bytes,
                                       &s->outputs[l].vertices));
         if (options.previous)
-            assert_ok(s->context,
-                      cutis_buffer_create(s->device, options.instance_capacity *
-                                                         s->info.levels[l].previous_slot_bytes,
-                                          &s->outputs[l].previous));
+            assert_ok(s->context, cutis_buffer_create(s->device,
+                                                      options.instance_capacity *
+                                                          s->info.levels[l].previous_slot_bytes,
+                                                      &s->outputs[l].previous));
     }
 }
 
@@ -95,10 +95,10 @@ static void open_scene(scene *s, const scene_options *o)
 static cutis_crowd_instance instance_of(const scene *s, uint32_t i)
 {
     cutis_crowd_instance one = { .root = cutis_transform_identity(), .track_count = 1 + i % 4 };
-    one.root.translation = (cutis_float3){ (float)random_in(1, i, -9, 9), 0,
-                                           (float)random_in(2, i, -9, 9) };
-    one.root.rotation = cutis_quat_from_axis_angle((cutis_float3){ 0.1f, 1, 0 },
-                                                   (float)random_in(3, i, -3, 3));
+    one.root.translation =
+        (cutis_float3){ (float)random_in(1, i, -9, 9), 0, (float)random_in(2, i, -9, 9) };
+    one.root.rotation =
+        cutis_quat_from_axis_angle((cutis_float3){ 0.1f, 1, 0 }, (float)random_in(3, i, -3, 3));
     if (i % 2) one.root.scale = (cutis_float3){ 1.25f, 1.25f, 1.25f };
     for (uint32_t t = 0; t < CUTIS_CROWD_TRACKS; t++)
         one.tracks[t] = (cutis_crowd_track){ .clip = (i + t) % s->info.clip_count,
@@ -147,13 +147,13 @@ static void single(const scene *s, uint32_t level, const cutis_crowd_instance *o
 /// A level's buffer as it is.
 static uint32_t *read_slots(const scene *s, uint32_t level, bool previous)
 {
-    const uint64_t slot = previous ? s->info.levels[level].previous_slot_bytes
-                                   : s->info.levels[level].slot_bytes;
+    const uint64_t slot =
+        previous ? s->info.levels[level].previous_slot_bytes : s->info.levels[level].slot_bytes;
     const uint64_t size = slot * cutis_crowd_drawn(s->crowd, level, NULL);
     uint32_t *words = malloc(size + 16);
-    assert_ok(s->context, cutis_buffer_read(previous ? s->outputs[level].previous
-                                                     : s->outputs[level].vertices,
-                                            0, words, size));
+    assert_ok(s->context,
+              cutis_buffer_read(previous ? s->outputs[level].previous : s->outputs[level].vertices,
+                                0, words, size));
     return words;
 }
 
@@ -194,10 +194,10 @@ static void a_crowd_has_the_bits_of_the_single_path_with_every_method(void **sta
                                             CUTIS_METHOD_DQS, CUTIS_METHOD_COR };
     for (size_t m = 0; m < sizeof METHODS / sizeof *METHODS; m++)
         for (int poses = 0; poses < 2; poses++)
-            compare_with_single(&(scene_options){ .poses = poses ? "device" : "host",
-                                                  .method = METHODS[m] });
-    compare_with_single(&(scene_options){ .poses = "device", .method = CUTIS_METHOD_SBS,
-                                          .weighted = true });
+            compare_with_single(
+                &(scene_options){ .poses = poses ? "device" : "host", .method = METHODS[m] });
+    compare_with_single(
+        &(scene_options){ .poses = "device", .method = CUTIS_METHOD_SBS, .weighted = true });
     for (int poses = 0; poses < 2; poses++)
         compare_with_single(&(scene_options){ .poses = poses ? "device" : "host", .linear = true });
 }
@@ -206,22 +206,20 @@ static void roots_are_nodes_above_the_topmost(void **state)
 {
     (void)state;
     for (int poses = 0; poses < 2; poses++) {
-        compare_with_single(&(scene_options){ .poses = poses ? "device" : "host",
-                                              .crowd.placed = true });
-        compare_with_single(&(scene_options){ .poses = poses ? "device" : "host",
-                                              .method = CUTIS_METHOD_SBS,
-                                              .crowd.placed = true });
-        compare_with_single(&(scene_options){ .poses = poses ? "device" : "host",
-                                              .method = CUTIS_METHOD_DQS,
-                                              .crowd.placed = true });
+        compare_with_single(
+            &(scene_options){ .poses = poses ? "device" : "host", .crowd.placed = true });
+        compare_with_single(&(scene_options){
+            .poses = poses ? "device" : "host", .method = CUTIS_METHOD_SBS, .crowd.placed = true });
+        compare_with_single(&(scene_options){
+            .poses = poses ? "device" : "host", .method = CUTIS_METHOD_DQS, .crowd.placed = true });
     }
 }
 
 static void opencl_has_the_same_bits(void **state)
 {
     (void)state;
-    compare_with_single(&(scene_options){ .kind = gpu_kind(), .poses = "device",
-                                          .method = CUTIS_METHOD_SBS, .crowd.placed = true });
+    compare_with_single(&(scene_options){
+        .kind = gpu_kind(), .poses = "device", .method = CUTIS_METHOD_SBS, .crowd.placed = true });
 }
 
 static void previous_positions_are_those_of_the_frame_before(void **state)
@@ -292,9 +290,11 @@ static uint32_t half_of(double x)
 static void halves_are_rounded_to_nearest_even(void **state)
 {
     (void)state;
-    static const float EDGES[] = { 0.0f, -0.0f, 1.0f, 65504.0f, 65519.996f, 65520.0f, 1e30f, 6e-8f,
-                                   2.9802322e-8f, 2.98023e-8f, 8.9e-8f, 6.1035156e-5f, 6.1e-5f,
-                                   1.00048828125f, 1.00146484375f };
+    static const float EDGES[] = {
+        0.0f,     -0.0f,         1.0f,    65504.0f,       65519.996f,
+        65520.0f, 1e30f,         6e-8f,   2.9802322e-8f,  2.98023e-8f,
+        8.9e-8f,  6.1035156e-5f, 6.1e-5f, 1.00048828125f, 1.00146484375f
+    };
     for (size_t i = 0; i < sizeof EDGES / sizeof *EDGES; i++) {
         assert_int_equal(pack_half(EDGES[i]), half_of(EDGES[i]));
         assert_int_equal(pack_half(-EDGES[i]), half_of(-EDGES[i]));
@@ -327,13 +327,15 @@ static void octahedral_normals_are_within_the_stated_angle(void **state)
             d[1] = (1 - fabs(x)) * (d[1] < 0 ? -1 : 1);
         }
         double cross[3] = { n[1] * d[2] - n[2] * d[1], n[2] * d[0] - n[0] * d[2],
-                            n[0] * d[1] - n[1] * d[0] }, sine = 0;
-        for (int c = 0; c < 3; c++) size += d[c] * d[c], dot += n[c] * d[c], sine += cross[c] * cross[c];
+                            n[0] * d[1] - n[1] * d[0] },
+               sine = 0;
+        for (int c = 0; c < 3; c++)
+            size += d[c] * d[c], dot += n[c] * d[c], sine += cross[c] * cross[c];
         const double angle = atan2(sqrt(sine), dot);
         worst = angle > worst ? angle : worst;
     }
     assert_true(worst < 6.6e-5); // half a step in u and v, and both in z, seen from 1 / sqrt 3 away
-    assert_true(worst > 1e-5); // 16 bits are not better than that: the check sees something
+    assert_true(worst > 1e-5);   // 16 bits are not better than that: the check sees something
     assert_int_equal(pack_octahedral(0, 0, 0), 0);
     assert_int_equal(pack_octahedral(0, 0, 1), 0);
     assert_int_equal(pack_octahedral(1, 0, 0), 32767);
@@ -377,15 +379,16 @@ static void nobody_who_is_seen_is_left_out_and_levels_go_by_distance(void **stat
     enum { MANY = 150 };
     for (int m = 0; m < 2; m++) {
         scene s;
-        open_scene(&s, &(scene_options){ .levels = 2, .method = m ? CUTIS_METHOD_DQS : CUTIS_METHOD_LBS,
+        open_scene(&s, &(scene_options){ .levels = 2,
+                                         .method = m ? CUTIS_METHOD_DQS : CUTIS_METHOD_LBS,
                                          .crowd = { .instance_capacity = MANY, .placed = true } });
         const uint32_t vertices = s.info.levels[0].vertex_count;
         float *floats = malloc(24 * (size_t)vertices);
         uint32_t seen = 0, drawn = 0, left_out = 0;
         fill(&s, MANY);
         // Looks along -z from the eye, 60 degrees wide, from 0.1 to 20.
-        const float matrix[16] = { 1.732f, 0, 0, 0, 0, 1.732f, 0, -1.732f,
-                                   0, 0, -1.01f, -0.201f, 0, 0, -1, 0 };
+        const float matrix[16] = { 1.732f, 0, 0,      0,       0, 1.732f, 0,  -1.732f,
+                                   0,      0, -1.01f, -0.201f, 0, 0,      -1, 0 };
         cutis_crowd_view view;
         cutis_crowd_view_from_matrix(matrix, (cutis_float3){ 0, 1, 0 }, &view);
         assert_int_equal(view.plane_count, 6);
@@ -421,8 +424,8 @@ static void nobody_who_is_seen_is_left_out_and_levels_go_by_distance(void **stat
             cutis_crowd_clip_sphere(s.crowd, one.tracks[0].clip, &middle);
             const cutis_mat34 root = cutis_mat34_from_transform(&one.root);
             const cutis_float3 at = cutis_mat34_point(&root, middle);
-            square = (double)at.x * at.x + ((double)at.y - 1) * ((double)at.y - 1) +
-                     (double)at.z * at.z;
+            square =
+                (double)at.x * at.x + ((double)at.y - 1) * ((double)at.y - 1) + (double)at.z * at.z;
             if (fabs(sqrt(square) - 6) > 1e-4) assert_int_equal(level_of[i], sqrt(square) > 6);
         }
         assert_true(seen > 10 && drawn >= seen && left_out > MANY / 3);
@@ -465,11 +468,14 @@ static void a_level_that_lacks_joints_follows_those_it_has(void **state)
     (void)state;
     for (int poses = 0; poses < 2; poses++) {
         scene s;
-        open_scene(&s, &(scene_options){ .poses = poses ? "device" : "host", .levels = 2,
+        open_scene(&s, &(scene_options){ .poses = poses ? "device" : "host",
+                                         .levels = 2,
                                          .crowd = { .instance_capacity = 1 } });
-        const cutis_model_data *first = cutis_model_get(s.models[0]), *own = cutis_model_get(s.models[1]);
+        const cutis_model_data *first = cutis_model_get(s.models[0]),
+                               *own = cutis_model_get(s.models[1]);
         assert_true(own->node_count < first->node_count); // mittens, no fingers
-        const cutis_crowd_instance one = { .root = cutis_transform_identity(), .track_count = 1,
+        const cutis_crowd_instance one = { .root = cutis_transform_identity(),
+                                           .track_count = 1,
                                            .tracks = { { .clip = 0, .seconds = 0.6 } } };
         const cutis_crowd_view view = { .eye = { 50, 0, 0 } };
         assert_ok(s.context, cutis_crowd_resize(s.crowd, 1));
@@ -527,7 +533,8 @@ static void check_compression(bool linear)
                 assert_memory_equal(p, y + i * slot / 4, 12 * (size_t)vertices);
                 // The bound is a clip's, not of two of them blended.
                 for (uint32_t v = 0; instance_of(&a, i).track_count == 1 && v < vertices; v++) {
-                    const double dx = (double)p[3 * v] - q[3 * v], dy = (double)p[3 * v + 1] - q[3 * v + 1];
+                    const double dx = (double)p[3 * v] - q[3 * v],
+                                 dy = (double)p[3 * v + 1] - q[3 * v + 1];
                     const double dz = (double)p[3 * v + 2] - q[3 * v + 2];
                     worst = fmax(worst, sqrt(dx * dx + dy * dy + dz * dz));
                 }
@@ -620,8 +627,12 @@ static void bad_options_are_refused(void **state)
           CUTIS_INVALID_ARGUMENT },
         { { .levels = &good, .level_count = 1, .instance_capacity = 1, .normal = 7 },
           CUTIS_INVALID_ARGUMENT },
-        { { .levels = &good, .level_count = 1, .instance_capacity = 1, .clips = clips,
-            .clip_count = 1 }, CUTIS_NOT_FOUND },
+        { { .levels = &good,
+            .level_count = 1,
+            .instance_capacity = 1,
+            .clips = clips,
+            .clip_count = 1 },
+          CUTIS_NOT_FOUND },
         { { .struct_size = 4096, .levels = &good }, CUTIS_UNSUPPORTED },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -649,10 +660,15 @@ static void make_linear(void)
         cutis_channel *own = channels + (size_t)c * 2 * nodes;
         assert_ok(the_context, cutis_sampler_create(the_models[0], c, &sampler));
         for (uint32_t n = 0; n < nodes; n++) {
-            own[2 * n] = (cutis_channel){ .node = n, .path = CUTIS_PATH_ROTATION, .key_count = KEYS,
-                                          .times = times, .values = at };
-            own[2 * n + 1] = (cutis_channel){ .node = n, .path = CUTIS_PATH_TRANSLATION,
-                                              .key_count = KEYS, .times = times,
+            own[2 * n] = (cutis_channel){ .node = n,
+                                          .path = CUTIS_PATH_ROTATION,
+                                          .key_count = KEYS,
+                                          .times = times,
+                                          .values = at };
+            own[2 * n + 1] = (cutis_channel){ .node = n,
+                                              .path = CUTIS_PATH_TRANSLATION,
+                                              .key_count = KEYS,
+                                              .times = times,
                                               .values = at + 4 * KEYS };
             for (int k = 0; k < KEYS; k++) {
                 cutis_sampler_sample(sampler, times[k], pose, NULL);
@@ -661,8 +677,8 @@ static void make_linear(void)
             }
             at += 7 * KEYS;
         }
-        clips[c] = (cutis_clip){ .name = data.clips[c].name, .channel_count = 2 * nodes,
-                                 .channels = own };
+        clips[c] =
+            (cutis_clip){ .name = data.clips[c].name, .channel_count = 2 * nodes, .channels = own };
         cutis_sampler_destroy(sampler);
     }
     data.clips = clips;
@@ -708,8 +724,7 @@ int main(void)
         cmocka_unit_test(nobody_who_is_seen_is_left_out_and_levels_go_by_distance),
         cmocka_unit_test(a_clip_never_leaves_its_ball),
         cmocka_unit_test(a_level_that_lacks_joints_follows_those_it_has),
-        cmocka_unit_test(
-            compressed_clips_stay_within_the_stated_error_and_are_the_same_everywhere),
+        cmocka_unit_test(compressed_clips_stay_within_the_stated_error_and_are_the_same_everywhere),
         cmocka_unit_test(bad_calls_are_refused_and_change_nothing),
         cmocka_unit_test(bad_options_are_refused),
     };

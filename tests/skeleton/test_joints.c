@@ -1,6 +1,6 @@
 // Joints moved, added, removed, renamed. What must come out follows from the definition: the other
-// joints and the skin stay at rest where they were, weights keep their sums, a limb that turns about
-// a joint turns about its new place.
+// joints and the skin stay at rest where they were, weights keep their sums, a limb that turns
+// about a joint turns about its new place.
 #include "support.h"
 
 #include <math.h>
@@ -28,7 +28,8 @@ static cutis_model *edited(const cutis_joint_edit *edits, uint32_t count)
     return out;
 }
 
-// World places of all nodes, and the skin, of a pose: rest, with one joint turned by degrees about z.
+// World places of all nodes, and the skin, of a pose: rest, with one joint turned by degrees about
+// z.
 static void posed(const cutis_model *model, const char *joint, double degrees, cutis_mat34 *world,
                   float *skin)
 {
@@ -61,8 +62,8 @@ static void a_joint_moves_and_nothing_else_does(void **state)
     static cutis_mat34 before[128], after[128];
     const uint32_t node = node_named(body, "forearm_l"), count = 3 * cutis_model_vertex_count(body);
     const cutis_float3 to = { 0.5f, 1.25f, 0.03f };
-    cutis_model *moved = edited(
-        &(cutis_joint_edit){ .change = CUTIS_JOINT_MOVE, .node = node, .position = to }, 1);
+    cutis_model *moved =
+        edited(&(cutis_joint_edit){ .change = CUTIS_JOINT_MOVE, .node = node, .position = to }, 1);
     float *skin = calloc(count, sizeof *skin), *old = calloc(count, sizeof *old);
     (void)state;
     assert_true(skin && old);
@@ -83,15 +84,16 @@ static void what_hangs_on_it_turns_about_its_new_place(void **state)
     static cutis_mat34 rest[128], turned[128];
     const uint32_t node = node_named(body, "forearm_l"), hand = node_named(body, "hand_l");
     const cutis_float3 to = { 0.5f, 1.25f, 0.03f };
-    cutis_model *moved = edited(
-        &(cutis_joint_edit){ .change = CUTIS_JOINT_MOVE, .node = node, .position = to }, 1);
+    cutis_model *moved =
+        edited(&(cutis_joint_edit){ .change = CUTIS_JOINT_MOVE, .node = node, .position = to }, 1);
     (void)state;
     posed(moved, NULL, 0, rest, NULL);
     posed(moved, "forearm_l", 90, turned, NULL);
     assert_true(fabsf(turned[node].m[3] - to.x) < 2e-6f);
     const double x = (double)rest[hand].m[3] - (double)to.x,
                  y = (double)rest[hand].m[7] - (double)to.y;
-    assert_true(fabs((double)turned[hand].m[3] - ((double)to.x - y)) < 1e-5); // the biped's joints rest unturned
+    assert_true(fabs((double)turned[hand].m[3] - ((double)to.x - y)) <
+                1e-5); // the biped's joints rest unturned
     assert_true(fabs((double)turned[hand].m[7] - ((double)to.y + x)) < 1e-5);
     cutis_model_destroy(moved);
 }
@@ -112,7 +114,8 @@ static void a_clips_own_translations_go_with_the_joint(void **state)
         const bool cubic = a->interpolation == CUTIS_INTERPOLATION_CUBIC;
         for (uint32_t key = 0; key < a->key_count; key++, seen++) {
             const size_t at = 3 * (size_t)(cubic ? 3 * key + 1 : key);
-            const float by = new->nodes[hips].rest.translation.y - old->nodes[hips].rest.translation.y;
+            const float by =
+                new->nodes[hips].rest.translation.y - old->nodes[hips].rest.translation.y;
             assert_true(fabsf(b->values[at + 1] - a->values[at + 1] - by) < 1e-6f);
             if (cubic) assert_true(b->values[at - 2] == a->values[at - 2]); // slopes stay
         }
@@ -137,13 +140,15 @@ static double weight_of(const cutis_model *model, uint32_t vertex, uint32_t node
 static void a_removed_joint_leaves_its_weights_to_the_one_above(void **state)
 {
     const uint32_t hand = node_named(body, "hand_l"), forearm = node_named(body, "forearm_l");
-    cutis_model *less = edited(&(cutis_joint_edit){ .change = CUTIS_JOINT_REMOVE, .node = hand }, 1);
+    cutis_model *less =
+        edited(&(cutis_joint_edit){ .change = CUTIS_JOINT_REMOVE, .node = hand }, 1);
     double was, is, unused, given = 0;
     (void)state;
     assert_int_equal(cutis_model_get(less)->skins[0].joint_count + 1,
                      cutis_model_get(body)->skins[0].joint_count);
     for (uint32_t v = 0; v < cutis_model_vertex_count(body); v++) {
-        const double gone = weight_of(body, v, hand, &was), old = weight_of(body, v, forearm, &unused);
+        const double gone = weight_of(body, v, hand, &was),
+                     old = weight_of(body, v, forearm, &unused);
         assert_true(weight_of(less, v, hand, &is) == 0);
         assert_true(fabs(weight_of(less, v, forearm, &unused) - old - gone) < 1e-6);
         assert_true(fabs(was - is) < 1e-6);
@@ -168,8 +173,8 @@ static void an_added_joint_is_where_it_was_put_and_can_be_edited_too(void **stat
     const uint32_t chin = node_named(more, "chin");
     assert_int_equal(cutis_model_get(more)->nodes[chin].parent, head);
     assert_true(fabsf(world[chin].m[3] - 0.01f) < 1e-6f && fabsf(world[chin].m[7] - 1.55f) < 1e-6f);
-    assert_ok(context, cutis_handles_skeleton(more, device, &(cutis_handles_options){ .voxels = 48 },
-                                              &bound, NULL));
+    assert_ok(context, cutis_handles_skeleton(
+                           more, device, &(cutis_handles_options){ .voxels = 48 }, &bound, NULL));
     double unused, weight = 0;
     for (uint32_t v = 0; v < cutis_model_vertex_count(bound); v++)
         weight += weight_of(bound, v, chin, &unused);

@@ -9,9 +9,10 @@
 static const char *const TEXTS[] = { "algebra.h",    "bone.h",  "eigen.h", "crowd_arguments.h",
                                      "crowd_bone.h", "crowd.h", NULL };
 // By itself: OpenCL has no teams beside plain items.
-static const char *const POSE_TEXTS[] = { "algebra.h",    "bone.h",            "team.h",
-                                          "crowd_bone.h", "crowd_arguments.h", "crowd_time.h",
-                                          "crowd_clip.h", "crowd_pose.h",      NULL };
+static const char *const POSE_TEXTS[] = {
+    "algebra.h",    "bone.h",       "team.h", "crowd_bone.h", "crowd_arguments.h", "crowd_time.h",
+    "crowd_clip.h", "crowd_pose.h", NULL
+};
 
 CUTIS_COMPUTE_KERNEL(crowd_update, CROWD_UPDATE_BUFFERS, .texts = TEXTS, .defines = DOUBLES,
                      .task_items = 4096);

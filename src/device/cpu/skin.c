@@ -249,8 +249,8 @@ cutis_result cutis_cpu_skin_run_placed(cutis_device_skin *base, const cutis_buff
         .centres = words + places->centres,
         .scales = words + places->scales,
         .nonuniform = (const uint32_t *)(const void *)(words + places->nonuniform),
-        .targets = ((const cutis_cpu_skin *)base)->layout->morph_first ? words + places->targets
-                                                                       : NULL,
+        .targets =
+            ((const cutis_cpu_skin *)base)->layout->morph_first ? words + places->targets : NULL,
     };
     return cutis_cpu_skin_run(base, &frames, targets);
 }
