@@ -151,8 +151,8 @@ static uint32_t other_place(cutis_painting *p, const cutis_mat34 *world, uint32_
 
 uint32_t cutis_painting_opposite(cutis_painting *p, uint32_t node)
 {
-    const cutis_model_data *data = cutis_model_get(p->model);
-    if (node >= data->node_count) return node;
+    const cutis_model_data *data = p ? cutis_model_get(p->model) : NULL;
+    if (!data || node >= data->node_count) return node;
     const uint32_t named =
         data->nodes[node].name ? other_name(data, data->nodes[node].name) : BRUSH_NOWHERE;
     if (named != BRUSH_NOWHERE) return named;

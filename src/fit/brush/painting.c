@@ -170,6 +170,8 @@ cutis_result cutis_painting_dab(cutis_painting *p, const cutis_surface_point *at
 const uint32_t *cutis_painting_changed(cutis_painting *p, uint32_t *count)
 {
     uint32_t told = 0;
+    if (count) *count = 0;
+    if (!p || !count) return NULL;
     for (uint32_t i = 0; i < p->changed.count; i++) {
         const uint32_t weld = p->changed.list[i];
         for (uint32_t k = p->copy_first[weld]; k < p->copy_first[weld + 1]; k++)
@@ -182,10 +184,12 @@ const uint32_t *cutis_painting_changed(cutis_painting *p, uint32_t *count)
 
 void cutis_painting_weights(const cutis_painting *p, uint32_t node, float *weights)
 {
+    if (!p || !weights) return;
+    const bool there = p->vertex_count && node < cutis_model_get(p->model)->node_count;
     for (uint32_t v = 0; v < p->vertex_count; v++) {
         const uint32_t weld = p->weld[v];
         const uint32_t joint =
-            p->skin[weld] >= 0 ? p->joint_of[p->skin[weld]][node] : BRUSH_NOWHERE;
+            there && p->skin[weld] >= 0 ? p->joint_of[p->skin[weld]][node] : BRUSH_NOWHERE;
         weights[v] = 0;
         for (uint32_t k = 0; k < p->count[weld] && joint != BRUSH_NOWHERE; k++)
             if (brush_list(p, weld)[k].joint == joint)
@@ -196,6 +200,7 @@ void cutis_painting_weights(const cutis_painting *p, uint32_t node, float *weigh
 uint32_t cutis_painting_influences(const cutis_painting *p, uint32_t vertex, uint32_t *joints,
                                    double *weights)
 {
+    if (!p || vertex >= p->vertex_count) return 0;
     const uint32_t weld = p->weld[vertex], count = p->skin[weld] >= 0 ? p->count[weld] : 0;
     for (uint32_t k = 0; k < count; k++) {
         if (joints) joints[k] = brush_list(p, weld)[k].joint;
