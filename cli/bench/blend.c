@@ -137,7 +137,7 @@ static cutis_result measure_row(bench *b, subject *s, cutis_device *device,
                                 const cutis_bind_options *options, uint32_t instances)
 {
     ENDS_BY(bench_skin_close) bench_skin skin = { 0 };
-    double seconds, bandwidth;
+    double seconds = 0, bandwidth;
     if (b->row_count == ROWS_MAX) return CUTIS_OK;
     cutis_bind_options bind = *options;
     bind.normals = true;

@@ -67,7 +67,7 @@ static jmp_buf standin_out;
 static inline int standin_run_one(const struct CMUnitTest *test, void *group_state)
 {
     void *state = group_state;
-    int how = setjmp(standin_out);
+    volatile int how = setjmp(standin_out); // changed between that and a jump back
     printf("[ RUN      ] %s\n", test->name);
     if (how == 0) {
         if (test->setup_func && test->setup_func(&state) != 0) how = STANDIN_FAILED;
