@@ -188,7 +188,9 @@ stage_packages() {
 import cutis
 assert cutis.__file__.startswith(\"/usr/lib/python3\"), cutis.__file__
 model = cutis.read(\"out/demo/biped.glb\")
-print(cutis.__version__, model)"'
+frames = model.deform(\"dqs\", clip=\"walk\", fps=10)
+assert frames.ndim == 3 and frames.shape[2] == 3, frames.shape
+print(cutis.__version__, frames.shape)"'
     verdict "packages: the development files install" as root "$install --no-install-recommends /debs/libcutis-dev_*.deb gcc g++ libc6-dev cmake ninja-build pkg-config"
     programs ada :
     verdict "packages: every sample compiles against them" as ada 'for sample in samples/*.c; do cc $sample -o ~/sample $(pkg-config --cflags --libs cutis-io cutis) -lm || exit 1; done'

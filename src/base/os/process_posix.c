@@ -5,8 +5,9 @@
 #include "base/os/os.h"
 #include "base/error.h"
 
-// There are no processes in WebAssembly. Limits that are set from outside, before a helper has got a byte, and a list of open files
-// that is closed as it starts are Linux' own: elsewhere we start none.
+// There are no processes in WebAssembly. Limits that are set from outside, before a helper has got
+// a byte, and a list of open files that is closed as it starts are Linux' own: elsewhere we start
+// none.
 #if !defined(__linux__) || !defined(_GNU_SOURCE)
 
 bool cutis_os_find_helper(const char *name, const char *variable, const void *beside, char *out,
