@@ -9,6 +9,8 @@ CUTIS_XZ=0 passes "packages are made" sh tools/package "$BUILD" "$T/packages" ||
 equals "lintian has nothing to say" "$(lintian --allow-root --suppress-tags pkg-config-unavailable-for-cross-compilation "$T"/packages/*.deb 2>&1 | head -n 5)" ""
 mkdir "$T/root"
 for deb in "$T"/packages/*.deb; do dpkg-deb -x "$deb" "$T/root"; done
+# An assertion brings the name of its file, with the folder it was compiled in: then two folders make two packages.
+equals "nothing in them names the folder they were compiled in" "$(grep -rlF "$PWD/" "$T/root/usr" | head -n 3)" ""
 depends=$(dpkg-deb -f "$T"/packages/libcutis0*.deb Depends)
 equals "the core needs the C library alone" "$(echo "$depends" | sed 's/ (.*//')" "libc6"
 export LD_LIBRARY_PATH=$T/root/usr/lib PKG_CONFIG_LIBDIR=$T/root/usr/lib/pkgconfig:$(pkg-config --variable pc_path pkg-config)
