@@ -338,7 +338,8 @@ int app_make_folder(cli_app *app, const char *path)
 
 void *memory_take(memory_list *list, size_t count, size_t size)
 {
-    const bool full = list->count == sizeof list->pieces / sizeof *list->pieces; // no verb has as many
+    // No verb takes as many as there is room for.
+    const bool full = list->count == sizeof list->pieces / sizeof *list->pieces;
     void *piece = full ? NULL : calloc(count + 1, size);
     if (piece) list->pieces[list->count++] = piece;
     list->failed |= !piece;
