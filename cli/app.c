@@ -1,7 +1,6 @@
 /// The steps all verbs share: reading, devices, output checks.
 #include "app.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -339,9 +338,10 @@ int app_make_folder(cli_app *app, const char *path)
 
 void *memory_take(memory_list *list, size_t count, size_t size)
 {
-    void *piece = calloc(count + 1, size);
-    assert(list->count < sizeof list->pieces / sizeof *list->pieces);
-    list->pieces[list->count++] = piece;
+    // No verb takes as many as there is room for.
+    const bool full = list->count == sizeof list->pieces / sizeof *list->pieces;
+    void *piece = full ? NULL : calloc(count + 1, size);
+    if (piece) list->pieces[list->count++] = piece;
     list->failed |= !piece;
     return piece;
 }

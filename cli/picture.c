@@ -1,7 +1,6 @@
 /// Building scenes from models: colours, painted values, bones.
 #include "picture.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -481,7 +480,7 @@ cutis_result picture_views(cutis_context *context, cutis_renderer *renderer,
     cutis_image images[PICTURE_METHODS] = { 0 };
     cutis_tile tiles[PICTURE_METHODS];
     cutis_result result = CUTIS_OK;
-    assert(count <= PICTURE_METHODS);
+    if (count > PICTURE_METHODS) return CUTIS_INVALID_ARGUMENT; // the grammar has no more
     for (uint32_t i = 0; i < count && result == CUTIS_OK; i++) {
         cutis_scene_surface body = { .surface = views[i].surface,
                                      .normals = views[i].normals,

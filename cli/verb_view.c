@@ -70,8 +70,9 @@ static int read_page(view *v)
 {
     char folder[PATH_MAX], path[PATH_MAX + 64];
     if (!find_page(folder, sizeof folder))
-        return app_fail_text(v->app, "the studio's page is not there: it is built by ./dev studio "
-                                     "(cmake -DCUTIS_STUDIO=ON)");
+        return app_fail_text(v->app, "the studio's page is not there: it is Debian's package "
+                                     "cutis-studio, or built by ./dev studio (cmake "
+                                     "-DCUTIS_STUDIO=ON)");
     for (uint32_t i = 0; i < PAGE_COUNT; i++) {
         void *data = NULL;
         size_t size = 0;

@@ -57,7 +57,9 @@ def _open(library: str) -> ctypes.CDLL:
         for bundled in sorted(folder.glob("foreign/*.so*")):  # found by their names once they are loaded
             ctypes.CDLL(str(bundled), mode=ctypes.RTLD_GLOBAL)
     try:
-        return ctypes.CDLL(str(folder / f"lib{library}.so.{version}"), mode=ctypes.RTLD_GLOBAL)
+        # Without libraries of its own the package is a distribution's, and so are they.
+        name = f"lib{library}.so.{version}"
+        return ctypes.CDLL(str(folder / name) if folder.is_dir() or os.environ.get("CUTIS_LIBRARY_PATH") else name, mode=ctypes.RTLD_GLOBAL)
     except OSError as error:
         hint = f"; it needs Debian's packages {needed}" if needed else ""
         raise ImportError(f"the library {library} cannot be loaded: {error}{hint}") from error

@@ -5,6 +5,8 @@
 #           in C and C++ by CMake and pkg-config, shared and static; README's program; the command's manners
 #   root    the same path as root: ./dev install from nothing, and a program starts
 #   python  ./dev python as the user, the wheel in a venv of his own, the guide's tutorial
+#   packages  what ./dev package made (in $CUTIS_PACKAGES, out/packages): README's commands without a compiler, Python, programs in C
+#           and C++ against the development files, nothing left when they go
 #   test    ./dev test as the user (an hour)
 # Bare Debians come from debootstrap and are kept, with the packages, in $CUTIS_NEWCOMER (/var/cache/cutis-newcomer; 2 GB).
 # CUTIS_DEMO_SECONDS (180) is what ./dev demo may take beyond apt and npm on a quiet machine.
@@ -166,6 +168,34 @@ stage_python() {
     verdict "the tutorial runs with it" as ada 'awk "\$0 == \"\`\`\`python\" { on = 1; next } /^\`\`\`/ { on = 0 } on" docs/guide/python.md >tutorial.py &&
         MPLBACKEND=Agg venv/bin/python tutorial.py && [ -s methods.png ] && venv/bin/python -c "import cutis; print(cutis.__file__)" | grep venv'
 }
+stage_packages() {
+    machine packages
+    debs=${CUTIS_PACKAGES:-$tree/out/packages}
+    mkdir "$root/debs"
+    cp "$debs"/*.deb "$root/debs" || { say "not ok packages: none in $debs; ./dev package makes them"; failed=1; return; }
+    before=$(packages) size=$(megabytes)
+    install='DEBIAN_FRONTEND=noninteractive apt-get install -y -qq'
+    as root 'apt-get update -qq'
+    verdict "packages: the command installs with what it needs" as root "$install /debs/cutis_*.deb"
+    say "# the command wants $(($(packages) - before)) packages, $(($(megabytes) - size)) MB"
+    verdict "packages: no compiler came with it" as ada '! command -v cc || ! command -v gcc || ! command -v ld'
+    verdict "packages: README's commands run as they stand" as ada "cutis demo -o out/demo && $(awk '$0 == "```sh" { on = 1; next } /^```/ { on = 0 } on' "$tree/README.md" | sed 's|^build/cutis|cutis|') && [ -s out/walking.glb ]"
+    verdict "packages: the man page and completion are there" as ada 'zcat /usr/share/man/man1/cutis.1.gz | head -n 1 | grep -q "^.TH" && grep -q cutis /usr/share/bash-completion/completions/cutis'
+    verdict "packages: a file with Draco's compression is written and read" as ada 'cutis convert out/demo/biped.glb --compress draco -q -o out/draco.glb && cutis info out/draco.glb'
+    verdict "packages: the studio and Python install" as root "$install --no-install-recommends /debs/cutis-studio_*.deb /debs/python3-cutis_*.deb /debs/libcutis0*.deb /debs/libcutis-io*.deb /debs/libcutis-skeleton*.deb /debs/libcutis-render*.deb"
+    verdict "packages: the page is where cutis view looks" as ada '[ -s /usr/share/cutis/studio/index.html ]'
+    verdict "packages: Python reads a model and deforms it" as ada 'python3 -c "
+import cutis
+assert cutis.__file__.startswith(\"/usr/lib/python3\"), cutis.__file__
+model = cutis.read(\"out/demo/biped.glb\")
+frames = model.deform(\"dqs\", clip=\"walk\", fps=10)
+assert frames.ndim == 3 and frames.shape[2] == 3, frames.shape
+print(cutis.__version__, frames.shape)"'
+    verdict "packages: the development files install" as root "$install --no-install-recommends /debs/libcutis-dev_*.deb gcc g++ libc6-dev cmake ninja-build pkg-config"
+    programs ada :
+    verdict "packages: every sample compiles against them" as ada 'for sample in samples/*.c; do cc $sample -o ~/sample $(pkg-config --cflags --libs cutis-io cutis) -lm || exit 1; done'
+    verdict "packages: they go and leave nothing" as root 'apt-get purge -y -qq "*cutis*" && ! find /usr /etc -name "*cutis*" | grep .'
+}
 stage_test() {
     machine test
     verdict "test without packages and sudo refuses at once" refuses ada './dev test'
@@ -177,6 +207,6 @@ stage_test() {
     verdict "test is never silent for more than 10 s" at_most "$silence" 10
 }
 
-for stage in ${*:-user root python test}; do "stage_$stage"; done
+for stage in ${*:-user root python packages test}; do "stage_$stage"; done
 say "newcomer: $log"
 exit $failed

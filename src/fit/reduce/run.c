@@ -2,7 +2,6 @@
 // of fixed size, in order, so they depend neither on the device nor on its threads.
 #include "fit/reduce/run.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -176,7 +175,7 @@ cutis_result cutis_reduce_compile(const cutis_reduce_run *run, const cutis_reduc
     cutis_compute_kernel sized[CUTIS_REDUCE_COMPILED];
     const cutis_compute_kernel *list[CUTIS_REDUCE_COMPILED];
     if (!run->gpu) return CUTIS_OK;
-    assert(count <= CUTIS_REDUCE_COMPILED);
+    if (count > CUTIS_REDUCE_COMPILED) return CUTIS_INVALID_ARGUMENT; // ours never have as many
     for (uint32_t i = 0; i < count; i++) {
         sized[i] = size_kernel(run, kernels[i].kernel, kernels[i].trials, defines[i]);
         list[i] = &sized[i];
