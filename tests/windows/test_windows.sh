@@ -10,6 +10,8 @@ for need in /usr/lib/wine/wine64:wine64 /usr/bin/x86_64-w64-mingw32-gcc-win32:gc
 done
 [ -f "$windows/cutis.exe" ] || { echo "skip windows: $windows/cutis.exe is not there; ./dev test builds it"; exit 0; }
 export WINEPREFIX="$windows/wine" LC_ALL=C.UTF-8
+# One server for all programs: the one that comes and goes with them was once gone as the next began.
+mkdir -p "$WINEPREFIX" && /usr/lib/wine/wineserver64 -p60 >/dev/null 2>&1
 "$wine" wineboot --init >/dev/null 2>&1
 cutis=$windows/cutis-under-wine
 printf '#!/bin/sh\nexec "%s" "%s/cutis.exe" "$@"\n' "$wine" "$windows" >"$cutis"
