@@ -62,7 +62,7 @@ build() { # name, compiler, flags...
     name=$1 compiler=$2
     shift 2
     "$compiler" -std=c17 -D_GNU_SOURCE -ffp-contract=off "$@" -w -I"$source/include" -I"$source/src" "$work/hash.c" \
-        "$source"/src/synth/*.c "$source"/src/geometry/half_edge.c "$source"/src/model/*.c "$source"/src/math/*.c "$source"/src/base/*.c "$source"/src/base/os/*.c \
+        $(ls "$source"/src/synth/*.c "$source"/src/geometry/half_edge.c "$source"/src/model/*.c "$source"/src/math/*.c "$source"/src/base/*.c "$source"/src/base/os/*.c | grep -v _windows) \
         -o "$work/$name" -lm -lpthread -ldl && "$work/$name" > "$work/$name.hash"
 }
 status=0
