@@ -4,7 +4,8 @@ import { Cancelled } from './client.js';
 import * as turn from './turn.js';
 
 const MEASURE_EVERY = 200; // milliseconds between measures while a clip plays
-const SLOW_FRAME = 45; // milliseconds from frame to frame beyond which shadows are redrawn seldom
+const SLOW_FRAME = 38; // milliseconds from frame to frame beyond which shadows are redrawn seldom, and quality falls
+const TELL_EVERY = 120; // milliseconds between times that are told where the stage is drawn in low quality: painting the bar costs a third of a frame
 const MOST_SPARE = 8;
 const BARE = { cage: null, split: false, factor: 1, handles: null, brush: null, partial: false, colors: null, show: { kind: 'none', node: -1 }, measure: false, spare: [] }; // a frame that is not for the stage
 
@@ -21,7 +22,7 @@ export class Frames {
     this.shown = null; // the last answer: { pose, world, ... }
     this.speed = { skin: [], frame: [] };
     this.stale = this.flying = this.scheduled = false;
-    this.top = this.lastTick = this.measuredAt = 0;
+    this.top = this.lastTick = this.measuredAt = this.toldAt = 0;
     this.jumped = true; // another document or clip: the body may be anywhere
   }
   get busy() { return this.stale || this.flying || this.studio.viewport.dirty; }
@@ -51,11 +52,11 @@ export class Frames {
       studio.time = studio.loop(studio.time + (studio.pace * (now - this.lastTick)) / 1000, duration);
       this.keep('frame', now - this.lastTick);
       studio.viewport.slow = this.speed.frame.length > 4 && this.means.frame > SLOW_FRAME;
-      studio.panels.view.frame(studio.viewport.slow);
+      studio.panels.view.frame(studio.viewport.slow, (now - this.lastTick) / 1000);
     }
     this.lastTick = now;
     this.stale = true;
-    studio.panels.showTime();
+    if (!studio.viewport.low || now - this.toldAt > TELL_EVERY) { this.toldAt = now; studio.panels.showTime(); }
   }
   keep(name, milliseconds) { if (this.speed[name].push(milliseconds) > 40) this.speed[name].shift(); }
   /** What the worker needs to know of the present state. */

@@ -12,7 +12,7 @@ import { Scene } from './scene.js';
 import { Sheet } from './sheet.js';
 import { Verbs } from './verbs.js';
 import { View } from './view.js';
-import { $, fill, large, make, options, setSlider, short } from './dom.js';
+import { $, fill, large, make, options, put, setSlider, short } from './dom.js';
 
 export class Panels {
   constructor(studio) {
@@ -184,8 +184,8 @@ export class Panels {
   showFrame(answer, asked) {
     const { studio } = this, { state } = studio, { split } = asked, count = state.optimised || state.influences ? state.influences : 0;
     const few = count && !asked.handles ? ` · ${count} ${count === 1 ? 'influence' : 'influences'}` : '';
-    $('tag-a').lastElementChild.textContent = asked.cage ? 'Cage' : asked.handles ? 'Handles, linear' : studio.skinned ? studio.method(0).name + few : studio.info.triangleCount ? 'Not rigged' : 'Skeleton';
-    ['b', 'c', 'd'].forEach((side, i) => { $(`tag-${side}`).lastElementChild.textContent = studio.method(i + 1).name; });
+    put($('tag-a').lastElementChild, asked.cage ? 'Cage' : asked.handles ? 'Handles, linear' : studio.skinned ? studio.method(0).name + few : studio.info.triangleCount ? 'Not rigged' : 'Skeleton');
+    ['b', 'c', 'd'].forEach((side, i) => { put($(`tag-${side}`).lastElementChild, studio.method(i + 1).name); });
     $('tag-a').firstElementChild.hidden = !split;
     $('tag-a').classList.toggle('alone', !split);
     this.showLegend(answer.paint, asked);
@@ -200,9 +200,9 @@ export class Panels {
     if (!painted?.map) return;
     const name = asked.handles ? `handle ${studio.handle + 1}` : studio.info.description.nodes[studio.joint]?.name ?? 'joint';
     const title = { weights: `Weight of ${name}`, count: 'Influences of a vertex', error: `Distance to ${painted.reduced ? 'all weights' : studio.method(1).name.toLowerCase()}, %` }[asked.show.kind];
-    legend.firstElementChild.textContent = title;
+    put(legend.firstElementChild, title);
     if (this.ramp !== painted.map) { this.ramp = painted.map; drawRamp(painted.map, legend.querySelector('canvas')); }
-    ['0', short(painted.top / 2), painted.top ? short(painted.top) : ''].forEach((text, i) => { legend.querySelectorAll('.ticks span')[i].textContent = text; });
+    ['0', short(painted.top / 2), painted.top ? short(painted.top) : ''].forEach((text, i) => { put(legend.querySelectorAll('.ticks span')[i], text); });
   }
   showSpeed() {
     const { studio } = this, now = performance.now();
