@@ -7,6 +7,7 @@ import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { launch, pause } from './drive.mjs';
 import { differences, parse } from './gltf_compare.mjs';
+import { sheetObj } from './made_files.mjs';
 import { claims } from './say.mjs';
 import { drop, fingerprint, idle, invalid, onScreen, saveGlb, tab } from './stage.mjs';
 import { view } from './view.mjs';
@@ -205,6 +206,15 @@ async function testRefused(page) {
   say('a ball is no human: what is missing is said in words', /legs/.test(text) && !(await page.state('s.skinned')) ? '' : text);
   say('and shown low on the body, where legs would be', pin && Math.abs(pin[0] - 0.5) < 0.2 && pin[1] > 0.5 && pin[1] < 0.95 ? '' : JSON.stringify(pin));
   await page.click('#notice-close');
+  await drop(page, [['cloth.obj', sheetObj(30)]]);
+  await tab(page, 'start');
+  await page.choose('#rig-kind', 'auto');
+  await page.click('#journey-rig');
+  await page.until(() => !document.getElementById('notice').hidden, null, LONG);
+  await idle(page);
+  const place = await page.state('s.panels.journey.pins[0]?.at');
+  say('a sheet is no body: that is said, and shown in its middle', /sheet, not a body: 50 %/.test(await page.text('#notice')) && Math.hypot(place[0] - 0.48, place[2] - 0.48) < 0.05 ? '' : `${await page.text('#notice')} ${place}`);
+  await page.click('#notice-close');
   say('closed, nothing is left of it', (await page.evaluate(() => document.querySelectorAll('.pin').length)) === 0 && !(await page.state('s.unsaved')) ? '' : 'a pin stays');
 }
 /** A reload loses nothing of what testJoints made. */
@@ -230,7 +240,7 @@ async function testRecovery(page) {
 const server = view(command, []), browser = await launch(name, folder), wanted = new RegExp(process.argv[7] ?? '.');
 let page;
 try {
-  page = await browser.open(await server.address, { width: 1200, height: 800 });
+  page = await browser.open(await server.address, { width: 1000, height: 700 });
   await page.ready(LONG, 'start');
   for (const body of bodies()) if (wanted.test(`testJourney ${body.what}`)) { await testJourney(page, body); note(body.what); }
   for (const step of [testJoints, testRecovery, testRefused]) if (wanted.test(step.name) && (name === 'chromium' || soak)) { await step(page); note(step.name); }

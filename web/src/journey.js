@@ -76,6 +76,10 @@ export class Journey {
         button.classList.toggle('primary', step === next && k === 0);
       });
     });
+    if (next !== this.next) { // on a small screen it may lie below
+      this.next = next;
+      if (studio.tab === 'start' && studio.history.states.length > 1) next?.item.scrollIntoView({ block: 'nearest' });
+    }
     this.list[1].buttons[0].button.textContent = studio.skinned ? 'Rig again' : 'Rig it';
     this.kind.hidden = this.list[1].buttons[0].button.disabled;
     const commands = this.commands();
@@ -111,10 +115,12 @@ export class Journey {
   refuse(before, document, { kind, problems }, asked) {
     const { studio } = this, { panels } = studio, nodes = turn.places(document.info.description.nodes), { bounds } = document.info;
     this.point(problems.map((text) => ({ text, at: this.placeOf(text, document.info.description.nodes, nodes, bounds) })));
-    const other = asked === 'any' ? [] : [['Rig it as any shape', () => { studio.discard(document); this.rig('any'); }]];
+    const other = asked === 'any' || kind === 'any' ? [] : [['Rig it as any shape', () => { studio.discard(document); this.rig('any'); }]];
     panels.notice(`It could not be rigged${kind === 'any' ? '' : ` as ${kind === 'insect' || kind === 'octopus' ? 'an' : 'a'} ${KIND_NAMES[kind] ?? kind}`}`, `${problems.map(sentence).join(' ')} Say what it is and rig it again, mend the mesh there, or go on:`, false, [...other, ['Take it as it is', () => { this.point([]); this.take(before, document, document.rig); }]], () => { this.point([]); studio.discard(document); });
   }
   placeOf(text, nodes, places, { min, max, middle }) {
+    const told = /\baround (\S+), (\S+), (\S+)$/.exec(text);
+    if (told) return told.slice(1).map(Number);
     const [, joint] = /joint (\S+) moves/.exec(text) ?? [], at = nodes.findIndex(({ name }) => name === joint), limb = Object.keys(HEIGHTS).find((each) => new RegExp(`\\b${each}s?\\b`).test(text));
     if (at >= 0) return places[at];
     if (!limb) return middle;

@@ -1,5 +1,5 @@
 // The page's frame: messages, bar, stage, timeline and tabs. `show` puts every control to what the state says; no computing here.
-import { BUILT_IN } from './characters.js';
+import { BUILT_IN, EXAMPLES } from './characters.js';
 import { Cancelled } from './client.js';
 import { drawRamp } from './colormap.js';
 import { ACCEPT, droppedFiles } from './files.js';
@@ -96,7 +96,8 @@ export class Panels {
   // Bar -------------------------------------------------------------------------------------------
   fillCharacters() {
     const { document, recent } = this.studio, file = document?.file ?? null, option = (value, textContent, selected) => make('option', { value, textContent, selected });
-    const groups = [make('optgroup', { label: 'Built in' }, ...BUILT_IN.map(({ id, name, detail }) => option(id, detail ? `${name} · ${detail}` : name, !file && id === document?.name)))];
+    const listed = (list) => list.map(({ id, name, detail }) => option(id, detail ? `${name} · ${detail}` : name, !file && id === document?.name));
+    const groups = [make('optgroup', { label: 'Built in' }, ...listed(BUILT_IN)), make('optgroup', { label: 'To be rigged' }, ...listed(EXAMPLES))];
     if (recent.length) groups.push(make('optgroup', { label: 'Opened' }, ...recent.map(({ name }, i) => option(`file ${i}`, name, name === file))));
     $('character').replaceChildren(...(document ? [] : [option('', 'Nothing is open', true)]), ...groups);
   }
@@ -235,7 +236,8 @@ export class Panels {
     const { time, clipInfo, range } = this.studio, duration = clipInfo?.duration ?? 0;
     $('scrub').max = clipInfo?.duration || 1;
     setSlider($('scrub'), clipInfo ? time : 0);
-    $('time').textContent = clipInfo ? `${time.toFixed(2)} / ${duration.toFixed(2)} s · ${Math.round(30 * time)}` : 'at rest';
+    put($('time').firstElementChild, clipInfo ? time.toFixed(2) : 'at rest');
+    put($('time').lastElementChild, clipInfo ? ` / ${duration.toFixed(2)} s · ${Math.round(30 * time)}` : '');
     $('time').title = clipInfo ? `${time.toFixed(2)} of ${duration.toFixed(2)} seconds, frame ${Math.round(30 * time)} of ${Math.round(30 * duration)} at 30 a second` : '';
     $('range').hidden = !range;
     if (range) Object.assign($('range').style, { left: `${(100 * range[0]) / duration}%`, right: `${100 - (100 * range[1]) / duration}%` });
