@@ -61,7 +61,7 @@ export class Frames {
   keep(name, milliseconds) { if (this.speed[name].push(milliseconds) > 40) this.speed[name].shift(); }
   /** What the worker needs to know of the present state. */
   request(now) {
-    const { studio } = this, { state, inHandles, inJoints } = studio, measure = !studio.playing || now - this.measuredAt > MEASURE_EVERY;
+    const { studio } = this, { state, inHandles } = studio, inJoints = studio.inJoints || !!studio.cages.draft, measure = !studio.playing || now - this.measuredAt > MEASURE_EVERY;
     if (measure) this.measuredAt = now;
     const kind = studio.brush.active ? 'weights' : inHandles ? (studio.handleMode === 'place' || state.show === 'weights' ? 'weights' : 'none') : studio.skinned ? state.show : 'none';
     return {
@@ -69,7 +69,7 @@ export class Frames {
       morphs: Object.entries(state.morphs ?? {}).map(([i, value]) => [Number(i), value]), layer: Object.entries(inJoints ? {} : state.pose).map(([node, values]) => [Number(node), values]),
       sides: inHandles || !studio.skinned ? [{ method: 0, exact: state.exact }] : studio.compare.choices(), split: studio.compare.on, factor: studio.compare.factor,
       influences: inHandles || inJoints ? 0 : state.influences, handles: inHandles ? studio.handleArrays() : null,
-      cage: studio.cages.active ? studio.cages.controls : null,
+      cage: studio.cages.bound ? studio.cages.controls : null,
       strokes: inHandles ? [] : state.strokes, brush: null, partial: false, colors: this.shown ? this.colorsKey : null,
       show: { kind, node: inHandles ? studio.handle : studio.joint }, top: this.top, measure, spare: this.spare.splice(0),
     };

@@ -18,7 +18,7 @@ const FIRST_JOINTS = ['forearm_l', 'lower_arm_l', 'elbow', 'bone2', 'spine'];
 const START_HANDLES = 6, HANDLE_INFLUENCES = 8, MOST_DOCUMENTS = 8, MOST_RECENT = 5;
 const NO_POSE = Object.freeze({});
 const WORK = ['document', 'pose', 'strokes', 'influences', 'optimised', 'handles', 'cage']; // what a save would keep
-const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null, cage: null, morphs: null };
+const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null, cage: null, draft: null, morphs: null };
 const documentsOf = (states) => new Set(states.flatMap(({ document, optimised }) => [document, optimised]).filter(Boolean));
 
 export class Studio {
@@ -43,7 +43,7 @@ export class Studio {
       grip: (what, grip) => this.grip(what, grip),
       draggable: () => (this.tab === 'handles' && !this.adding) || this.inJoints,
       drawn: () => this.panels?.journey.placePins(),
-      clickSurface: (hit) => { if (this.adding === 'end' && hit) this.setBar(hit.point); else if (this.adding && hit) this.addHandle(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); },
+      clickSurface: (hit, { ray }) => { if (this.cages.draft) this.cages.click(ray); else if (this.adding === 'end' && hit) this.setBar(hit.point); else if (this.adding && hit) this.addHandle(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); },
     });
     this.brush = new Brush(this);
     this.compare = new Compare(this);

@@ -221,7 +221,7 @@ export class Viewport {
   release() { if (this.dot) this.dropDot(); else if (this.gizmo.dragging) this.gizmo.pointerUp(null); }
   click(event) {
     const marker = this.pick(event);
-    if (marker >= 0) this.events.pick?.(marker); else this.events.clickSurface?.(this.surfacePoint(event));
+    if (marker >= 0) this.events.pick?.(marker); else this.events.clickSurface?.(this.surfacePoint(event), this.ray(event));
   }
   setWire(wired) {
     this.wired = wired;
