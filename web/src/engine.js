@@ -12,7 +12,7 @@
 //                         was read. weights: float u16 u8. poses: of one key, 10 floats a node
 //   engine.withPose, addShape, limit   -> another model; engine.destroy(model)
 //   engine.materialsGlb(model)   -> GLB bytes with materials, textures and images alone, or null
-//   engine.openHandles(model, voxels), setHandles(session, ends), closeHandles(session)
+//   engine.openHandles(model, voxels, rigid), setHandles(session, ends), closeHandles(session)
 //   new Character(engine, model)   everything a frame needs; its `description` is a plain object (web/wasm/describe.c)
 //
 // Models are addresses in the engine's memory; whoever makes one destroys it. Views of that memory go stale when it grows, so they
@@ -22,7 +22,8 @@ import { Exit, Files, wasi } from './wasi.js';
 
 const UP = ['y', 'x', 'z', 'auto'], UNITS = ['m', 'cm', 'mm', 'in', 'auto'], WEIGHTS = ['float', 'u16', 'u8'];
 
-const POSE_SPACE = 1, CAGE = 4, PARTS = 8; // CUTIS_NEEDS_...
+const POSE_SPACE = 1, VIRTUAL = 2, CAGE = 4, PARTS = 8; // CUTIS_NEEDS_...
+export const RIGID_HANDLES = 7;
 const CAGE_METHOD = 8, PATCHES_METHOD = 9; // CUTIS_METHOD_...
 const sentence = (text) => text[0].toUpperCase() + text.slice(1);
 
@@ -144,7 +145,7 @@ export class Engine extends Instance {
   floats(address, count) { return new Float32Array(this.memory.buffer, address, count); }
   floats64(address, count) { return new Float64Array(this.memory.buffer, address, count); }
   /** Whether a described model has what a method needs. */
-  offers({ needs }, { poseSpace, hasParts }) { return (needs & ~((poseSpace ? POSE_SPACE : 0) | (hasParts ? PARTS : 0))) === 0; }
+  offers({ needs }, { poseSpace, hasParts, virtualCount }) { return (needs & ~((poseSpace ? POSE_SPACE : 0) | (virtualCount ? VIRTUAL : 0) | (hasParts ? PARTS : 0))) === 0; }
   error() { return this.text(this.call.studio_error()); }
   made(address) {
     if (!address) throw new EngineError(this.error() || 'out of memory');
@@ -190,8 +191,8 @@ export class Engine extends Instance {
   limit(model, influences) { return this.made(this.call.studio_limit(model, influences)); }
 
   // Handles -----------------------------------------------------------------------------------------
-  /** A session for handles on a model, which must outlive it. */
-  openHandles(model, voxels) { return this.made(this.call.studio_handles_open(model, voxels)); }
+  /** A session for handles on a model, which must outlive it. @param rigid with virtual handles too */
+  openHandles(model, voxels, rigid) { return this.made(this.call.studio_handles_open(model, voxels, rigid ? 1 : 0)); }
   closeHandles(session) { if (session) this.call.cutis_handle_session_destroy(session); }
   /** The model with weights for handles: from and to of each (x y z x y z ...), the same place for a point. */
   setHandles(session, ends) {

@@ -185,7 +185,7 @@ export class Panels {
   showFrame(answer, asked) {
     const { studio } = this, { state } = studio, { split } = asked, count = state.optimised || state.influences ? state.influences : 0;
     const few = count && !asked.handles ? ` · ${count} ${count === 1 ? 'influence' : 'influences'}` : '';
-    put($('tag-a').lastElementChild, asked.cage ? 'Cage' : studio.cages.draft ? 'A cage is drawn' : asked.handles ? 'Handles, linear' : studio.skinned ? studio.method(0).name + few : studio.info.triangleCount ? 'Not rigged' : 'Skeleton');
+    put($('tag-a').lastElementChild, asked.cage ? 'Cage' : studio.cages.draft ? 'A cage is drawn' : asked.handles ? `Handles, ${asked.handles.rigid ? 'rigid' : 'linear'}` : studio.skinned ? studio.method(0).name + few : studio.info.triangleCount ? 'Not rigged' : 'Skeleton');
     ['b', 'c', 'd'].forEach((side, i) => { put($(`tag-${side}`).lastElementChild, studio.method(i + 1).name); });
     $('tag-a').firstElementChild.hidden = !split;
     $('tag-a').classList.toggle('alone', !split);

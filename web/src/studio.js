@@ -18,7 +18,7 @@ const FIRST_JOINTS = ['forearm_l', 'lower_arm_l', 'elbow', 'bone2', 'spine'];
 const START_HANDLES = 6, HANDLE_INFLUENCES = 8, MOST_DOCUMENTS = 8, MOST_RECENT = 5;
 const NO_POSE = Object.freeze({});
 const WORK = ['document', 'pose', 'strokes', 'influences', 'optimised', 'handles', 'cage']; // what a save would keep
-const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null, cage: null, draft: null, morphs: null };
+const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null, cage: null, draft: null, rigid: false, morphs: null };
 const documentsOf = (states) => new Set(states.flatMap(({ document, optimised }) => [document, optimised]).filter(Boolean));
 
 export class Studio {
@@ -449,12 +449,12 @@ export class Studio {
   async addFarthest() { this.addHandle((await this.stage.call('spread', { id: this.document.id, count: 1, others: this.handles.map((each) => each.rest) }))[0]); }
   removeHandle(i = this.handle) { if (this.handles.length > 1) this.edit({ handles: this.handles.filter((_, k) => k !== i) }); }
   resetHandles() { this.edit({ handles: this.handles.map(({ rest, to }) => ({ rest, to, move: [0, 0, 0] })) }); }
-  handleArrays(list = this.handles) { return { ends: list.flatMap(({ rest, to }) => [...rest, ...(to ?? rest)]), moves: list.flatMap((each) => each.move), turns: list.flatMap((each) => each.turn ?? turn.IDENTITY) }; }
+  handleArrays(list = this.handles) { return { ends: list.flatMap(({ rest, to }) => [...rest, ...(to ?? rest)]), moves: list.flatMap((each) => each.move), turns: list.flatMap((each) => each.turn ?? turn.IDENTITY), rigid: this.state.rigid }; }
   /** A document with the handles in the skeleton's place (its joints), or beside it (their shape as a morph target). */
   async bound(from, list, beside, strokes) {
     if (beside) return this.makeChild(from, (await this.stage.call('shape', { id: from.id, strokes, handles: this.handleArrays(list), name: 'handles' })).blob, 'handles');
     const handles = list.map(({ rest, to }, i) => ({ name: `handle ${i + 1}`, ...(to ? { kind: 'bar', from: rest, to } : { kind: 'point', position: rest }) }));
-    return this.derive({ from, strokes }, 'handles', ['--handles', 'handles.json', '--influences', String(HANDLE_INFLUENCES), '--largest'], [new File([JSON.stringify({ handles })], 'handles.json')]);
+    return this.derive({ from, strokes }, 'handles', ['--handles', 'handles.json', '--influences', String(HANDLE_INFLUENCES), '--largest', ...(this.state.rigid ? ['--weighting', 'virtual'] : [])], [new File([JSON.stringify({ handles })], 'handles.json')]);
   }
   /** Moves of the handles as a pose over the joints that they became. */
   movedPose({ info }, list) {
@@ -469,7 +469,7 @@ export class Studio {
     const before = this.state, { from, influences, strokes } = this.reduced, { handles: list } = this;
     await this.panels.busy({ doing: 'Binding the handles', failed: 'No weights for these handles' }, async () => {
       const document = await this.bound(from, list, beside, strokes);
-      const kept = this.replace(before, document, beside ? null : -1, { handles: null, ...(beside ? { influences } : { pose: this.movedPose(document, list) }) });
+      const kept = this.replace(before, document, beside ? null : -1, { handles: null, ...(beside ? { influences } : { pose: this.movedPose(document, list), ...(document.info.methods.includes('handles-rigid') ? { methods: ['handles-rigid', ...this.methods.slice(1)] } : {}) }) });
       if (kept) this.panels.selectTab(beside ? 'deform' : 'pose');
     });
   }
