@@ -67,6 +67,22 @@ async function testPatches(page, model) {
   await setMethod(page, 0, 'lbs');
   await setExact(page, false);
 }
+/** Patches with the triangles that they make, against the command's file of the same frame. */
+async function testOwnPatches(page, model) {
+  await tab(page, 'deform');
+  await setMethod(page, 0, 'patches');
+  await seek(page, 'bend', 1);
+  await page.evaluate(() => window.studio.edit({ show: 'parts' }));
+  await idle(page);
+  const out = join(folder, 'patched.obj'), got = floats(await page.bytes('s.viewport.own.geometry.attributes.position.array')), colors = new Set((await page.state('Array.from(s.viewport.own.geometry.attributes.color.array)')).reduce((list, x, i, all) => (i % 9 ? list : [...list, all.slice(i, i + 3).map((y) => y.toFixed(3)).join()]), []));
+  cutis('deform', model, '--method', 'patches', '--clip', 'bend', '--frames', '30:31', '-q', '-o', out);
+  const lines = readFileSync(out, 'utf8').split('\n'), places = lines.filter((line) => line.startsWith('v ')).map((line) => line.split(/\s+/).slice(1, 4).map(Number)), triangles = lines.filter((line) => line.startsWith('f '));
+  const middle = (list) => [0, 1, 2].map((c) => list.reduce((sum, p) => sum + p[c], 0) / list.length), theirs = middle(triangles.flatMap((line) => line.split(/\s+/).slice(1, 4).map((word) => places[parseInt(word, 10) - 1]))), ours = middle(Array.from({ length: got.length / 3 }, (_, i) => [...got.subarray(3 * i, 3 * i + 3)]));
+  say('patches are drawn with the triangles that the command writes, parts and patches in their colours', got.length / 9 === triangles.length && Math.hypot(...ours.map((x, c) => x - theirs[c])) < 1e-4 && colors.size > 8 ? '' : `${got.length / 9} of ${triangles.length} triangles, ${colors.size} colours, middle ${ours} and ${theirs}`);
+  await page.evaluate(() => window.studio.edit({ show: 'none', methods: window.studio.methods.map((id, i) => (i ? id : 'lbs')) }));
+  await idle(page);
+  say('and gone with another method', (await page.state('s.viewport.own')) === null ? '' : 'they stay');
+}
 async function testCage(page) {
   await tab(page, 'handles');
   const whole = floats(await positions(page)); // handles that nobody moved: at rest
@@ -213,7 +229,7 @@ let page;
 try {
   page = await browser.open(await server.address);
   await page.ready();
-  for (const step of [testCompare, testPatches, testCage, testDrawn, testBars, testRigid, testDrivers, testFit].filter((each) => wanted.test(each.name))) {
+  for (const step of [testCompare, testPatches, testOwnPatches, testCage, testDrawn, testBars, testRigid, testDrivers, testFit].filter((each) => wanted.test(each.name))) {
     if (step !== testCompare && !(await page.state('s.source.name === "small"'))) await drop(page, [['small.glb', readFileSync(model)]]);
     if (step === testPatches) await tab(page, 'deform');
     await step(page, model);

@@ -1,9 +1,9 @@
 // The stage worker's models. A document is files (blobs) and, while it is used, an opened character; frames are computed here.
 //
 // Invariant: everything can be opened again from its blobs, so that memory holds few characters and a new engine loses nothing.
-import { Character, Engine, EngineError, RIGID_HANDLES, materialsOf } from './engine.js';
+import { Character, Engine, EngineError, PATCHES_METHOD, RIGID_HANDLES, materialsOf } from './engine.js';
 import { hull } from './hull.js';
-import { paint, paintParts } from './colormap.js';
+import { facets, paint, paintParts } from './colormap.js';
 import { Painting, runs } from './painting.js';
 import { roundUp } from './dom.js';
 
@@ -281,6 +281,7 @@ export class Stage {
     if (part) out.transfer.part = { runs: part, positions: this.cut(opened.address('0 positions'), part), normals: this.cut(opened.address('0 normals'), part) };
     for (let i = 0; !still && i < (asked.split ? sides.length : 1); i++) out.transfer.sides.push({ positions: take(opened.address(`${i} positions`)), normals: take(opened.address(`${i} normals`)) });
     if (asked.factor > 1 && out.transfer.sides.length > 1) this.exaggerate(out.transfer.sides, asked.factor);
+    if (asked.show.kind === 'parts' && sides[0].method === PATCHES_METHOD) out.transfer.own = facets(shown.ownPatches(sides[0], posed));
     if (asked.handles) out.handles = { nodes: opened.handled.nodes, domain: opened.handled.domain, milliseconds: opened.handled.milliseconds };
     Object.assign(out, { brush: brushed.told ?? null, still });
     this.paint(out, opened, shown, asked, reduced, brushed);

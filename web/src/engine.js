@@ -23,8 +23,8 @@ import { Exit, Files, wasi } from './wasi.js';
 const UP = ['y', 'x', 'z', 'auto'], UNITS = ['m', 'cm', 'mm', 'in', 'auto'], WEIGHTS = ['float', 'u16', 'u8'];
 
 const POSE_SPACE = 1, VIRTUAL = 2, CAGE = 4, PARTS = 8; // CUTIS_NEEDS_...
-export const RIGID_HANDLES = 7;
-const CAGE_METHOD = 8, PATCHES_METHOD = 9; // CUTIS_METHOD_...
+export const RIGID_HANDLES = 7, PATCHES_METHOD = 9; // CUTIS_METHOD_...
+const CAGE_METHOD = 8;
 const sentence = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** The library's list of methods (CUTIS_METHODS) as choices of the page: { id, name, method, needs, about }. */
@@ -280,6 +280,19 @@ export class Character {
     if (!this.weld_) { this.weld_ = this.engine.allocate(4 * this.vertexCount); call.studio_weld(this.model, this.rest_, this.weld_); }
     if (!call.studio_deform_patches(binding, this.model, this.indices_, this.weld_, posed.pose_, positions, normals)) throw new EngineError(this.engine.error());
     return performance.now();
+  }
+  /** Patches with the triangles that they make: { positions, indices, labels, parts }, a label a triangle: its part, or parts + joint. */
+  ownPatches(choice, posed = this) {
+    const { call, memory } = this.engine, binding = this.binding(choice), counts = this.engine.allocate(16), read = (address, length) => new Uint32Array(memory.buffer, address, length);
+    call.studio_patches_room(binding, counts);
+    const [parts, , vertices, triangles] = read(counts, 4), list = [12 * vertices, 12 * triangles, 4 * triangles].map((bytes) => this.engine.allocate(bytes)), [positions, indices, labels] = list;
+    try {
+      if (!call.studio_patches_own(binding, posed.pose_, positions, indices, labels, counts)) throw new EngineError(this.engine.error());
+      const [n, t] = read(counts, 2);
+      return { parts, positions: this.engine.floats(positions, 3 * n).slice(), indices: read(indices, 3 * t).slice(), labels: read(labels, t).slice() };
+    } finally {
+      for (const address of [...list, counts]) this.engine.free(address);
+    }
   }
   /** Moved by the cage. @param controls their places, x y z each */
   caged(controls, positions, normals) {

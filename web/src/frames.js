@@ -107,6 +107,7 @@ export class Frames {
     if (sides.length) this.keep('skin', answer.skin);
     sides.forEach((arrays, i) => this.spare.push(...viewport.update(i, arrays)));
     this.spare.length = Math.min(this.spare.length, MOST_SPARE);
+    if (sides.length) viewport.setOwn(answer.transfer.own ?? null);
     studio.compare.place();
     if (colorPart) viewport.paintPart(colorPart);
     else if (colors || !answer.paint) { if (sides.length) viewport.setPaint(colors ?? null, asked.show.kind === 'error' ? [0] : [0, 1, 2, 3]); }

@@ -5,7 +5,7 @@ import * as turn from './turn.js';
 
 const SHOW_ABOUT = {
   none: 'The character’s own colours.',
-  parts: 'The parts that blending patches close: each moves rigidly but for its joints.',
+  parts: 'The parts that blending patches close: each moves rigidly but for its joints. With that method on side A its own triangles are drawn, those of patches white.',
   weights: 'How much the selected joint moves each vertex. Select a joint on the stage or under Pose.',
   error: 'How far side A is from side B’s method, or from all weights when they are reduced.',
   count: 'How many joints have weight on each vertex.',

@@ -226,6 +226,7 @@ export class Viewport {
   setWire(wired) {
     this.wired = wired;
     for (const side of this.sides) side.wire.visible = wired;
+    if (this.own) this.own.children[0].visible = wired;
     if (this.shared) this.shared.wired = wired;
     this.invalidate();
   }
@@ -298,6 +299,7 @@ export class Viewport {
     this.scene.remove(mesh);
   }
   clear() {
+    this.setOwn(null);
     for (const side of this.sides) { this.scene.remove(side.mesh); side.dispose(); }
     this.sides = [];
     this.shared?.dispose();
@@ -539,7 +541,20 @@ export class Viewport {
     this.events.resized?.();
     this.invalidate();
   }
-  show(side) { this.sides.forEach((each, i) => { each.mesh.visible = i === side && !!each.positions; }); }
+  /** Triangles of side A that are not the model's: { positions, normals, colors } one after the other, or null. */
+  setOwn(arrays) {
+    if (this.own) { this.scene.remove(this.own); this.own.geometry.dispose(); this.own = null; }
+    if (!arrays) return;
+    const geometry = new THREE.BufferGeometry(), { paintMaterial, paintPlain, wireMaterial } = this.shared;
+    for (const [name, array] of [['position', arrays.positions], ['normal', arrays.normals], ['color', arrays.colors]]) geometry.setAttribute(name, new THREE.BufferAttribute(array, 3));
+    this.own = Object.assign(new THREE.Mesh(geometry, this.low ? paintPlain : paintMaterial), { castShadow: true, receiveShadow: true, frustumCulled: false });
+    this.own.add(Object.assign(new THREE.Mesh(geometry, wireMaterial), { frustumCulled: false, visible: !!this.wired }));
+    this.scene.add(this.own);
+  }
+  show(side) {
+    this.sides.forEach((each, i) => { each.mesh.visible = i === side && !!each.positions && !(i === 0 && this.own); });
+    if (this.own) this.own.visible = side === 0;
+  }
   render(now = performance.now()) {
     this.dirty = false;
     const { clientWidth: width, clientHeight: height } = this.canvas, renderer = this.renderer;
