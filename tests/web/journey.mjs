@@ -29,7 +29,11 @@ function scan(kind, seed, vertices) {
 /** Triangles alone of somebody's model. */
 function bare(from, to, group = null) {
   const path = join(folder, to);
-  if (!group) { cutis('convert', from, '-q', '-o', path); return path; }
+  if (!group) {
+    cutis('convert', from, '-q', '-o', path);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/^(mtllib|usemtl) .*\n/gm, '')); // the library is not dropped with it
+    return path;
+  }
   const lines = [];
   let inside = false;
   for (const line of readFileSync(from, 'utf8').split('\n')) { if (line.startsWith('g ')) inside = line.trim() === `g ${group}`; else if (line.startsWith('v ') || (inside && line.startsWith('f '))) lines.push(line.replace(/\/\d*/g, '')); }
@@ -110,8 +114,10 @@ async function paints(page, { what }) {
   await tab(page, 'weights');
   await page.click('label:has(#brush-on)');
   await idle(page);
-  const { x, y, width, height } = await page.box('#canvas');
-  await page.drag([x + width / 2, y + height / 2], [24, 10], 5);
+  const from = await onScreen(page, '[3, 7, 11].map((k) => s.frames.shown.world[12 * s.joint + k])'); // a joint has skin before it
+  await page.act([{ move: [from[0] - 2, from[1]] }, { move: from }]);
+  await idle(page);
+  await page.drag(from, [12, 6], 5);
   await page.until(() => window.studio.state.strokes.length > 0, null, 20_000).catch(() => {});
   say(`${what}: a stroke of the brush changes weights`, (await page.state('s.state.strokes.length')) === 1 ? '' : `${await page.state('s.state.strokes.length')} strokes`);
   await page.click('label:has(#brush-on)');
@@ -217,6 +223,24 @@ async function testRefused(page) {
   await page.click('#notice-close');
   say('closed, nothing is left of it', (await page.evaluate(() => document.querySelectorAll('.pin').length)) === 0 && !(await page.state('s.unsaved')) ? '' : 'a pin stays');
 }
+/** A scan that lies on its back is stood up, rigged, and told for a terminal so. */
+async function testUp(page) {
+  cutis('convert', scan('human', 7, 2000), '-q', '-o', join(folder, 'upright.obj'));
+  const path = join(folder, 'lying.obj');
+  writeFileSync(path, readFileSync(join(folder, 'upright.obj'), 'utf8').split('\n').filter((line) => /^[vf] /.test(line)).map((line) => (line[0] === 'f' ? line.replace(/\/\S*/g, '') : line.replace(/^v (\S+) (\S+) (\S+)/, (_, x, y, z) => `v ${x} ${-z} ${y}`))).join('\n'));
+  await drop(page, [['lying.obj', readFileSync(path)]]);
+  await tab(page, 'start');
+  const height = () => page.state('s.info.bounds.max[1] - s.info.bounds.min[1]'), lies = await height();
+  await page.choose('#body-up', 'z');
+  await page.until((low) => window.studio.info.bounds.max[1] - window.studio.info.bounds.min[1] > 2 * low, lies, LONG).catch(() => {});
+  await quiet(page);
+  const stands = await height();
+  await page.click('#journey-rig');
+  await page.until(() => window.studio.skinned || !document.getElementById('notice').hidden, null, LONG);
+  await quiet(page);
+  const steps = await page.state('s.document.steps'), { bytes } = await saveGlb(page, { name: 'stood.glb' });
+  say('a scan that lies is stood up and rigged, as the command does it', stands > 2 * lies ? differences(made(path, steps), bytes).slice(0, 3).join(' | ') : `${lies} and ${stands} high`);
+}
 /** A reload loses nothing of what testJoints made. */
 async function testRecovery(page) {
   await page.evaluate(() => window.studio.panels.recovery.keep());
@@ -243,7 +267,7 @@ try {
   page = await browser.open(await server.address, { width: 1000, height: 700 });
   await page.ready(LONG, 'start');
   for (const body of bodies()) if (wanted.test(`testJourney ${body.what}`)) { await testJourney(page, body); note(body.what); }
-  for (const step of [testJoints, testRecovery, testRefused]) if (wanted.test(step.name) && (name === 'chromium' || soak)) { await step(page); note(step.name); }
+  for (const step of [testJoints, testRecovery, testUp, testRefused]) if (wanted.test(step.name) && (name === 'chromium' || soak)) { await step(page); note(step.name); }
   say('no errors or warnings on the console', page.complaints.slice(0, 3).join(' | '));
 } catch (error) {
   say('the steps ran to their end', `${error.message.split('\n')[0]}${page?.complaints.length ? ` (console: ${page.complaints[0]})` : ''}`);

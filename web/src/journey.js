@@ -12,6 +12,7 @@ const MOTIONS = [['walk', 'Walk'], ['run', 'Run'], ['idle', 'Idle'], ['wave', 'W
 const KINDS = ['auto', 'human', 'quadruped', 'bird', 'octopus', 'insect', 'bear', 'hand', 'fish', 'any'];
 const KIND_NAMES = { auto: 'any kind', any: 'odd shape', bear: 'toy bear', quadruped: 'four legs' };
 const ON_FOUR = /hind|hock|fore(paw|leg|foot)|carpus/i;
+const AXELESS = /\.(obj|ply|off|stl)$/i; // formats that do not say what is up
 const FOUR = 4, HELPERS = 8; // influences that every player reads; joints a bake adds
 const HEIGHTS = { leg: 0.05, foot: 0.02, arm: 0.72, hand: 0.6, wing: 0.7, head: 0.95, ear: 0.98, neck: 0.85, fin: 0.5, tail: 0.4 }; // of the body, where a limb would be
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
@@ -25,13 +26,16 @@ export class Journey {
     chooser.addEventListener('change', () => { const files = [...chooser.files]; chooser.value = ''; if (files.length) this.motionFile(files); });
     this.kind = make('select', { className: 'select', id: 'rig-kind', ariaLabel: 'What it is' });
     options(this.kind, KINDS.map((kind) => [kind, KIND_NAMES[kind] ?? kind]), 'auto');
+    this.up = make('select', { className: 'select', id: 'body-up', ariaLabel: 'Which axis is up' });
+    options(this.up, ['y', 'z', 'x'].map((axis) => [axis, `${axis} is up`]), 'y');
+    this.up.addEventListener('change', () => studio.turnUp(this.up.value).then(() => this.show()));
     $('journey').append(...this.steps().map((step) => this.make(step)));
   }
   /** { id, title, text(), done(), ready(), actions: [[id, label, act]], more } */
   steps() {
     const { studio } = this, bodied = () => !!studio.info?.triangleCount, skinned = () => studio.skinned, plural = (n, word) => `${n.toLocaleString('en').replaceAll(',', ' ')} ${word}${n === 1 ? '' : 's'}`;
     return [
-      { id: 'body', title: 'Body', ready: () => true, done: bodied, text: () => (bodied() ? `${studio.source.name}, ${plural(studio.info.vertexCount, 'vertex').replace('vertexs', 'vertices')}` : 'A mesh without a skeleton will do.'), actions: [['open', 'Open …', () => $('open').click()], ...EXAMPLES.map(({ id, name }) => [id, name, () => studio.openBuiltIn(id)])] },
+      { id: 'body', title: 'Body', ready: () => true, done: bodied, text: () => (bodied() ? `${studio.source.name}, ${plural(studio.info.vertexCount, 'vertex').replace('vertexs', 'vertices')}` : 'A mesh without a skeleton will do.'), actions: [['open', 'Open …', () => $('open').click()], ...EXAMPLES.map(({ id, name }) => [id, name, () => studio.openBuiltIn(id)])], more: this.up },
       { id: 'rig', title: 'Rig it', ready: () => bodied() && (!skinned() || !!studio.document.bare), done: skinned, text: () => this.rigText(), actions: [['it', 'Rig it', () => this.rig(this.kind.value)], ['joints', 'Adjust joints', () => studio.panels.selectTab('joints'), skinned]], more: this.kind },
       { id: 'move', title: 'Move it', ready: () => bodied() && skinned(), done: () => skinned() && !!studio.clipInfo, text: () => (studio.clipInfo ? `It plays “${studio.clipInfo.name ?? 'a clip'}”. More motions become more clips.` : 'Made for any body on two legs or four; or from a BVH or another model.'), actions: [...MOTIONS.map(([id, name]) => [id, name, () => this.move(id)]), ['file', 'From a file …', () => $('motion-file').click()]] },
       { id: 'compare', title: 'Compare methods', ready: skinned, done: () => skinned() && studio.state.split, text: () => 'Where linear blending loses volume, others keep it.', actions: [['it', 'Compare', () => { if (!studio.state.split) studio.panels.setSplit(true); studio.panels.selectTab('deform'); }]] },
@@ -81,6 +85,9 @@ export class Journey {
       if (studio.tab === 'start' && studio.history.states.length > 1) next?.item.scrollIntoView({ block: 'nearest' });
     }
     this.list[1].buttons[0].button.textContent = studio.skinned ? 'Rig again' : 'Rig it';
+    const bare = studio.document?.bare ?? studio.document;
+    this.up.hidden = !AXELESS.test(bare?.main ?? '');
+    this.up.value = bare?.options?.up ?? 'y';
     this.kind.hidden = this.list[1].buttons[0].button.disabled;
     const commands = this.commands();
     $('journey-commands').parentElement.hidden = !commands;

@@ -136,7 +136,7 @@ export class Studio {
   /** Opens files in the stage worker. @param files [File] @param more { name, made } of the new document */
   async makeDocument(files, main, more = {}) {
     const id = `d${++this.made}`, list = files.map((file) => ({ name: file.name, blob: file }));
-    const asked = this.stage.call('open', { id, files: list, main: main.name, options: {} });
+    const { options = {} } = more, asked = this.stage.call('open', { id, files: list, main: main.name, options });
     if (this.made === 1) setTimeout(() => this.viewport.rehearse()); // the worker has its work
     const info = await asked;
     try {
@@ -145,7 +145,7 @@ export class Studio {
       look.warm = await this.viewport.warm(info, look);
       info.transfer.materials = null;
       info.notes.push(...look.notes);
-      return { id, name: stem(main.name), made: [], files: list, main: main.name, options: {}, info, look, ...more };
+      return { id, name: stem(main.name), made: [], files: list, main: main.name, options, info, look, ...more };
     } catch (error) {
       this.discard({ id });
       throw error;
@@ -154,7 +154,7 @@ export class Studio {
   /** A document that a verb (or the page) made of another one. */
   makeChild(from, blob, verb, words = []) {
     const file = new File([blob], `${from.name}.glb`);
-    return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, verb], steps: [...(from.steps ?? []), verb === words[0] ? words : [verb]] });
+    return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, verb], steps: [...(from.steps ?? []), verb === words[0] ? [...words, ...(from.options.up ? ['--up', from.options.up] : [])] : [verb]] });
   }
   /** A document that no state will hold. */
   discard({ id, look }) {
@@ -249,6 +249,12 @@ export class Studio {
     this.panels.say(`${main.name} is a motion`, `${name} has no skeleton yet: give it one with this motion, or open the motion’s skeleton alone.`, [
       [`Rig ${name} and move it`, () => this.runVerb('rig', ['--motion', main.name], [main])], ['Open it alone', open],
     ]);
+  }
+
+  /** The file of the body again, with another axis up: formats of meshes alone do not say which. */
+  async turnUp(up) {
+    const { files, main, file } = this.document.bare ?? this.document, list = files.map(({ name, blob }) => new File([blob], name));
+    await this.opened({ doing: `Reading ${main}`, failed: `${main} cannot be opened` }, () => this.makeDocument(list, list.find(({ name }) => name === main), { file, options: up === 'y' ? {} : { up } }));
   }
 
   /** Shapes that were dropped: one for every key of the clip that is chosen. */
