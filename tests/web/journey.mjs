@@ -114,7 +114,10 @@ async function paints(page, { what }) {
   await tab(page, 'weights');
   await page.click('label:has(#brush-on)');
   await idle(page);
-  const from = await onScreen(page, '[3, 7, 11].map((k) => s.frames.shown.world[12 * s.joint + k])'); // a joint has skin before it
+  const from = await page.evaluate(() => { // where skin is, as near to the middle as there is
+    const { x, y, width, height } = document.getElementById('canvas').getBoundingClientRect(), places = Array.from({ length: 21 * 21 }, (_, i) => [x + (width * (1 + (i % 21))) / 22, y + (height * (1 + Math.floor(i / 21))) / 22]), far = ([a, b]) => Math.hypot(a - x - width / 2, b - y - height / 2);
+    return places.sort((a, b) => far(a) - far(b)).find(([clientX, clientY]) => [0, 6].every((by) => window.studio.viewport.surfacePoint({ clientX: clientX + by, clientY: clientY + by / 2 })));
+  });
   await page.act([{ move: [from[0] - 2, from[1]] }, { move: from }]);
   await idle(page);
   await page.drag(from, [12, 6], 5);
