@@ -104,7 +104,7 @@ export class Cages {
     $('cage-drag').hidden = !cage || !!draft;
     $('cage-make-section').hidden = !!draft;
     $('cage-drawing').hidden = !draft;
-    $('cage-draw').textContent = cage ? 'Draw on …' : 'Draw one …';
+    $('cage-draw').textContent = cage ? 'Reshape it …' : 'Draw one …';
     checkRadio('cage-draws', this.draws);
     $('canvas').classList.toggle('adding', !!draft && this.draws !== 'drag');
     $('cage-on').checked = this.on;
