@@ -158,8 +158,14 @@ const verb_row cli_verbs[] = {
       "cutis measure arm.glb --plot elbow.svg --joint elbow\tvolume and curvature against the bend, six ways\n",
       verb_measure },
     { "devices", "", NULL, 0, 0, "list what can run the deformers, and why something cannot",
-      "JSON keys: devices [{kind, index, available, name, detail, memory_bytes, threads, isa}].\n",
-      { COMMON }, "cutis devices\tCPU, OpenCL and CUDA\n", verb_devices },
+      "--prepare compiles the kernels of blending, patches, handles and reduction for every GPU (or that of\n"
+      "--device) into the user's cache, so that nobody waits for them later.\n"
+      "\n"
+      "JSON keys: devices [{kind, index, available, name, detail, memory_bytes, threads, isa}]; with --prepare\n"
+      "prepared [{device, what, seconds}].\n",
+      { COMMON, BIT(PREPARE), BIT(DEVICE) },
+      "cutis devices\tCPU, OpenCL and CUDA\n"
+      "cutis devices --prepare\tonce on a new machine, or after a driver's update\n", verb_devices },
     { "bench", "blend|pose|pose-space|frame|crowd|reduce|cage|handles|skeleton|patches|files", "blend pose pose-space frame crowd reduce cage handles skeleton patches files", 1, 1,
       "measure speed against plain C and the machine's limits",
       "blend: positions and normals, 4 influences, 64 bones, with plain C (-O3 -march=native), the FMA rate and\n"
