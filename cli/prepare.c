@@ -6,7 +6,7 @@
 #include <cutis/handles.h>
 #include <stdlib.h>
 
-enum { DEVICES_MAX = 64, VERTICES = 1500 };
+enum { DEVICES_MAX = 64, VERTICES = 1500, PREPARED = 16 };
 
 typedef struct preparing {
     cli_app *app;
@@ -31,8 +31,10 @@ static cutis_result prepare_method(preparing *p, cutis_method method, bool norma
         outputs.topology.counts.data = normals + 3 * (size_t)info.vertex_count;
         outputs.topology.indices.data = normals + 3 * (size_t)info.vertex_count + 2;
     }
-    const cutis_result result =
+    // One character has kernels of its own beside those of many.
+    cutis_result result =
         memory ? cutis_binding_prepare(binding, &outputs, 1) : CUTIS_OUT_OF_MEMORY;
+    if (result == CUTIS_OK) result = cutis_binding_prepare(binding, &outputs, PREPARED);
     free(memory);
     return result;
 }
