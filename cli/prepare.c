@@ -31,10 +31,13 @@ static cutis_result prepare_method(preparing *p, cutis_method method, bool norma
         outputs.topology.counts.data = normals + 3 * (size_t)info.vertex_count;
         outputs.topology.indices.data = normals + 3 * (size_t)info.vertex_count + 2;
     }
-    // One character has kernels of its own beside those of many.
-    cutis_result result =
-        memory ? cutis_binding_prepare(binding, &outputs, 1) : CUTIS_OUT_OF_MEMORY;
-    if (result == CUTIS_OK) result = cutis_binding_prepare(binding, &outputs, PREPARED);
+    // One character has kernels of its own beside those of many, and so have boxes around them.
+    cutis_bounds bounds[PREPARED];
+    cutis_result result = memory ? CUTIS_OK : CUTIS_OUT_OF_MEMORY;
+    for (int i = 0; i < 4 && result == CUTIS_OK; i++) {
+        outputs.bounds = i & 2 ? bounds : NULL;
+        result = cutis_binding_prepare(binding, &outputs, i & 1 ? PREPARED : 1);
+    }
     free(memory);
     return result;
 }
