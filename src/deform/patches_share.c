@@ -395,6 +395,29 @@ static cutis_result add_items(const sharing *s, uint32_t joint)
     return CUTIS_OK;
 }
 
+// For one more face.
+static cutis_result make_room(const sharing *s)
+{
+    patch_bands *out = s->out;
+    return cutis_grow(s->body->context, &out->corners, &out->corner_room, 3 * (out->face_count + 1),
+                      sizeof *out->corners)
+               ? CUTIS_OK
+               : cutis_alloc_result(s->body->context);
+}
+
+// Faces up to a whole block of them, of one vertex each: they enclose nothing, exactly.
+static cutis_result fill_block(const sharing *s, uint32_t first)
+{
+    patch_bands *out = s->out;
+    while ((out->face_count - first) % PATCH_FACE_BLOCK != 0) {
+        TRY(make_room(s));
+        for (size_t k = 0; k < 3; k++)
+            out->corners[3 * out->face_count + k] = out->corners[3 * (size_t)first];
+        out->face_count++;
+    }
+    return CUTIS_OK;
+}
+
 // Faces that the band moves. Corners that follow the child whole, beyond further joints, and those
 // in limbs beside that do not follow are items too: where they are when this joint turns depends on
 // other joints.
@@ -406,9 +429,7 @@ static cutis_result add_faces(const sharing *s, uint32_t joint)
     for (uint32_t f = 0; f < s->body->face_count; f++) {
         const uint32_t *v = parts->faces + 3 * (size_t)f, part = parts->vertex_part[v[0]];
         if (s->at[v[0]] != 0 && s->at[v[1]] != 0 && s->at[v[2]] != 0) continue;
-        if (!cutis_grow(s->body->context, &out->corners, &out->corner_room,
-                        3 * (out->face_count + 1), sizeof *out->corners))
-            return cutis_alloc_result(s->body->context);
+        TRY(make_room(s));
         for (int k = 0; k < 3; k++) {
             out->corners[3 * out->face_count + (size_t)k] = (int)v[k];
             const bool whole = s->sides[part] == 1 && part != s->body->loops[joint].child;
@@ -418,7 +439,7 @@ static cutis_result add_faces(const sharing *s, uint32_t joint)
         }
         out->face_count++;
     }
-    return CUTIS_OK;
+    return fill_block(s, out->face_first[joint]);
 }
 
 static cutis_result share_joint(sharing *s, uint32_t joint)
@@ -428,7 +449,8 @@ static cutis_result share_joint(sharing *s, uint32_t joint)
     find_sides(s, joint);
     find_kinds(s, joint);
     s->joint = joint;
-    s->most = BAND_GIRTH * fmax(width, BAND_LEVER * lever_of(s));
+    s->out->joints[joint].girth = fmax(width, BAND_LEVER * lever_of(s));
+    s->most = BAND_GIRTH * s->out->joints[joint].girth;
     find_shift(s, width);
     if (!find_distances(s)) return cutis_alloc_result(s->body->context);
     fill_shares(s);
