@@ -52,7 +52,7 @@
 /// Wide ones are compiled for every width of vectors (device/compute/patches_wide.h).
 #define PATCH_KERNELS_WIDE(X)                                                                      \
     X(patch_overlaps, PATCH_OVERLAPS_BUFFERS, BAND, 8, 64, 32, 0) /* per block of vertices */      \
-    X(patch_bands, PATCH_BANDS_BUFFERS, BAND, 1, 128, 128, 0)     /* per joint */                  \
+    X(patch_bands, PATCH_BANDS_BUFFERS, BAND, 1, 128, 128, 128)   /* per joint */                  \
     X(patch_bent, PATCH_BENT_BUFFERS, BENT, 8, 64, 32, 96)        /* per block of vertices */
 #define PATCH_KERNELS_PLAIN(X)                                                                     \
     X(patch_parts, PATCH_PARTS_BUFFERS, JOINT, 256, 64, 1, 0)            /* per part */            \
