@@ -58,5 +58,9 @@ bool farm_progress(farm *f, bool last)
     char stage[128];
     snprintf(stage, sizeof stage, "%u of %u pieces, %.3g a second, %u:%02u left", done, f->wanted,
              rate, (unsigned)left / 60, (unsigned)left % 60);
+    if (f->progress_lines && !last && !f->app->json && now - f->noted > 10) {
+        if (f->noted > 0) app_note(f->app, "%s", stage);
+        f->noted = now;
+    }
     return app_progress(f->app, stage, f->wanted ? (double)done / f->wanted : 1);
 }

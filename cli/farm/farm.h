@@ -62,11 +62,12 @@ typedef struct farm {
     uint32_t ranks, threads;    ///< at work at once; threads of each
     uint32_t local_rank;        ///< of this process on its machine
     bool dry;                   ///< pieces are given out, and nothing is done
+    bool progress_lines;        ///< progress as lines, a few a minute: there is no terminal
     bool parent_writes;         ///< a rank's own process puts frames into place (MPI-IO)
     struct farm_manifest *book; ///< what is finished; NULL: plan
     int lock, slice_lock;       ///< descriptors; -1: none
     uint32_t failed;            ///< pieces
-    double began, told;         ///< when the work began, when progress was told last
+    double began, told, noted;         ///< when the work began, when progress was told last
     uint32_t wanted, done_before, done_now; ///< pieces: ours, finished before this run and in it
     double done_cost, all_cost;             ///< of those that this run does
 } farm;

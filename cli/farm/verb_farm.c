@@ -19,7 +19,7 @@ static bool under_mpi(void)
 /// The program with MPI in it takes over: beside this one, or where helpers are installed.
 static int become_mpi(cli_app *app)
 {
-    static const char *const PLACES[] = { "%s/cutis-farm", "%s/../libexec/cutis/cutis-farm" };
+    static const char *const PLACES[] = { "%s/libexec/cutis/cutis-farm", "%s/../libexec/cutis/cutis-farm" };
     char self[PATH_MAX], path[PATH_MAX + 64];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     const char *told = getenv("CUTIS_FARM");
@@ -32,7 +32,7 @@ static int become_mpi(cli_app *app)
         execv(path, app->arguments);
     }
     return app_fail_text(app, "farm: under mpirun it needs the program cutis-farm, which is built "
-                              "where MPI is, beside cutis or in libexec/cutis");
+                              "where MPI is, in libexec/cutis");
 }
 
 static int read_slice(farm *f)
