@@ -26,7 +26,8 @@ typedef struct farm_unit {
     uint32_t survey_tries, surveyed_by;
     uint64_t file_bytes;
     int64_t file_time;
-    double cost; ///< an estimate that orders pieces; no unit
+    double cost;         ///< an estimate that orders pieces; no unit
+    double open_seconds; ///< plan: what a rank takes to read and bind it
     uint32_t piece_first, piece_count;
     // While it runs:
     uint32_t given, done; ///< pieces handed out in order; finished
@@ -59,6 +60,7 @@ typedef struct farm {
     uint32_t piece_count;
     uint32_t *order;            ///< units, the dearest first
     uint32_t slice, slices;     ///< --piece I/N: 1 .. N; 0: all
+    uint32_t planned_ranks;     ///< plan: those of the cluster
     uint32_t ranks, threads;    ///< at work at once; threads of each
     uint32_t local_rank;        ///< of this process on its machine
     bool dry;                   ///< pieces are given out, and nothing is done
@@ -177,6 +179,10 @@ int farm_survey(farm *f, farm_ways *ways);
 /// Give out all pieces that are not done; EXIT_FAILED if any could not be.
 int farm_give_out(farm *f, farm_ways *ways);
 
+/// Play the hand-out through with pieces that take what they say: when the last rank is done, and
+/// what all ranks spent on opening units.
+int farm_simulate(farm *f, double *seconds, double *open_seconds);
+
 /// Everything of `cutis farm` with ways that stand: survey, cut, hand out, finish.
 int farm_run(farm *f, farm_ways *ways);
 
@@ -184,6 +190,8 @@ int farm_run(farm *f, farm_ways *ways);
 
 int farm_run_local(farm *f, int (*run)(farm *f, farm_ways *ways));
 int farm_join(farm *f);
+/// Read back what a unit has in place: pieces that are not as they were written are to do again.
+bool farm_check_unit(farm *f, const farm_unit *unit);
 int farm_plan(farm *f);
 
 /// Set by cutis-farm: what runs under mpirun.

@@ -208,6 +208,49 @@ static void count_left(manager *m)
     }
 }
 
+// Playing it through ------------------------------------------------------------------------------
+
+/// A rank that is free at a time; a heap has the first to be free on top.
+typedef struct free_rank {
+    double at;
+    uint32_t rank;
+} free_rank;
+
+static void sink_top(free_rank *heap, uint32_t count)
+{
+    for (uint32_t i = 0;;) {
+        uint32_t least = i;
+        for (uint32_t k = 2 * i + 1; k <= 2 * i + 2 && k < count; k++)
+            if (heap[k].at < heap[least].at) least = k;
+        if (least == i) return;
+        const free_rank moved = heap[i];
+        heap[i] = heap[least], heap[least] = moved;
+        i = least;
+    }
+}
+
+int farm_simulate(farm *f, double *seconds, double *open_seconds)
+{
+    farm_ways ways = { .count = f->ranks };
+    manager m = { .farm = f, .ways = &ways };
+    OWN_MEMORY rank_state *ranks = m.ranks = calloc(f->ranks + 1u, sizeof *ranks);
+    OWN_MEMORY uint32_t *open = m.open = calloc(f->unit_count + 1u, sizeof *open);
+    OWN_MEMORY free_rank *heap = calloc(f->ranks + 1u, sizeof *heap);
+    if (!ranks || !open || !heap) return app_fail_text(f->app, "not enough memory");
+    for (uint32_t r = 0; r < f->ranks; r++) ranks[r].unit = UINT32_MAX, heap[r].rank = r;
+    for (uint32_t piece; (piece = choose(&m, heap[0].rank)) != UINT32_MAX;) {
+        const farm_piece *p = &f->pieces[piece];
+        const double opening =
+            ranks[heap[0].rank].unit == p->unit ? 0 : f->units[p->unit].open_seconds;
+        ranks[heap[0].rank].unit = p->unit;
+        heap[0].at += p->seconds + opening;
+        *open_seconds += opening;
+        if (heap[0].at > *seconds) *seconds = heap[0].at;
+        sink_top(heap, f->ranks);
+    }
+    return EXIT_GOOD;
+}
+
 int farm_give_out(farm *f, farm_ways *ways)
 {
     manager m = { .farm = f, .ways = ways };

@@ -164,8 +164,10 @@ static bool is_there(const farm *f, const char *name, const char *ending, uint64
 bool farm_unit_is_there(const farm *f, const farm_unit *u)
 {
     if (!u->output) return true;
-    if (!u->cut) { // numbered meshes have other names than their output
-        return has_extension(u->output, ".obj .ply .stl") || is_there(f, u->output, "", 0);
+    if (!u->cut) { // frames as meshes have numbered names, not their output's
+        const bool meshes = strcmp(u->verb, "deform") == 0 &&
+                            has_extension(u->output, ".obj .ply .stl");
+        return meshes || is_there(f, u->output, "", 0);
     }
     const char *const names[2] = { u->output, u->normals };
     for (int n = 0; n < 2 && names[n]; n++) {
