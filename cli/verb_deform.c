@@ -299,7 +299,8 @@ int verb_deform(cli_app *app)
     int status = read_job(app, &job);
     if (status == EXIT_GOOD) status = bind_job(app, &job);
     if (status == EXIT_GOOD) status = open_sinks(app, &job);
-    if (status == EXIT_GOOD) status = deform_range(app, &job, job.first, job.end, put_in_sinks, &job);
+    if (status == EXIT_GOOD)
+        status = deform_range(app, &job, job.first, job.end, put_in_sinks, &job);
     if (status == EXIT_GOOD) status = finish_sinks(&job);
     app_progress_done(app);
     if (status == EXIT_GOOD) {

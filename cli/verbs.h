@@ -364,7 +364,8 @@ extern const uint32_t cli_verb_count;
     X(reproduce)                                                                                   \
     X(reduce)                                                                                      \
     X(bake)                                                                                        \
-    X(cage) X(fit) X(handles) X(skeleton) X(rig) X(joints) X(view) X(retarget) X(farm) X(help) X(version)
+    X(cage)                                                                                        \
+    X(fit) X(handles) X(skeleton) X(rig) X(joints) X(view) X(retarget) X(farm) X(help) X(version)
 #define CLI_VERB(name) int verb_##name(struct cli_app *app);
 CLI_VERBS(CLI_VERB)
 #undef CLI_VERB

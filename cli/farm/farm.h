@@ -69,7 +69,7 @@ typedef struct farm {
     struct farm_manifest *book; ///< what is finished; NULL: plan
     int lock, slice_lock;       ///< descriptors; -1: none
     uint32_t failed;            ///< pieces
-    double began, told, noted;         ///< when the work began, when progress was told last
+    double began, told, noted;  ///< when the work began, when progress was told last
     uint32_t wanted, done_before, done_now; ///< pieces: ours, finished before this run and in it
     double done_cost, all_cost;             ///< of those that this run does
 } farm;
@@ -132,9 +132,9 @@ typedef enum farm_kind {
 
 typedef struct farm_message {
     uint32_t kind, unit, piece, first, end, vertices, text_size;
-    uint32_t which; ///< of FARM_WRITE: 1: normals; to a worker: 1: the unit is cut
+    uint32_t which;               ///< of FARM_WRITE: 1: normals; to a worker: 1: the unit is cut
     double seconds, open_seconds; ///< of a piece; of what was read and bound before it
-    uint64_t sum, offset; ///< to a worker: the unit's frames, first << 32 | end
+    uint64_t sum, offset;         ///< to a worker: the unit's frames, first << 32 | end
 } farm_message;
 
 /// Memory that a rank and its workers share.

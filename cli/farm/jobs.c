@@ -1,6 +1,6 @@
-/// JOBS.json (docs/formats/jobs.md): files times clips become units, each with the command line that
-/// one process would be given. Invariant: no two units have one output, and every command line was
-/// parsed before any is run.
+/// JOBS.json (docs/formats/jobs.md): files times clips become units, each with the command line
+/// that one process would be given. Invariant: no two units have one output, and every command line
+/// was parsed before any is run.
 #include "farm.h"
 
 #include <errno.h>
@@ -60,7 +60,8 @@ typedef struct job_reader {
 
 static int complain(const job_reader *r, const char *what, const char *more)
 {
-    return app_fail_text(r->farm->app, "%s: job %u: %s%s", r->farm->jobs_name, r->index, what, more);
+    return app_fail_text(r->farm->app, "%s: job %u: %s%s", r->farm->jobs_name, r->index, what,
+                         more);
 }
 
 static int no_memory(const job_reader *r)
@@ -299,8 +300,11 @@ static int read_job(job_reader *r)
     json_object_foreach((json_t *)r->job, key, value)
     {
         snprintf(word, sizeof word, " %.70s ", key);
-        if (!strstr(KEYS, word)) return complain(r, "known are verb, files, clips, output, options "
-                                                    "and frames_per_piece, not ", key);
+        if (!strstr(KEYS, word))
+            return complain(r,
+                            "known are verb, files, clips, output, options "
+                            "and frames_per_piece, not ",
+                            key);
     }
     snprintf(word, sizeof word, " %.70s ", verb ? verb : "");
     for (uint32_t i = 0; verb && i < cli_verb_count; i++)
@@ -350,7 +354,8 @@ static int check_outputs(farm *f)
     for (uint32_t i = 1; i < count; i++) {
         if (strcmp(rows[i - 1].path, rows[i].path) != 0) continue;
         const farm_unit *a = &f->units[rows[i - 1].unit], *b = &f->units[rows[i].unit];
-        return app_fail_text(f->app, "%s: two outputs are %s: of job %u, %s %s, and of job %u, %s %s",
+        return app_fail_text(f->app,
+                             "%s: two outputs are %s: of job %u, %s %s, and of job %u, %s %s",
                              f->jobs_name, rows[i].path, a->job, a->file, a->clip ? a->clip : "",
                              b->job, b->file, b->clip ? b->clip : "");
     }

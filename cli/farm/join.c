@@ -75,7 +75,8 @@ int farm_join(farm *f)
     for (uint32_t i = 0; i < f->unit_count; i++) {
         farm_unit *u = &f->units[i];
         farm_check_unit(f, u);
-        if (!app_progress(f->app, "checking", (double)i / f->unit_count)) return app_stopped(f->app);
+        if (!app_progress(f->app, "checking", (double)i / f->unit_count))
+            return app_stopped(f->app);
         for (uint32_t k = 0; k < u->piece_count; k++)
             missing += f->pieces[u->piece_first + k].state != PIECE_DONE;
         if (first == UINT32_MAX) first = first_missing(f, u);
@@ -83,12 +84,15 @@ int farm_join(farm *f)
     app_progress_done(f->app);
     if (missing) {
         farm_name_piece(f, first, name, sizeof name);
-        return app_fail_text(f->app, "%s: %u of %u pieces are not there, the first is %s; run them "
-                             "again with --resume", f->out, missing, f->piece_count, name);
+        return app_fail_text(f->app,
+                             "%s: %u of %u pieces are not there, the first is %s; run them "
+                             "again with --resume",
+                             f->out, missing, f->piece_count, name);
     }
     for (uint32_t i = 0; i < f->unit_count; i++) TRY(farm_finish_unit(f, &f->units[i]));
     TRY(farm_write_results(f));
-    app_say(f->app, "%s: %u pieces of %u units, all there\n", f->out, f->piece_count, f->unit_count);
+    app_say(f->app, "%s: %u pieces of %u units, all there\n", f->out, f->piece_count,
+            f->unit_count);
     if (f->app->json) {
         json_out json = { .file = stdout };
         emit(&json, "{ output %s units %u pieces %u }", f->out, f->unit_count, f->piece_count);

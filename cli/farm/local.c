@@ -52,9 +52,9 @@ int farm_run_local(farm *f, int (*run)(farm *f, farm_ways *ways))
         local->sockets[ways.count] =
             (struct pollfd){ .fd = local->workers[ways.count].socket, .events = POLLIN };
     }
-    status = status == EXIT_GOOD ? run(f, &ways)
-                                 : app_fail_text(f->app, "a process cannot be started: %s",
-                                                 strerror(errno));
+    status = status == EXIT_GOOD
+                 ? run(f, &ways)
+                 : app_fail_text(f->app, "a process cannot be started: %s", strerror(errno));
     for (uint32_t i = 0; i < ways.count; i++) farm_worker_stop(&local->workers[i]);
     return status;
 }

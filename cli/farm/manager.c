@@ -13,10 +13,10 @@ typedef struct manager {
     farm *farm;
     farm_ways *ways;
     rank_state *ranks;
-    uint32_t begun;      // of farm->order: units before it were begun
-    uint32_t *open;      // units that are begun and have pieces left
+    uint32_t begun;                 // of farm->order: units before it were begun
+    uint32_t *open;                 // units that are begun and have pieces left
     uint32_t open_count, left, out; // pieces not given; given and not answered
-    uint32_t *again;     // pieces to be tried again
+    uint32_t *again;                // pieces to be tried again
     uint32_t again_count;
 } manager;
 

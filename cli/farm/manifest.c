@@ -150,12 +150,15 @@ static int take_survey(farm *f, const char *line, const char *path)
     uint64_t bytes;
     int64_t time;
     if (sscanf(line, "survey %u %u %u %u %" SCNu64 " %" SCNd64, &unit, &first, &end, &vertices,
-               &bytes, &time) != 6 || unit >= f->unit_count)
+               &bytes, &time) != 6 ||
+        unit >= f->unit_count)
         return app_fail_text(f->app, "%s: there is no such unit: %s", path, line);
     farm_unit *u = &f->units[unit];
     if (u->file_bytes != bytes || u->file_time != time)
-        return app_fail_text(f->app, "%s: it has changed since the run in %s began; remove %s/farm "
-                             "to begin anew", u->file, f->out, f->out);
+        return app_fail_text(f->app,
+                             "%s: it has changed since the run in %s began; remove %s/farm "
+                             "to begin anew",
+                             u->file, f->out, f->out);
     u->first = first, u->end = end, u->vertices = vertices, u->surveyed = true;
     if (vertices == 0) u->cut = false;
     return EXIT_GOOD;
@@ -179,8 +182,8 @@ static const char *take_done(farm *f, const char *line, uint32_t *piece)
 typedef struct book_reader {
     farm *farm;
     bool pieces;
-    char ***results;         // per piece: what was said; NULL: not wanted
-    char *texts[1 << 12];    // of all manifests
+    char ***results;      // per piece: what was said; NULL: not wanted
+    char *texts[1 << 12]; // of all manifests
     uint32_t text_count;
 } book_reader;
 
@@ -197,8 +200,10 @@ static int read_one(book_reader *r, const char *path)
     const char *line = next_line(&at);
     if (!line) return EXIT_GOOD; // a crash before its first line
     if (strcmp(line, head) != 0)
-        return app_fail_text(f->app, "%s: it is of other jobs, other files or another version of "
-                             "cutis; remove %s/farm to begin anew", path, f->out);
+        return app_fail_text(f->app,
+                             "%s: it is of other jobs, other files or another version of "
+                             "cutis; remove %s/farm to begin anew",
+                             path, f->out);
     cut_line(f, cut);
     while ((line = next_line(&at))) {
         if (r->pieces && strncmp(line, "pieces ", 7) == 0 && strcmp(line, cut) != 0)
@@ -254,7 +259,8 @@ int farm_book_read(farm *f, bool pieces)
     if (status != EXIT_GOOD || !pieces) return status;
     // A whole output that is gone since was not finished.
     for (uint32_t i = 0; i < f->unit_count; i++)
-        for (uint32_t k = 0; !farm_unit_is_there(f, &f->units[i]) && k < f->units[i].piece_count; k++)
+        for (uint32_t k = 0; !farm_unit_is_there(f, &f->units[i]) && k < f->units[i].piece_count;
+             k++)
             f->pieces[f->units[i].piece_first + k].state = PIECE_TODO;
     return EXIT_GOOD;
 }
@@ -324,8 +330,10 @@ int farm_open_book(farm *f, bool join)
     f->book->path = farm_path(f, name, "");
     if (!f->book->path) return app_fail_text(f->app, "not enough memory");
     if (has_run(f) && !option_given(f->app, OPTION_RESUME))
-        return app_fail_text(f->app, "%s: there is a run in it: --resume goes on with it; to begin "
-                             "anew, remove %s/farm", f->out, f->out);
+        return app_fail_text(f->app,
+                             "%s: there is a run in it: --resume goes on with it; to begin "
+                             "anew, remove %s/farm",
+                             f->out, f->out);
     return begin_book(f);
 }
 

@@ -23,7 +23,7 @@ typedef struct rank_io {
     farm_worker worker;
     MPI_File files[2]; // positions, normals
     int64_t units[2];  // whose places are open; NO_UNIT: none
-    hello *hellos; // rank 0: of all
+    hello *hellos;     // rank 0: of all
 } rank_io;
 
 // Frames into place -------------------------------------------------------------------------------
@@ -52,8 +52,8 @@ static int open_place(rank_io *io, const farm_message *m)
     const int closed = close_place(io, m->which);
     OWN_MEMORY char *path = farm_path(io->farm, m->which ? u->normals : u->output, ".part");
     if (closed || !path) return closed ? closed : ENOMEM;
-    const int error = MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_WRONLY, MPI_INFO_NULL,
-                                    &io->files[m->which]);
+    const int error =
+        MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_WRONLY, MPI_INFO_NULL, &io->files[m->which]);
     if (error == MPI_SUCCESS) io->units[m->which] = m->unit;
     return problem_of(error);
 }
@@ -164,14 +164,16 @@ static int judge(farm *f, const hello *hellos, int count)
     for (int r = 0; r < count; r++) {
         const hello *h = &hellos[r];
         if (strcmp(h->version, first->version) != 0)
-            return app_fail_text(f->app, "rank %d on %s is version %s of cutis, rank 0 on %s is %s", r,
-                                 h->host, h->version, first->host, first->version);
+            return app_fail_text(f->app, "rank %d on %s is version %s of cutis, rank 0 on %s is %s",
+                                 r, h->host, h->version, first->host, first->version);
         if (h->status != EXIT_GOOD)
             return app_fail_text(f->app, "rank %d on %s: %s", r, h->host,
                                  strncmp(h->line, "cutis: ", 7) == 0 ? h->line + 7 : h->line);
         if (h->digest != first->digest)
-            return app_fail_text(f->app, "rank %d on %s: %s is not what rank 0 on %s has, or names other "
-                                 "files", r, h->host, f->jobs_name, first->host);
+            return app_fail_text(f->app,
+                                 "rank %d on %s: %s is not what rank 0 on %s has, or names other "
+                                 "files",
+                                 r, h->host, f->jobs_name, first->host);
     }
     return EXIT_GOOD;
 }
@@ -236,8 +238,8 @@ static void prepare(rank_io *io, hello *out)
     if (out->status == EXIT_GOOD) f->out = realpath(folder, NULL);
     if (out->status == EXIT_GOOD && f->out) out->status = farm_read_jobs(f, f->app->operands[0]);
     if (out->status == EXIT_GOOD)
-        out->status = farm_worker_start(f, local ? (uint32_t)strtoul(local, NULL, 10) : 0,
-                                        &io->worker);
+        out->status =
+            farm_worker_start(f, local ? (uint32_t)strtoul(local, NULL, 10) : 0, &io->worker);
     if (f->app->lines) fclose(f->app->lines);
     f->app->lines = lines;
     snprintf(out->version, sizeof out->version, "%s", cutis_version());

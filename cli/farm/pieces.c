@@ -94,7 +94,8 @@ int farm_cut(farm *f)
     f->piece_count = (uint32_t)total;
     f->pieces = calloc(total + 1, sizeof *f->pieces);
     f->order = calloc(f->unit_count + (size_t)1, sizeof *f->order);
-    if (!f->pieces || !f->order) return app_fail_text(f->app, "%s: not enough memory", f->jobs_name);
+    if (!f->pieces || !f->order)
+        return app_fail_text(f->app, "%s: not enough memory", f->jobs_name);
     for (uint32_t i = 0; i < f->unit_count; i++) {
         const farm_unit *u = &f->units[i];
         f->order[i] = i;
@@ -155,8 +156,8 @@ static bool is_there(const farm *f, const char *name, const char *ending, uint64
 {
     struct stat info;
     char *path = farm_path(f, name, ending);
-    const bool there = path && stat(path, &info) == 0 &&
-                       (!bytes || (uint64_t)info.st_size == bytes);
+    const bool there =
+        path && stat(path, &info) == 0 && (!bytes || (uint64_t)info.st_size == bytes);
     free(path);
     return there;
 }
@@ -165,8 +166,8 @@ bool farm_unit_is_there(const farm *f, const farm_unit *u)
 {
     if (!u->output) return true;
     if (!u->cut) { // frames as meshes have numbered names, not their output's
-        const bool meshes = strcmp(u->verb, "deform") == 0 &&
-                            has_extension(u->output, ".obj .ply .stl");
+        const bool meshes =
+            strcmp(u->verb, "deform") == 0 && has_extension(u->output, ".obj .ply .stl");
         return meshes || is_there(f, u->output, "", 0);
     }
     const char *const names[2] = { u->output, u->normals };

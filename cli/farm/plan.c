@@ -162,8 +162,9 @@ static void estimate(planner *plan)
         farm_piece *p = &f->pieces[i];
         farm_unit *u = &f->units[p->unit];
         const job_cost *job = &plan->jobs[u->job];
-        const double bytes = u->cut ? 12.0 * (p->end - p->first) * u->vertices * (u->normals ? 2 : 1)
-                                    : job->bytes / job->samples;
+        const double bytes = u->cut
+                                 ? 12.0 * (p->end - p->first) * u->vertices * (u->normals ? 2 : 1)
+                                 : job->bytes / job->samples;
         p->seconds = job->cost > 0 ? job->seconds / job->cost * piece_cost(f, p) : 0;
         if (u->cut) p->seconds += bytes / plan->disk; // the others' was measured with them
         u->open_seconds = job->open_seconds / job->files * ((double)u->file_bytes + 1);
@@ -192,19 +193,21 @@ static void tell(planner *plan, double compute)
             : strcmp(bound, "disk") == 0  ? "the disk"
             : *bound == 'l'               ? "the longest piece"
                                           : "handing out");
-    app_say(f->app, "  work     %.4g s of one rank, and %.4g s of reading\n", plan->work, plan->open);
+    app_say(f->app, "  work     %.4g s of one rank, and %.4g s of reading\n", plan->work,
+            plan->open);
     app_say(f->app, "  writes   %.4g GB, %.4g s at %.4g GB/s\n", 1e-9 * plan->bytes, disk,
             1e-9 * plan->disk);
     app_say(f->app, "  longest  %.4g s, handing out %.3g s; ranks are busy %.0f %% of the time\n",
             plan->longest, manager, 100 * efficiency);
     if (!f->app->json) return;
     json_out json = { .file = stdout };
-    emit(&json,
-         "{ ranks %u units %u pieces %u work_seconds %g open_seconds %g bytes %g disk_rate %g "
-         "disk_seconds %g compute_seconds %g longest_seconds %g manager_seconds %g seconds %g bound "
-         "%s efficiency %g }",
-         f->ranks, f->unit_count, f->piece_count, plan->work, plan->open, plan->bytes, plan->disk,
-         disk, compute, plan->longest, manager, most, bound, efficiency);
+    emit(
+        &json,
+        "{ ranks %u units %u pieces %u work_seconds %g open_seconds %g bytes %g disk_rate %g "
+        "disk_seconds %g compute_seconds %g longest_seconds %g manager_seconds %g seconds %g bound "
+        "%s efficiency %g }",
+        f->ranks, f->unit_count, f->piece_count, plan->work, plan->open, plan->bytes, plan->disk,
+        disk, compute, plan->longest, manager, most, bound, efficiency);
 }
 
 static int plan_all(farm *f, farm_ways *ways)

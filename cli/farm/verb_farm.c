@@ -19,7 +19,8 @@ static bool under_mpi(void)
 /// The program with MPI in it takes over: beside this one, or where helpers are installed.
 static int become_mpi(cli_app *app)
 {
-    static const char *const PLACES[] = { "%s/libexec/cutis/cutis-farm", "%s/../libexec/cutis/cutis-farm" };
+    static const char *const PLACES[] = { "%s/libexec/cutis/cutis-farm",
+                                          "%s/../libexec/cutis/cutis-farm" };
     char self[PATH_MAX], path[PATH_MAX + 64];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     const char *told = getenv("CUTIS_FARM");
@@ -105,8 +106,7 @@ static int run_verb(farm *f)
 
 int verb_farm(cli_app *app)
 {
-    if (under_mpi() && !farm_run_mpi && !option_given(app, OPTION_PIECE) &&
-        app->operand_count == 1)
+    if (under_mpi() && !farm_run_mpi && !option_given(app, OPTION_PIECE) && app->operand_count == 1)
         return become_mpi(app);
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     farm f = { .app = app,

@@ -290,8 +290,8 @@ static void choose_device(child *c, const char *wanted)
         uint32_t count = 0;
         if (cutis_device_list(c->app.context, 64, infos, &count) != CUTIS_OK) count = 0;
         for (uint32_t i = 0; i < count && i < 64; i++)
-            available += infos[i].available &&
-                         strcmp(cutis_device_kind_name(infos[i].kind), wanted) == 0;
+            available +=
+                infos[i].available && strcmp(cutis_device_kind_name(infos[i].kind), wanted) == 0;
         snprintf(text, sizeof text, "%s:%u", wanted,
                  available ? c->farm->local_rank % available : 0);
     }
@@ -471,8 +471,8 @@ int farm_worker_start(farm *f, uint32_t local_rank, farm_worker *out)
     int pair[2];
     const pid_t parent = getpid();
     *out = (farm_worker){ .socket = -1 };
-    out->shared = mmap(NULL, sizeof *out->shared, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    out->shared =
+        mmap(NULL, sizeof *out->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (out->shared == MAP_FAILED) return out->shared = NULL, EXIT_FAILED;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return EXIT_FAILED;
     fflush(NULL);

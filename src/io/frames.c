@@ -54,7 +54,7 @@ static size_t pc2_header(uint32_t frames, uint32_t vertices, char header[CUTIS_F
 }
 
 cutis_result cutis_frame_header(const char *path, uint32_t frame_count, uint32_t vertex_count,
-                                char header[CUTIS_FRAME_HEADER_MOST], size_t *size)
+                                void *header, size_t *size)
 {
     if (size) *size = 0;
     if (!path || !header || !size) return CUTIS_INVALID_ARGUMENT;
