@@ -189,7 +189,10 @@ static int add_options(const job_reader *r, farm_unit *u)
     if (options && !json_is_object(options)) return complain(r, "options must be an object", "");
     if (u->clip && (!add_word(u, strdup("--clip")) || !add_word(u, strdup(u->clip))))
         return no_memory(r);
-    json_object_foreach(options, key, value) TRY(add_option(r, u, key, value));
+    json_object_foreach(options, key, value)
+    {
+        TRY(add_option(r, u, key, value));
+    }
     const char *output = json_string_value(json_object_get(r->job, "output"));
     if (output) {
         if (!add_word(u, strdup("-o"))) return no_memory(r);

@@ -230,8 +230,14 @@ static void drop_times(json_t *value)
     const char *key;
     for (size_t i = 0; json_is_object(value) && i < sizeof KEYS / sizeof *KEYS; i++)
         json_object_del(value, KEYS[i]);
-    json_array_foreach(value, index, entry) drop_times(entry);
-    json_object_foreach(value, key, entry) drop_times(entry);
+    json_array_foreach(value, index, entry)
+    {
+        drop_times(entry);
+    }
+    json_object_foreach(value, key, entry)
+    {
+        drop_times(entry);
+    }
 }
 
 /// Everything that was written to a temporary file; malloc'd.
