@@ -99,6 +99,8 @@ int farm_make_places(farm *f);
 uint64_t farm_place(const farm_unit *unit, uint32_t frame, bool normals);
 /// An output that is cut is whole: under its own name from now on.
 int farm_finish_unit(farm *f, farm_unit *unit);
+/// What a kill left of files that were being written (".NAME.cutis-..."): nobody else is at work.
+void farm_clean(const farm *f);
 bool farm_unit_is_there(const farm *f, const farm_unit *unit); ///< its outputs, as far as seen
 
 // manifest.c --------------------------------------------------------------------------------------

@@ -369,6 +369,7 @@ static void set_digest(farm *f)
 {
     uint64_t sum = farm_digest(0xcbf29ce484222325u, f->text, f->text_size);
     sum = farm_digest(sum, cutis_version(), strlen(cutis_version()));
+    sum = farm_digest(sum, &f->dry, sizeof f->dry); // what was not done is not done
     for (uint32_t i = 0; i < f->unit_count; i++)
         sum = farm_digest(sum, f->units[i].file, strlen(f->units[i].file) + 1);
     f->digest = sum;

@@ -90,6 +90,7 @@ int farm_join(farm *f)
                              f->out, missing, f->piece_count, name);
     }
     for (uint32_t i = 0; i < f->unit_count; i++) TRY(farm_finish_unit(f, &f->units[i]));
+    farm_clean(f);
     TRY(farm_write_results(f));
     app_say(f->app, "%s: %u pieces of %u units, all there\n", f->out, f->piece_count,
             f->unit_count);

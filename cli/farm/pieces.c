@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -150,6 +151,19 @@ int farm_make_places(farm *f)
         if (u->normals) TRY(make_place(f, u, u->normals, true));
     }
     return EXIT_GOOD;
+}
+
+static int remove_temporary(const char *path, const struct stat *info, int kind, struct FTW *place)
+{
+    const char *name = path + place->base;
+    (void)info;
+    if (kind == FTW_F && *name == '.' && strstr(name, ".cutis-")) unlink(path);
+    return 0;
+}
+
+void farm_clean(const farm *f)
+{
+    nftw(f->out, remove_temporary, 16, FTW_PHYS);
 }
 
 static bool is_there(const farm *f, const char *name, const char *ending, uint64_t bytes)

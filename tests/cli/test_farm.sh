@@ -138,6 +138,14 @@ rm whole/biped.obj whole/walk.npy
 timeout 60 "$CUTIS" farm in/kill.json -o whole --resume -q 2>log || not_ok "outputs that are gone" "$(cat log)"
 equals "outputs that are gone are made again" "$(hash whole)" "$whole"
 
+# Ctrl-C: one line, no temporary, and --resume.
+"$CUTIS" farm in/kill.json -o stopped --ranks 2 2>err & run=$!
+for i in $(seq 100); do [ -e stopped/farm/manifest ] && break; sleep 0.02; done
+kill -INT $run; wait $run; code=$?
+if [ $code = 0 ] || { [ "$(cat err)" = "cutis: farm: stopped" ] && [ -z "$(find stopped -name '.*.cutis-*')" ]; }; then ok "Ctrl-C is one line"; else not_ok "Ctrl-C is one line" "$code: $(cat err)"; fi
+timeout 60 "$CUTIS" farm in/kill.json -o stopped --resume -q 2>err || not_ok "after Ctrl-C" "$(head -1 err)"
+equals "after Ctrl-C --resume goes on" "$(hash stopped)" "$whole"
+
 # Failures ----------------------------------------------------------------------------------------
 mkdir bad_in; cp in/arm.glb bad_in; printf 'no glb' >bad_in/broken.glb
 cat >bad_in/bad.json <<'END'
@@ -223,6 +231,7 @@ import json
 end = [json.loads(l) for l in open('log')][-1]
 assert end['event'] == 'end' and end['done'] == $pieces
 print(round(1e6 * end['seconds'] / $pieces))" 2>&1) && [ "$us" -le 1000 ]; then ok "handing out $pieces pieces: $us us each"; else not_ok "handing out $pieces pieces" "$us"; fi
+fails 1 "what a dry run did counts for nothing" 'other jobs, other files or another version' "$CUTIS" farm in/dry.json -o dry --resume
 passes "a plan" timeout 120 "$CUTIS" farm plan in/kill.json --ranks 1000 --disk 20GB/s --json
 cp stdout plan.json
 holds "it says what a thousand ranks take and what bounds them" plan.json "d['ranks'] == 1000 and d['bound'] in ('compute', 'longest', 'disk', 'manager') and d['bytes'] > 3e7 and d['disk_rate'] == 2e10 and d['seconds'] < d['work_seconds'] and d['seconds'] >= d['longest_seconds'] * 0.99"
