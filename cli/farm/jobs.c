@@ -145,8 +145,8 @@ static int add_value(const job_reader *r, farm_unit *u, const char *key, option_
                      const json_t *value)
 {
     char *word = value_word(value, u), name[80];
-    char **kept = id == OPTION_NORMALS ? &u->normals : NULL;
-    char *other = NULL;
+    char *other = NULL, **kept = &other;
+    if (id == OPTION_NORMALS) kept = &u->normals;
     if (!word) return complain(r, "want text or a number for the option ", key);
     if (cli_options[id].kind != KIND_PATHS) {
         snprintf(name, sizeof name, "--%s", key);
@@ -154,7 +154,7 @@ static int add_value(const job_reader *r, farm_unit *u, const char *key, option_
     }
     if (id != OPTION_NORMALS && id != OPTION_REPORT)
         return add_word(u, word) ? EXIT_GOOD : no_memory(r);
-    const int status = add_output(r, u, word, kept ? kept : &other);
+    const int status = add_output(r, u, word, kept);
     free(other);
     return status;
 }
@@ -245,7 +245,7 @@ static int check_unit(const job_reader *r, farm_unit *u)
 static int add_unit(job_reader *r, const char *file, const char *clip)
 {
     farm *f = r->farm;
-    if (f->unit_count == f->unit_capacity) {
+    if (!f->units || f->unit_count == f->unit_capacity) {
         const uint32_t capacity = f->unit_capacity ? 2 * f->unit_capacity : 64;
         farm_unit *grown = realloc(f->units, capacity * sizeof *grown);
         if (!grown) return no_memory(r);
