@@ -72,12 +72,13 @@ int farm_run(farm *f, farm_ways *ways)
     TRY(farm_cut(f));
     TRY(farm_book_cut(f));
     if (option_given(f->app, OPTION_RESUME)) TRY(farm_book_read(f, true));
-    if (option_given(f->app, OPTION_RESUME) && !f->slices) farm_clean(f);
     if (!f->dry) TRY(farm_make_places(f));
     TRY(farm_give_out(f, ways));
     for (uint32_t i = 0; i < f->unit_count && !f->slices; i++) // a run before may have ended here
         if (f->units[i].done == f->units[i].piece_count && !f->units[i].finished)
             TRY(farm_finish_unit(f, &f->units[i]));
+    // At the end: what a killed run left may still have been closing its files when this one began.
+    if (!f->slices && !f->dry) farm_clean(f);
     if (!f->slices && !f->dry) TRY(farm_write_results(f));
     tell(f);
     if (f->failed == 0) return EXIT_GOOD;

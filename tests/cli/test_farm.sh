@@ -123,7 +123,7 @@ if [ -z "$no_mpi" ]; then
     wrong=0
     for i in $(seq $rounds); do
         one_kill killed mpi || { wrong=$((wrong + 1)); echo "# $(head -1 log2)"; }
-        [ "$(hash killed)" = "$whole" ] || wrong=$((wrong + 1))
+        [ "$(hash killed)" = "$whole" ] || { wrong=$((wrong + 1)); diff -rq whole killed | sed 's/^/# /'; }
     done
     equals "resumed after $rounds kills -9 of a random rank of two: the same bytes" "$wrong" 0
 else skip "kills of a random rank" "$no_mpi"; fi
