@@ -33,6 +33,7 @@ typedef struct option_value {
 
 typedef struct cli_app {
     const char *program; ///< the command as it was called
+    char **arguments;    ///< the command line
     cutis_context *context;
     const verb_row *verb;
     option_value values[OPTION_ID_COUNT];

@@ -8,17 +8,23 @@
 
 static void put_string(FILE *file, const char *text);
 
+static void new_line(json_out *json)
+{
+    if (json->compact) return;
+    fputc('\n', json->file);
+    for (uint32_t i = 0; i < json->depth; i++) fputs("  ", json->file);
+}
+
 static void start_value(json_out *json, const char *key)
 {
     if (json->depth > 0) {
         if (json->any[json->depth - 1]) fputc(',', json->file);
         json->any[json->depth - 1] = true;
-        fputc('\n', json->file);
-        for (uint32_t i = 0; i < json->depth; i++) fputs("  ", json->file);
+        new_line(json);
     }
     if (key) {
         put_string(json->file, key);
-        fputs(": ", json->file);
+        fputs(json->compact ? ":" : ": ", json->file);
     }
 }
 
@@ -65,10 +71,7 @@ void emit_end(json_out *json)
         add(json, at_end.user);
     }
     json->depth--;
-    if (json->any[json->depth]) {
-        fputc('\n', json->file);
-        for (uint32_t i = 0; i < json->depth; i++) fputs("  ", json->file);
-    }
+    if (json->any[json->depth]) new_line(json);
     fputc(json->array[json->depth] ? ']' : '}', json->file);
     if (json->depth == 0) fputc('\n', json->file);
 }

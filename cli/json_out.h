@@ -12,6 +12,7 @@
 typedef struct json_out {
     FILE *file;
     uint32_t depth;
+    bool compact;           ///< all of it on one line
     bool any[JSON_DEPTH];   ///< something was written at this depth
     bool array[JSON_DEPTH]; ///< the bracket to close with
 } json_out;

@@ -43,6 +43,7 @@ static int run(cli_app *app)
 int main(int count, char **arguments)
 {
     cli_app app = { .program = count > 0 && strchr(arguments[0], '/') ? arguments[0] : "cutis",
+                    .arguments = arguments,
                     .color = isatty(STDOUT_FILENO),
                     .terminal = isatty(STDERR_FILENO) };
     int status = args_parse(&app, count, arguments);

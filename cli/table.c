@@ -465,6 +465,28 @@ const verb_row cli_verbs[] = {
       "cutis joints body.glb --move forearm_l=0.41,1.3,-0.02 -o better.glb\tan elbow put right\n"
       "cutis joints body.glb --add jaw=head,0,1.62,0.08 --rename hand_r=paw -o more.glb\ta jaw, and another name\n",
       verb_joints },
+    { "farm", "[join|plan] JOBS.json", NULL, 1, 2, "many files, clips and frames: all cores, mpirun, or slices for a scheduler",
+      "JOBS.json (docs/formats/jobs.md): jobs of deform, compare, reduce, fit, bake, rig, check and convert, each with files, clips,\n"
+      "options and the name of its output below the folder of -o. They are cut into pieces, an array of `deform` by frames, and given\n"
+      "out to whoever is free, dearest first; every file is byte for byte what one process writes, on any number of ranks.\n"
+      "`mpirun -n N cutis farm` uses MPI, with the program cutis-farm; alone it runs --ranks processes. --device cuda: a GPU a rank.\n"
+      "OUT/farm/manifest lists what is finished: --resume goes on where a run was stopped or killed. A piece that fails three times\n"
+      "is named and the rest goes on; exit status 1 then. What verbs say, without times, is in OUT/results.json, in order.\n"
+      "--piece I/N runs one slice, for arrays of Slurm or any scheduler; `farm join` reads back what slices put in place, checks and\n"
+      "finishes. `farm plan` measures some pieces of each job here and says what --ranks and --disk would take.\n"
+      "\n"
+      "--json prints an object a line: event start {version, jobs, output, ranks, units, pieces, done}, piece and failed {piece, job, verb,\n"
+      "file, clip, rank, tries, seconds, first, end, error}, progress and end {done, failed, pieces, seconds, rate, seconds_left}.\n"
+      "JSON keys of join: output, units, pieces; of plan: ranks, units, pieces, work_seconds, open_seconds, bytes, disk_rate, disk_seconds,\n"
+      "compute_seconds, longest_seconds, manager_seconds, seconds, bound (compute, disk, longest or manager), efficiency.\n",
+      { COMMON, WRITING, BIT(RESUME), BIT(PIECE), BIT(RANKS), BIT(RANK_THREADS), BIT(DISK), BIT(DRY_RUN), BIT(DEVICE) },
+      "cutis farm jobs.json -o out\ton all cores of this machine\n"
+      "mpirun -n 64 cutis farm jobs.json -o out\ton a cluster\n"
+      "cutis farm jobs.json -o out --resume\tafter a kill\n"
+      "cutis farm jobs.json -o out --piece 3/100\tone slice of a job array\n"
+      "cutis farm join jobs.json -o out\twhen all slices are there\n"
+      "cutis farm plan jobs.json --ranks 1000 --disk 20GB/s\twhat a cluster would take\n",
+      verb_farm },
     { "reproduce", "", NULL, 0, 0, "the tables and figures of the five source papers, with ours beside them",
       "Measures every method on generated bodies of the papers' sizes and writes DIR/index.html, one page that refers to\n"
       "nothing outside itself, and DIR/reproduce.json. Each table shows the published figure, the paper's own method run\n"

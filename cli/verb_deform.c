@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct deform_job {
+struct deform_job {
     const char *path, *output, *normals_path;
     cutis_model *model;
     cutis_device *device;
@@ -22,7 +22,7 @@ typedef struct deform_job {
     play play;
     frame_sink *sink, *normals_sink;
     cutis_bounds bounds;
-} deform_job;
+};
 
 static const uint32_t FRAMES_MAX = 100000000;
 
@@ -137,7 +137,7 @@ static int check_outputs(cli_app *app, deform_job *job)
     return app_check_output(app, job->normals_path);
 }
 
-static int prepare(cli_app *app, deform_job *job)
+static int read_job(cli_app *app, deform_job *job)
 {
     const cutis_method method = (cutis_method)option_choice(app, OPTION_METHOD);
     if (option_given(app, OPTION_WEIGHTED) && method != CUTIS_METHOD_SBS)
@@ -150,7 +150,12 @@ static int prepare(cli_app *app, deform_job *job)
     TRY(clip_find(app, job->path, &job->model, &job->clip));
     TRY(read_cage_poses(app, job, method));
     TRY(set_frames(app, job));
-    TRY(read_blend(app, job, method));
+    return read_blend(app, job, method);
+}
+
+static int bind_job(cli_app *app, deform_job *job)
+{
+    const cutis_method method = (cutis_method)option_choice(app, OPTION_METHOD);
     TRY(app_open_device(app, &job->device));
     uint32_t frames = job->end - job->first;
     play_options options = {
@@ -183,26 +188,62 @@ static int open_sinks(cli_app *app, deform_job *job)
     return sink_open(app, job->model, &options, &job->normals_sink);
 }
 
-static int run_frames(cli_app *app, deform_job *job)
+int deform_range(cli_app *app, deform_job *job, uint32_t first, uint32_t end, deform_put put,
+                 void *user)
 {
     play *p = &job->play;
     size_t plane = 3 * (size_t)p->vertex_count;
-    for (uint32_t f = job->first; f < job->end;) {
-        uint32_t count = job->end - f < p->batch ? job->end - f : p->batch;
+    for (uint32_t f = first; f < end;) {
+        uint32_t count = end - f < p->batch ? end - f : p->batch;
         TRY(app_result(app, job->path, play_frames(p, f, count, job->fps)));
         for (uint32_t i = 0; i < count; i++) {
-            const float *positions = p->positions + plane * i;
-            const float *normals = p->normals ? p->normals + plane * i : NULL;
-            if (f == job->first && i == 0) job->bounds = p->bounds[0];
+            if (f == first && i == 0) job->bounds = p->bounds[0];
             bounds_add(&job->bounds, p->bounds[i]);
-            TRY(sink_add(job->sink, positions, normals));
-            if (job->normals_sink) TRY(sink_add(job->normals_sink, normals, NULL));
+            TRY(put(user, f + i, p->positions + plane * i,
+                    p->normals ? p->normals + plane * i : NULL));
         }
         f += count;
-        if (!app_progress(app, "deforming", (double)(f - job->first) / (job->end - job->first)))
+        if (!app_progress(app, "deforming", (double)(f - first) / (end - first)))
             return app_stopped(app);
     }
     return EXIT_GOOD;
+}
+
+static int put_in_sinks(void *user, uint32_t frame, const float *positions, const float *normals)
+{
+    deform_job *job = user;
+    (void)frame; // they come in order
+    TRY(sink_add(job->sink, positions, normals));
+    return job->normals_sink ? sink_add(job->normals_sink, normals, NULL) : EXIT_GOOD;
+}
+
+static void close_job(cli_app *app, deform_job *job)
+{
+    sink_drop(job->sink);
+    sink_drop(job->normals_sink);
+    if (job->model) play_close(&job->play);
+    cage_poses_release(&job->cage);
+    cutis_array_destroy(app->context, &job->blend);
+    cutis_device_destroy(job->device);
+    cutis_model_destroy(job->model);
+}
+
+int deform_open(cli_app *app, bool bind, deform_extent *extent, deform_job **out)
+{
+    deform_job *job = *out = calloc(1, sizeof *job);
+    if (!job) return app_fail_text(app, "not enough memory");
+    job->path = app->operands[0];
+    TRY(read_job(app, job));
+    *extent = (deform_extent){ .first = job->first,
+                               .end = job->end,
+                               .vertex_count = cutis_model_vertex_count(job->model) };
+    return bind ? bind_job(app, job) : EXIT_GOOD;
+}
+
+void deform_close(cli_app *app, deform_job *job)
+{
+    if (job) close_job(app, job);
+    free(job);
 }
 
 static int finish_sinks(deform_job *job)
@@ -255,9 +296,11 @@ int verb_deform(cli_app *app)
         return app_usage(app, "--remove, --fill, --band, --triangulate and --fixed are for "
                               "--method patches");
     deform_job job = { .path = app->operands[0] };
-    int status = prepare(app, &job);
+    int status = read_job(app, &job);
+    if (status == EXIT_GOOD) status = bind_job(app, &job);
     if (status == EXIT_GOOD) status = open_sinks(app, &job);
-    if (status == EXIT_GOOD) status = run_frames(app, &job);
+    if (status == EXIT_GOOD)
+        status = deform_range(app, &job, job.first, job.end, put_in_sinks, &job);
     if (status == EXIT_GOOD) status = finish_sinks(&job);
     app_progress_done(app);
     if (status == EXIT_GOOD) {
@@ -272,12 +315,6 @@ int verb_deform(cli_app *app)
                      job.path, job.play.info.large_set_count);
         report(app, &job);
     }
-    sink_drop(job.sink);
-    sink_drop(job.normals_sink);
-    if (job.model) play_close(&job.play);
-    cage_poses_release(&job.cage);
-    cutis_array_destroy(app->context, &job.blend);
-    cutis_device_destroy(job.device);
-    cutis_model_destroy(job.model);
+    close_job(app, &job);
     return status;
 }

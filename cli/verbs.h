@@ -293,6 +293,15 @@ typedef enum option_kind {
       "draw parts, boxes and skeleton, before and after refinement")                               \
     X(PAPER, "paper", 0, CHOICE, "PAPER", "sbs pose-space reduction handles patches all", 0, 0,    \
       "one of the five source papers (default all)")                                               \
+    X(RESUME, "resume", 0, FLAG, 0, 0, 0, 0, "go on with a run that was stopped or killed")        \
+    X(PIECE, "piece", 0, TEXT, "I/N", 0, 0, 0,                                                     \
+      "slice I of N alone, for job arrays; `farm join` finishes when all are there")               \
+    X(RANKS, "ranks", 0, COUNT, "N", 0, 1, 1000000,                                                \
+      "pieces at once on this machine (default: one per core); plan: ranks of the cluster")        \
+    X(RANK_THREADS, "threads", 0, COUNT, "N", 0, 1, 1024, "CPU threads of a piece (default 1)")    \
+    X(DISK, "disk", 0, TEXT, "RATE", 0, 0, 0,                                                      \
+      "plan: what the file system writes, 20GB/s, 500MB/s (default: measured here)")               \
+    X(DRY_RUN, "dry-run", 0, FLAG, 0, 0, 0, 0, "hand out all pieces, and do none of them")         \
     X(MAN, "man", 0, FLAG, 0, 0, 0, 0, "print the man page (troff)")                               \
     X(COMPLETION, "completion", 0, CHOICE, "SHELL", "bash", 0, 0,                                  \
       "print the completion script of a shell")                                                    \
@@ -357,7 +366,8 @@ extern const uint32_t cli_verb_count;
     X(reproduce)                                                                                   \
     X(reduce)                                                                                      \
     X(bake)                                                                                        \
-    X(cage) X(fit) X(handles) X(skeleton) X(rig) X(joints) X(view) X(retarget) X(help) X(version)
+    X(cage)                                                                                        \
+    X(fit) X(handles) X(skeleton) X(rig) X(joints) X(view) X(retarget) X(farm) X(help) X(version)
 #define CLI_VERB(name) int verb_##name(struct cli_app *app);
 CLI_VERBS(CLI_VERB)
 #undef CLI_VERB

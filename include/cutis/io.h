@@ -181,6 +181,14 @@ CUTIS_API cutis_result cutis_frame_writer_finish(cutis_frame_writer *writer);
 CUTIS_API void
 cutis_frame_writer_destroy(cutis_frame_writer *writer); ///< drop it unfinished; NULL is fine
 
+/// What such a file begins with, for those who put frames into their places themselves: frame i is
+/// 3 * vertex_count little-endian float32 from `size` + 12 * vertex_count * i on.
+/// @param header memory of CUTIS_FRAME_HEADER_MOST bytes
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT, CUTIS_UNSUPPORTED_FORMAT (`path` is no .npy or .pc2)
+#define CUTIS_FRAME_HEADER_MOST 192
+CUTIS_API cutis_result cutis_frame_header(const char *path, uint32_t frame_count,
+                                          uint32_t vertex_count, void *header, size_t *size);
+
 /// Write bytes to a file, atomically.
 CUTIS_API cutis_result cutis_file_write(cutis_context *context, const char *path, const void *data,
                                         size_t size);

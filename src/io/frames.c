@@ -20,7 +20,7 @@ struct cutis_frame_writer {
 };
 
 // Version 1 header, padded with blanks so that the numbers start at a multiple of 64.
-static size_t npy_header(uint32_t frames, uint32_t vertices, char header[192])
+static size_t npy_header(uint32_t frames, uint32_t vertices, char header[CUTIS_FRAME_HEADER_MOST])
 {
     int length = snprintf(header + 10, 128,
                           "{'descr': '<f4', 'fortran_order': False, 'shape': (%u, %u, 3), }",
@@ -37,7 +37,7 @@ static size_t npy_header(uint32_t frames, uint32_t vertices, char header[192])
 }
 
 // One sample per frame from frame 0; PC2 has no frame rate.
-static size_t pc2_header(uint32_t frames, uint32_t vertices, char header[192])
+static size_t pc2_header(uint32_t frames, uint32_t vertices, char header[CUTIS_FRAME_HEADER_MOST])
 {
     memcpy(header, "POINTCACHE2", 12);
     cutis_store_u32(header + 12, 1);
@@ -46,6 +46,18 @@ static size_t pc2_header(uint32_t frames, uint32_t vertices, char header[192])
     cutis_store_f32(header + 24, 1);
     cutis_store_u32(header + 28, frames);
     return 32;
+}
+
+cutis_result cutis_frame_header(const char *path, uint32_t frame_count, uint32_t vertex_count,
+                                void *header, size_t *size)
+{
+    if (size) *size = 0;
+    if (!path || !header || !size) return CUTIS_INVALID_ARGUMENT;
+    const cutis_format format = cutis_format_of_name(path);
+    if (format != CUTIS_FORMAT_NPY && format != CUTIS_FORMAT_PC2) return CUTIS_UNSUPPORTED_FORMAT;
+    *size = format == CUTIS_FORMAT_NPY ? npy_header(frame_count, vertex_count, header)
+                                       : pc2_header(frame_count, vertex_count, header);
+    return CUTIS_OK;
 }
 
 cutis_result cutis_frame_writer_create(cutis_context *context, const char *path,
@@ -57,8 +69,9 @@ cutis_result cutis_frame_writer_create(cutis_context *context, const char *path,
     if (!(frames_per_second > 0) || !isfinite(frames_per_second))
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT, "%s: frames per second must be positive",
                           path);
-    cutis_format format = cutis_format_of_name(path);
-    if (format != CUTIS_FORMAT_NPY && format != CUTIS_FORMAT_PC2)
+    char header[CUTIS_FRAME_HEADER_MOST];
+    size_t size;
+    if (cutis_frame_header(path, frame_count, vertex_count, header, &size) != CUTIS_OK)
         return cutis_fail(context, CUTIS_UNSUPPORTED_FORMAT,
                           "%s: frames are written to .npy or .pc2", path);
     cutis_frame_writer *writer = cutis_alloc_zero(context, 1, sizeof *writer);
@@ -66,9 +79,6 @@ cutis_result cutis_frame_writer_create(cutis_context *context, const char *path,
     writer->context = context;
     writer->frame_count = frame_count;
     writer->vertex_count = vertex_count;
-    char header[192];
-    size_t size = format == CUTIS_FORMAT_NPY ? npy_header(frame_count, vertex_count, header)
-                                             : pc2_header(frame_count, vertex_count, header);
     cutis_result result = cutis_os_write_begin(context, path, &writer->write);
     if (result == CUTIS_OK) result = cutis_os_write_append(writer->write, header, size);
     if (result != CUTIS_OK) {

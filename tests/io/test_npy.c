@@ -151,7 +151,17 @@ static void frames_come_back_in_the_same_bits_from_npy_and_pc2(void **state)
     const char *names[] = { "f.npy", "f.pc2" };
     for (int k = 0; k < 2; k++) {
         cutis_array array;
+        char header[CUTIS_FRAME_HEADER_MOST];
+        size_t size, whole;
+        void *bytes;
         write_frames(f, names[k], frames, FRAMES, VERTICES);
+        // Who puts frames into place himself finds them where the header says.
+        assert_int_equal(cutis_frame_header(names[k], FRAMES, VERTICES, header, &size), CUTIS_OK);
+        assert_ok(f->context, cutis_file_read(f->context, path_in(f, names[k]), &bytes, &whole));
+        assert_int_equal(whole, size + sizeof frames);
+        assert_memory_equal(bytes, header, size);
+        assert_memory_equal((char *)bytes + size, frames, sizeof frames); // on this machine's order
+        cutis_memory_free(f->context, bytes, whole);
         assert_ok(f->context, cutis_array_read(f->context, path_in(f, names[k]), &array));
         assert_int_equal(array.dimension_count, 3);
         assert_int_equal(array.dimensions[0], FRAMES);
@@ -161,6 +171,15 @@ static void frames_come_back_in_the_same_bits_from_npy_and_pc2(void **state)
         assert_true(array.rate == k);
         cutis_array_destroy(f->context, &array);
     }
+}
+
+static void a_header_is_of_npy_and_pc2_alone(void **state)
+{
+    char header[CUTIS_FRAME_HEADER_MOST];
+    size_t size = 1;
+    (void)state;
+    assert_int_equal(cutis_frame_header("a.obj", 1, 1, header, &size), CUTIS_UNSUPPORTED_FORMAT);
+    assert_int_equal(size, 0);
 }
 
 static void an_unfinished_writer_leaves_no_file(void **state)
@@ -253,6 +272,7 @@ int main(int count, char **arguments)
         claim(lying_headers_are_refused),
         claim(an_empty_array_with_huge_other_dimensions_is_empty),
         claim(frames_come_back_in_the_same_bits_from_npy_and_pc2),
+        claim(a_header_is_of_npy_and_pc2_alone),
         claim(an_unfinished_writer_leaves_no_file),
         claim(a_lying_pc2_is_refused),
     };

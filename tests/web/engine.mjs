@@ -71,12 +71,12 @@ async function checkVerbs() {
   for (const verb of verbs) say(`${verb} in the page makes the command's files and says its words`, problems[verb]?.join('; '));
   const table = JSON.parse((await runCommand(module, ['help', '--json'])).stdout), known = table.verbs.map(({ name }) => name);
   const absent = [];
-  for (const words of ['render biped.glb -o x.png', 'view', 'bench blend', 'demo', 'reproduce']) {
+  for (const words of ['render biped.glb -o x.png', 'view', 'bench blend', 'demo', 'reproduce', 'farm jobs.json -o out']) {
     const { status, stderr } = await runCommand(module, words.split(' '));
     if (status !== 1 || stderr.split('\n').length !== 2 || !/not in this build/.test(stderr)) absent.push(`${words}: ${status} ${stderr}`);
   }
   say('verbs that the page has not say so in one line', absent.join('; '));
-  const untried = known.filter((verb) => !verbs.has(verb) && !['render', 'view', 'bench', 'demo', 'reproduce', 'devices', 'help', 'version'].includes(verb));
+  const untried = known.filter((verb) => !verbs.has(verb) && !['render', 'view', 'bench', 'demo', 'reproduce', 'farm', 'devices', 'help', 'version'].includes(verb));
   say('every verb of the command was tried', known.length > 15 && untried.length === 0 ? '' : `not ${untried} of ${known.length}`);
 }
 

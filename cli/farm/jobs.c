@@ -1,0 +1,443 @@
+/// JOBS.json (docs/formats/jobs.md): files times clips become units, each with the command line
+/// that one process would be given. Invariant: no two units have one output, and every command line
+/// was parsed before any is run.
+#include "farm.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <jansson.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+uint64_t farm_digest(uint64_t sum, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++) sum = (sum ^ bytes[i]) * 0x100000001b3u;
+    return sum;
+}
+
+bool farm_make_parents(const char *path)
+{
+    char partial[PATH_MAX];
+    const size_t length = strlen(path);
+    if (length >= sizeof partial) return false;
+    memcpy(partial, path, length + 1);
+    for (char *slash = partial + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = 0;
+        if (mkdir(partial, 0777) != 0 && errno != EEXIST) return false;
+        *slash = '/';
+    }
+    return true;
+}
+
+char *farm_path(const farm *f, const char *below, const char *ending)
+{
+    const size_t size = strlen(f->out) + strlen(below) + strlen(ending) + 2;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/%s%s", f->out, below, ending);
+    return path;
+}
+
+void farm_name_piece(const farm *f, uint32_t piece, char *out, size_t capacity)
+{
+    const farm_piece *p = &f->pieces[piece];
+    const farm_unit *u = &f->units[p->unit];
+    char frames[48] = "";
+    if (u->cut) snprintf(frames, sizeof frames, ", frames %u:%u", p->first, p->end);
+    snprintf(out, capacity, "piece %u (%s %s%s%s%s)", piece, u->verb, u->file, u->clip ? " " : "",
+             u->clip ? u->clip : "", frames);
+}
+
+// One job -----------------------------------------------------------------------------------------
+
+typedef struct job_reader {
+    farm *farm;
+    uint32_t index;
+    const json_t *job;
+    const verb_row *verb;
+} job_reader;
+
+static int complain(const job_reader *r, const char *what, const char *more)
+{
+    return app_fail_text(r->farm->app, "%s: job %u: %s%s", r->farm->jobs_name, r->index, what,
+                         more);
+}
+
+static int no_memory(const job_reader *r)
+{
+    return complain(r, "not enough memory", "");
+}
+
+/// A text with {file}, {path} and {clip} filled in; malloc'd.
+static char *fill_in(const char *text, const char *file, const char *clip)
+{
+    const char *slash = strrchr(file, '/'), *dot = strrchr(file, '.');
+    const char *name = slash ? slash + 1 : file;
+    const int stem = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    const int path = (int)(name - file) + stem;
+    char *out = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&out, &size);
+    if (!stream) return NULL;
+    while (*text) {
+        if (strncmp(text, "{file}", 6) == 0)
+            fprintf(stream, "%.*s", stem, name), text += 6;
+        else if (strncmp(text, "{path}", 6) == 0)
+            fprintf(stream, "%.*s", path, file), text += 6;
+        else if (clip && strncmp(text, "{clip}", 6) == 0)
+            fputs(clip, stream), text += 6;
+        else
+            fputc(*text++, stream);
+    }
+    return fclose(stream) == 0 ? out : NULL;
+}
+
+static bool stays_below(const char *path)
+{
+    if (!*path || *path == '/') return false;
+    for (const char *part = path; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
+        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || !part[2])) return false;
+    return strncmp(path, "farm/", 5) != 0 && strcmp(path, "results.json") != 0;
+}
+
+static bool add_word(farm_unit *u, char *word)
+{
+    char **grown = word ? realloc(u->words, ((size_t)u->word_count + 2) * sizeof *grown) : NULL;
+    if (!grown) return free(word), false;
+    u->words = grown;
+    u->words[u->word_count++] = word;
+    u->words[u->word_count] = NULL;
+    return true;
+}
+
+static const option_row *find_option(const verb_row *verb, const char *name, option_id *id)
+{
+    for (int i = 0; i < OPTION_ID_COUNT; i++)
+        if (verb->options[i] && strcmp(cli_options[i].name, name) == 0) {
+            *id = (option_id)i;
+            return &cli_options[i];
+        }
+    return NULL;
+}
+
+/// An output of the verb goes below OUT.
+static int add_output(const job_reader *r, farm_unit *u, char *below, char **keep)
+{
+    if (!below) return no_memory(r);
+    if (!stays_below(below)) {
+        complain(r, "an output must be a name below the folder of -o, not ", below);
+        return free(below), EXIT_FAILED;
+    }
+    char *whole = farm_path(r->farm, below, "");
+    *keep = below;
+    return add_word(u, whole) ? EXIT_GOOD : no_memory(r);
+}
+
+/// One value of an option as a word; NULL: it has none.
+static char *value_word(const json_t *value, const farm_unit *u)
+{
+    if (json_is_string(value)) return fill_in(json_string_value(value), u->file, u->clip);
+    return json_is_number(value) ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+}
+
+static int add_value(const job_reader *r, farm_unit *u, const char *key, option_id id,
+                     const json_t *value)
+{
+    char *word = value_word(value, u), name[80];
+    char *other = NULL, **kept = &other;
+    if (id == OPTION_NORMALS) kept = &u->normals;
+    if (!word) return complain(r, "want text or a number for the option ", key);
+    if (cli_options[id].kind != KIND_PATHS) {
+        snprintf(name, sizeof name, "--%s", key);
+        if (!add_word(u, strdup(name))) return free(word), no_memory(r);
+    }
+    if (id != OPTION_NORMALS && id != OPTION_REPORT)
+        return add_word(u, word) ? EXIT_GOOD : no_memory(r);
+    const int status = add_output(r, u, word, kept);
+    free(other);
+    return status;
+}
+
+static int add_option(const job_reader *r, farm_unit *u, const char *key, const json_t *value)
+{
+    static const option_id OURS[] = { OPTION_OUTPUT, OPTION_JSON,    OPTION_QUIET, OPTION_HELP,
+                                      OPTION_FORCE,  OPTION_THREADS, OPTION_DEVICE };
+    option_id id;
+    char name[80];
+    const option_row *row = find_option(r->verb, key, &id);
+    if (!row) return complain(r, "no option of the verb: ", key);
+    for (size_t i = 0; i < sizeof OURS / sizeof *OURS; i++)
+        if (id == OURS[i]) return complain(r, "the farm itself sets the option ", key);
+    if (json_is_false(value)) return EXIT_GOOD;
+    snprintf(name, sizeof name, "--%s", row->name);
+    if (json_is_true(value) || row->kind == KIND_PATHS)
+        if (!add_word(u, strdup(name))) return no_memory(r);
+    if (json_is_true(value)) return EXIT_GOOD;
+    if (!json_is_array(value)) return add_value(r, u, row->name, id, value);
+    if (row->kind != KIND_PATHS && row->kind != KIND_EACH)
+        return complain(r, "one value only for the option ", key);
+    for (size_t i = 0; i < json_array_size(value); i++)
+        TRY(add_value(r, u, row->name, id, json_array_get(value, i)));
+    return EXIT_GOOD;
+}
+
+static int add_options(const job_reader *r, farm_unit *u)
+{
+    json_t *options = json_object_get(r->job, "options"), *value;
+    const char *key;
+    if (options && !json_is_object(options)) return complain(r, "options must be an object", "");
+    if (u->clip && (!add_word(u, strdup("--clip")) || !add_word(u, strdup(u->clip))))
+        return no_memory(r);
+    json_object_foreach(options, key, value)
+    {
+        TRY(add_option(r, u, key, value));
+    }
+    const char *output = json_string_value(json_object_get(r->job, "output"));
+    if (output) {
+        if (!add_word(u, strdup("-o"))) return no_memory(r);
+        TRY(add_output(r, u, fill_in(output, u->file, u->clip), &u->output));
+    }
+    char threads[32];
+    snprintf(threads, sizeof threads, "--threads=%u", r->farm->threads);
+    const bool device = option_given(r->farm->app, OPTION_DEVICE);
+    if (r->verb->options[OPTION_THREADS] && !device && !add_word(u, strdup(threads)))
+        return no_memory(r);
+    const char *const last[] = { "--json", "--", u->file };
+    for (int i = 0; i < 3; i++)
+        if (!add_word(u, strdup(last[i]))) return no_memory(r);
+    return EXIT_GOOD;
+}
+
+int farm_parse_unit(const farm *f, const farm_unit *unit, cli_app *out, FILE *lines)
+{
+    (void)f;
+    *out = (cli_app){ .program = unit->words[0], .lines = lines };
+    return args_parse(out, unit->word_count, unit->words);
+}
+
+/// What the command line is worth: one line if it is wrong.
+static int check_unit(const job_reader *r, farm_unit *u)
+{
+    cli_app app;
+    char *said = NULL;
+    size_t size;
+    struct stat info;
+    FILE *lines = open_memstream(&said, &size);
+    if (!lines) return no_memory(r);
+    int status = farm_parse_unit(r->farm, u, &app, lines);
+    fclose(lines);
+    const bool patches = option_choice(&app, OPTION_METHOD) == CUTIS_METHOD_PATCHES;
+    u->cut = status == EXIT_GOOD && strcmp(u->verb, "deform") == 0 && u->output && !patches &&
+             has_extension(u->output, ".npy .pc2") &&
+             (!u->normals || has_extension(u->normals, ".npy .pc2"));
+    args_release(&app);
+    if (status != EXIT_GOOD) {
+        if (size && said[size - 1] == '\n') said[size - 1] = 0;
+        status = complain(r, said && strncmp(said, "cutis: ", 7) == 0 ? said + 7 : "wrong", "");
+    }
+    free(said);
+    if (stat(u->file, &info) == 0)
+        u->file_bytes = (uint64_t)info.st_size, u->file_time = (int64_t)info.st_mtime;
+    return status;
+}
+
+static int add_unit(job_reader *r, const char *file, const char *clip)
+{
+    farm *f = r->farm;
+    if (!f->units || f->unit_count == f->unit_capacity) {
+        const uint32_t capacity = f->unit_capacity ? 2 * f->unit_capacity : 64;
+        farm_unit *grown = realloc(f->units, capacity * sizeof *grown);
+        if (!grown) return no_memory(r);
+        f->units = grown, f->unit_capacity = capacity;
+    }
+    farm_unit *u = &f->units[f->unit_count++];
+    *u = (farm_unit){ .job = r->index, .verb = r->verb->name, .clip = clip };
+    char *kept = strdup(file);
+    if (!kept || !add_word(u, strdup(f->app->program)) || !add_word(u, strdup(r->verb->name)))
+        return free(kept), no_memory(r);
+    u->file = kept;
+    const json_t *frames = json_object_get(r->job, "frames_per_piece");
+    if (frames && !(json_is_integer(frames) && json_integer_value(frames) >= 1 &&
+                    json_integer_value(frames) <= 100000000))
+        return complain(r, "frames_per_piece must be a whole number, 1 at least", "");
+    u->frames_a_piece = (uint32_t)json_integer_value(frames);
+    TRY(add_options(r, u));
+    return check_unit(r, u);
+}
+
+/// A file, or all that a pattern finds, in the order of their names, times the clips.
+static int add_files(job_reader *r, const char *pattern)
+{
+    const json_t *clips = json_object_get(r->job, "clips");
+    const size_t count = json_is_array(clips) ? json_array_size(clips) : 0;
+    if (clips && count == 0) return complain(r, "clips must be a list of names", "");
+    glob_t found = { 0 };
+    const bool wild = strpbrk(pattern, "*?[") != NULL;
+    if (wild && glob(pattern, 0, NULL, &found) != 0) {
+        globfree(&found);
+        return complain(r, "there are no files ", pattern);
+    }
+    int status = EXIT_GOOD;
+    const size_t files = wild ? found.gl_pathc : 1;
+    for (size_t i = 0; i < files && status == EXIT_GOOD; i++) {
+        const char *file = wild ? found.gl_pathv[i] : pattern;
+        if (!clips) status = add_unit(r, file, NULL);
+        for (size_t c = 0; c < count && status == EXIT_GOOD; c++) {
+            const char *clip = json_string_value(json_array_get(clips, c));
+            status = clip ? add_unit(r, file, clip) : complain(r, "a clip must be a name", "");
+        }
+    }
+    globfree(&found);
+    return status;
+}
+
+static int read_job(job_reader *r)
+{
+    static const char VERBS[] = " deform compare reduce fit bake rig check convert ";
+    static const char KEYS[] = " verb files clips output options frames_per_piece ";
+    const char *verb = json_string_value(json_object_get(r->job, "verb")), *key;
+    json_t *files = json_object_get(r->job, "files"), *value;
+    char word[80];
+    if (!json_is_object(r->job)) return complain(r, "must be an object", "");
+    json_object_foreach((json_t *)r->job, key, value)
+    {
+        snprintf(word, sizeof word, " %.70s ", key);
+        if (!strstr(KEYS, word))
+            return complain(r,
+                            "known are verb, files, clips, output, options "
+                            "and frames_per_piece, not ",
+                            key);
+    }
+    snprintf(word, sizeof word, " %.70s ", verb ? verb : "");
+    for (uint32_t i = 0; verb && i < cli_verb_count; i++)
+        if (strstr(VERBS, word) && strcmp(cli_verbs[i].name, verb) == 0) r->verb = &cli_verbs[i];
+    if (!r->verb)
+        return complain(r, "verb must be deform, compare, reduce, fit, bake, rig, check or convert",
+                        "");
+    const json_t *output = json_object_get(r->job, "output");
+    if (output && !json_is_string(output)) return complain(r, "output must be a name", "");
+    if (!output && strstr(" deform reduce fit bake rig convert ", word))
+        return complain(r, "output is missing", "");
+    if (json_is_string(files)) return add_files(r, json_string_value(files));
+    if (!json_is_array(files) || json_array_size(files) == 0)
+        return complain(r, "files must be a name or a list of names", "");
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const char *file = json_string_value(json_array_get(files, i));
+        if (!file || !*file) return complain(r, "a file must be a name", "");
+        TRY(add_files(r, file));
+    }
+    return EXIT_GOOD;
+}
+
+// All of them -------------------------------------------------------------------------------------
+
+typedef struct output_row {
+    const char *path;
+    uint32_t unit;
+} output_row;
+
+static int compare_outputs(const void *a, const void *b)
+{
+    const output_row *x = a, *y = b;
+    const int order = strcmp(x->path, y->path);
+    return order ? order : (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+static int check_outputs(farm *f)
+{
+    uint32_t count = 0;
+    OWN_MEMORY output_row *rows = calloc(2 * (size_t)f->unit_count + 1, sizeof *rows);
+    if (!rows) return app_fail_text(f->app, "%s: not enough memory", f->jobs_name);
+    for (uint32_t i = 0; i < f->unit_count; i++) {
+        if (f->units[i].output) rows[count++] = (output_row){ f->units[i].output, i };
+        if (f->units[i].normals) rows[count++] = (output_row){ f->units[i].normals, i };
+    }
+    qsort(rows, count, sizeof *rows, compare_outputs);
+    for (uint32_t i = 1; i < count; i++) {
+        if (strcmp(rows[i - 1].path, rows[i].path) != 0) continue;
+        const farm_unit *a = &f->units[rows[i - 1].unit], *b = &f->units[rows[i].unit];
+        return app_fail_text(f->app,
+                             "%s: two outputs are %s: of job %u, %s %s, and of job %u, %s %s",
+                             f->jobs_name, rows[i].path, a->job, a->file, a->clip ? a->clip : "",
+                             b->job, b->file, b->clip ? b->clip : "");
+    }
+    return EXIT_GOOD;
+}
+
+static void set_digest(farm *f)
+{
+    uint64_t sum = farm_digest(0xcbf29ce484222325u, f->text, f->text_size);
+    sum = farm_digest(sum, cutis_version(), strlen(cutis_version()));
+    sum = farm_digest(sum, &f->dry, sizeof f->dry); // what was not done is not done
+    for (uint32_t i = 0; i < f->unit_count; i++)
+        sum = farm_digest(sum, f->units[i].file, strlen(f->units[i].file) + 1);
+    f->digest = sum;
+}
+
+static int read_text(farm *f)
+{
+    void *data = NULL;
+    TRY(app_result(f->app, f->jobs_name,
+                   cutis_file_read(f->app->context, f->jobs_path, &data, &f->text_size)));
+    f->text = malloc(f->text_size + 1);
+    if (f->text) memcpy(f->text, data, f->text_size), f->text[f->text_size] = 0;
+    cutis_memory_free(f->app->context, data, f->text_size);
+    return f->text ? EXIT_GOOD : app_fail_text(f->app, "%s: not enough memory", f->jobs_name);
+}
+
+static int read_root(farm *f, const json_t *root)
+{
+    const json_t *jobs = json_object_get(root, "jobs");
+    if (!json_is_array(jobs) || json_object_size(root) != 1)
+        return app_fail_text(f->app, "%s: want an object with a list of jobs, {\"jobs\": [...]}",
+                             f->jobs_name);
+    for (size_t i = 0; i < json_array_size(jobs); i++) {
+        job_reader reader = { .farm = f, .index = (uint32_t)i, .job = json_array_get(jobs, i) };
+        TRY(read_job(&reader));
+    }
+    if (f->unit_count == 0) return app_fail_text(f->app, "%s: there are no jobs", f->jobs_name);
+    return check_outputs(f);
+}
+
+int farm_read_jobs(farm *f, const char *path)
+{
+    json_error_t error;
+    f->jobs_name = path;
+    f->jobs_path = realpath(path, NULL);
+    if (!f->jobs_path) return app_fail_text(f->app, "%s: %s", path, strerror(errno));
+    TRY(read_text(f));
+    char *slash = strrchr(f->jobs_path, '/');
+    *slash = 0;
+    const int gone = chdir(*f->jobs_path ? f->jobs_path : "/");
+    *slash = '/';
+    if (gone != 0) return app_fail_text(f->app, "%s: its folder cannot be entered", path);
+    // Clips and verbs are named in the tree, which stays until the end.
+    json_t *root = json_loadb(f->text, f->text_size, JSON_REJECT_DUPLICATES, &error);
+    if (!root)
+        return app_fail_text(f->app, "%s: line %d column %d: %s", path, error.line, error.column,
+                             error.text);
+    f->tree = root;
+    TRY(read_root(f, root));
+    set_digest(f);
+    return EXIT_GOOD;
+}
+
+void farm_release(farm *f)
+{
+    for (uint32_t i = 0; i < f->unit_count; i++) {
+        farm_unit *u = &f->units[i];
+        for (int k = 0; k < u->word_count; k++) free(u->words[k]);
+        free(u->words);
+        free(u->output);
+        free(u->normals);
+        free((char *)u->file);
+    }
+    json_decref(f->tree);
+    free(f->units);
+    free(f->pieces);
+    free(f->order);
+    free(f->text);
+    free(f->jobs_path);
+    free(f->out);
+}
