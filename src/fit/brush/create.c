@@ -1,4 +1,6 @@
 // A painting of a model: places, who is beside whom, and the model's weights as lists.
+#include <cutis/clip.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -147,6 +149,21 @@ static bool name_joints(making *m)
     return true;
 }
 
+/// Where the nodes are at rest.
+static bool place_nodes(making *m)
+{
+    const uint32_t n = m->data->node_count;
+    cutis_transform *pose = cutis_arena_alloc(m->arena, n, sizeof *pose);
+    cutis_mat34 *world = cutis_arena_alloc(m->arena, n, sizeof *world);
+    vec3 *nodes = cutis_arena_alloc(cutis_owner_arena(m->p), n, sizeof *nodes);
+    if (!pose || !world || !nodes) return false;
+    cutis_pose_rest(m->p->model, pose, NULL);
+    cutis_pose_world(m->p->model, pose, world);
+    for (uint32_t i = 0; i < n; i++) nodes[i] = v3(world[i].m[3], world[i].m[7], world[i].m[11]);
+    m->p->nodes = nodes;
+    return true;
+}
+
 static bool make_marks(cutis_painting *p, brush_marks *marks)
 {
     marks->list = cutis_arena_alloc(cutis_owner_arena(p), p->weld_count, sizeof *marks->list);
@@ -167,10 +184,8 @@ static bool make_room(making *m, const float *rest)
     p->lists = cutis_arena_alloc(own, n * p->room, sizeof *p->lists);
     p->distance = cutis_arena_alloc(own, n, sizeof *p->distance);
     p->settled = cutis_arena_zero(own, n, sizeof *p->settled);
-    p->amount = cutis_arena_zero(own, n, sizeof *p->amount);
     p->heap.context = p->context;
-    if (!p->place || !p->count || !p->lists || !p->distance || !p->settled || !p->amount)
-        return false;
+    if (!p->place || !p->count || !p->lists || !p->distance || !p->settled) return false;
     for (uint32_t w = 0; w < n; w++) {
         p->place[w] = v3_at(rest, p->copies[p->copy_first[w]]);
         p->distance[w] = INFINITY;
@@ -182,7 +197,8 @@ static bool make_room(making *m, const float *rest)
 static cutis_result make(making *m, const float *rest)
 {
     TRY(weld_all(m));
-    if (!number_welds(m) || !connect(m) || !name_joints(m) || !make_room(m, rest))
+    if (!number_welds(m) || !connect(m) || !name_joints(m) || !place_nodes(m) ||
+        !make_room(m, rest))
         return cutis_alloc_result(m->p->context);
     cutis_painting_reset(m->p);
     brush_unmark(&m->p->changed);

@@ -29,7 +29,9 @@ static bool offer(cutis_painting *p, uint32_t weld, double distance, double radi
 {
     if (!(distance < radius && distance < (1 - SHORTER) * p->distance[weld])) return true;
     p->distance[weld] = distance;
-    return cutis_heap_push(&p->heap, distance, weld);
+    if (cutis_heap_push(&p->heap, distance, weld)) return true;
+    p->distance[weld] = INFINITY; // nobody would find it again to clear it
+    return false;
 }
 
 /// The corners beside a weld that has just got its distance. A corner that was there before may get

@@ -1,12 +1,9 @@
 // The other side of a body: of a point and of a joint. Bodies stand upright along y and look along
 // z (docs/spec/conventions.md 1), so the two sides lie along x.
-#include <cutis/clip.h>
-
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "fit/brush/painting.h"
 
 // Parts of a joint's place at rest that may be off on the other side, of the body's size: rigs are
@@ -119,17 +116,11 @@ static uint32_t other_name(const cutis_model_data *data, const char *name)
     return BRUSH_NOWHERE;
 }
 
-static vec3 place_of_node(const cutis_mat34 *world, uint32_t node)
-{
-    const float *m = world[node].m;
-    return v3(m[3], m[7], m[11]);
-}
-
 /// The joint nearest to the image of another's place, if it is there; else itself.
-static uint32_t other_place(cutis_painting *p, const cutis_mat34 *world, uint32_t node)
+static uint32_t other_place(const cutis_painting *p, uint32_t node)
 {
     const cutis_model_data *data = cutis_model_get(p->model);
-    const vec3 image = across(place_of_node(world, node), p->plane);
+    const vec3 image = across(p->nodes[node], p->plane);
     vec3 low = p->place[0], high = low;
     for (uint32_t w = 0; w < p->weld_count; w++) {
         low =
@@ -139,11 +130,11 @@ static uint32_t other_place(cutis_painting *p, const cutis_mat34 *world, uint32_
     }
     double least = NEAR_JOINT * v3_length(v3_sub(high, low));
     uint32_t best = node;
-    if (v3_length(v3_sub(image, place_of_node(world, node))) < least) return node; // in the middle
+    if (v3_length(v3_sub(image, p->nodes[node])) < least) return node; // in the middle
     for (uint32_t s = 0; s < data->skin_count; s++)
         for (uint32_t j = 0; j < data->skins[s].joint_count; j++) {
             const uint32_t other = data->skins[s].joints[j];
-            const double d = v3_length(v3_sub(place_of_node(world, other), image));
+            const double d = v3_length(v3_sub(p->nodes[other], image));
             if (d < least) least = d, best = other;
         }
     return best;
@@ -157,14 +148,5 @@ uint32_t cutis_painting_opposite(cutis_painting *p, uint32_t node)
         data->nodes[node].name ? other_name(data, data->nodes[node].name) : BRUSH_NOWHERE;
     if (named != BRUSH_NOWHERE) return named;
     find_plane(p);
-    cutis_arena scratch = { .context = p->context };
-    cutis_transform *pose = cutis_arena_alloc(&scratch, data->node_count, sizeof *pose);
-    cutis_mat34 *world = cutis_arena_alloc(&scratch, data->node_count, sizeof *world);
-    if (pose && world) {
-        cutis_pose_rest(p->model, pose, NULL);
-        cutis_pose_world(p->model, pose, world);
-        node = other_place(p, world, node);
-    }
-    cutis_arena_release(&scratch);
-    return node;
+    return other_place(p, node);
 }

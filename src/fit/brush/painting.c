@@ -67,9 +67,23 @@ static void set_list(cutis_painting *p, uint32_t weld, const cutis_influence *li
 
 // Dabs ------------------------------------------------------------------------------------------
 
-/// Amounts of one dab, the larger of several where they meet; the welds wait in `stroke`.
+/// Welds under a brush and how strong it is there.
+typedef struct brush_layer {
+    brush_marks under;
+    double *amount; ///< per weld
+} brush_layer;
+
+static bool make_layer(const cutis_painting *p, cutis_arena *arena, brush_layer *out)
+{
+    out->under.list = cutis_arena_alloc(arena, p->weld_count, sizeof *out->under.list);
+    out->under.has = cutis_arena_zero(arena, p->weld_count, sizeof *out->under.has);
+    out->amount = cutis_arena_zero(arena, p->weld_count, sizeof *out->amount);
+    return out->under.list && out->under.has && out->amount;
+}
+
+/// Amounts around one point, the larger of several where they meet. false: out of memory.
 static bool lay(cutis_painting *p, const cutis_brush *brush, uint32_t triangle, vec3 from,
-                brush_marks *under)
+                brush_layer *layer)
 {
     const bool good = brush_march(p, triangle, from, brush->radius);
     for (uint32_t i = 0; i < p->reached.count; i++) {
@@ -78,34 +92,46 @@ static bool lay(cutis_painting *p, const cutis_brush *brush, uint32_t triangle, 
         const double amount = brush->strength * (brush->even ? 1 : soft * soft);
         p->distance[weld] = INFINITY;
         if (p->skin[weld] < 0 || !(amount > 0)) continue;
-        p->amount[weld] = fmax(p->amount[weld], amount);
-        brush_mark(under, weld);
+        layer->amount[weld] = fmax(layer->amount[weld], amount);
+        brush_mark(&layer->under, weld);
     }
     return good;
 }
 
-/// New lists of all welds under the brush from the old ones, then all at once.
-static bool apply(cutis_painting *p, const cutis_brush *brush, uint32_t joint, brush_marks *under)
+static bool reserve(cutis_painting *p, const brush_layer *layer)
 {
-    const uint32_t n = under->count;
-    bool good =
-        cutis_grow(p->context, &p->next, &p->next_capacity, (size_t)n * p->room, sizeof *p->next) &&
-        cutis_grow(p->context, &p->next_count, &p->next_count_capacity, n, sizeof *p->next_count);
-    for (uint32_t i = 0; i < n && good; i++)
-        p->next_count[i] = brush_edit(p, brush, joint, under->list[i], p->amount[under->list[i]],
+    const size_t n = layer->under.count;
+    return cutis_grow(p->context, &p->next, &p->next_capacity, n * p->room, sizeof *p->next) &&
+           cutis_grow(p->context, &p->next_count, &p->next_count_capacity, n,
+                      sizeof *p->next_count);
+}
+
+/// Compared by value: between a joint and its weight there is padding.
+static bool is_list(const cutis_painting *p, uint32_t weld, const cutis_influence *list,
+                    uint32_t count)
+{
+    const cutis_influence *old = brush_list(p, weld);
+    bool same = count == p->count[weld];
+    for (uint32_t i = 0; i < count && same; i++)
+        same = list[i].joint == old[i].joint && list[i].weight == old[i].weight;
+    return same;
+}
+
+/// New lists of all welds of a layer from the old ones, then all at once. Cannot fail.
+static void apply(cutis_painting *p, const cutis_brush *brush, uint32_t joint,
+                  const brush_layer *layer)
+{
+    const uint32_t n = layer->under.count, *list = layer->under.list;
+    for (uint32_t i = 0; i < n; i++)
+        p->next_count[i] = brush_edit(p, brush, joint, list[i], layer->amount[list[i]],
                                       p->next + (size_t)i * p->room);
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t weld = under->list[i], count = good ? p->next_count[i] : 0;
-        const cutis_influence *next = good ? p->next + (size_t)i * p->room : NULL;
-        p->amount[weld] = 0;
-        if (count == 0 || (count == p->count[weld] &&
-                           memcmp(next, brush_list(p, weld), count * sizeof *next) == 0))
-            continue;
+        const uint32_t weld = list[i], count = p->next_count[i];
+        const cutis_influence *next = p->next + (size_t)i * p->room;
+        if (count == 0 || is_list(p, weld, next, count)) continue;
         set_list(p, weld, next, count);
         brush_mark(&p->stroked, weld);
     }
-    brush_unmark(under);
-    return good;
 }
 
 static cutis_result check_brush(const cutis_painting *p, const cutis_surface_point *at,
@@ -150,17 +176,18 @@ cutis_result cutis_painting_dab(cutis_painting *p, const cutis_surface_point *at
         brush->mirror ? brush_opposite_triangle(p, from, &there) : BRUSH_NOWHERE;
     const uint32_t joint =
         brush->mirror && gives ? cutis_painting_opposite(p, brush->joint) : brush->joint;
-    brush_marks under = { 0 };
+    // A joint of its own on the other side: one layer after the other, and both laid before the
+    // first is applied, so that what fails has changed nothing.
+    const bool apart = opposite != BRUSH_NOWHERE && joint != brush->joint;
+    brush_layer here = { 0 }, beyond = { 0 };
     cutis_arena scratch = { .context = p->context };
-    under.list = cutis_arena_alloc(&scratch, p->weld_count, sizeof *under.list);
-    under.has = cutis_arena_zero(&scratch, p->weld_count, sizeof *under.has);
-    bool good = under.list && under.has && lay(p, brush, at->triangle, from, &under);
-    const bool twice = good && opposite != BRUSH_NOWHERE;
-    if (twice && joint == brush->joint) good = lay(p, brush, opposite, there, &under);
-    good = good && apply(p, brush, brush->joint, &under);
-    if (good && twice && joint != brush->joint) // the other joint: one after the other
-        good = lay(p, brush, opposite, there, &under) && apply(p, brush, joint, &under);
-    for (uint32_t i = 0; i < under.count; i++) p->amount[under.list[i]] = 0;
+    bool good = make_layer(p, &scratch, &here) && (!apart || make_layer(p, &scratch, &beyond)) &&
+                lay(p, brush, at->triangle, from, &here);
+    if (good && opposite != BRUSH_NOWHERE)
+        good = lay(p, brush, opposite, there, apart ? &beyond : &here);
+    good = good && reserve(p, &here) && (!apart || reserve(p, &beyond));
+    if (good) apply(p, brush, brush->joint, &here);
+    if (good && apart) apply(p, brush, joint, &beyond);
     cutis_arena_release(&scratch);
     return good ? CUTIS_OK : cutis_alloc_result(p->context);
 }

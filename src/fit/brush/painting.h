@@ -40,7 +40,6 @@ struct cutis_painting {
     // Of a dab
     double *distance; ///< per weld; INFINITY between dabs
     bool *settled;
-    double *amount; ///< per weld; 0 between dabs
     brush_marks reached;
     cutis_heap heap;
     cutis_influence *next; ///< new lists, room each, in the order of `reached`
@@ -49,6 +48,7 @@ struct cutis_painting {
     // The other side
     bool has_plane;
     double plane; ///< the body is alike on both sides of x = plane
+    vec3 *nodes;  ///< where each node is at rest
     // Of a stroke
     uint32_t *stroke_vertices, *stroke_first, *stroke_joints;
     double *stroke_weights;
