@@ -149,8 +149,8 @@ def moved(method, clips):
 
 def one_clip(method, clip):
     s = moved(method, [clip])
-    # 1.01 is the goal; docs/benchmarks.md has what is missed: bend and twist of CoR, which go there and back, so that one pose decides
-    judge(s, stretches(list(range(13)), 4), "4 stretches", (1.09, 1.08, 1.08))
+    # 1.01 is the goal; of the bipeds' clips docs/benchmarks.md has one over it, the cage's twist played by WPSD
+    judge(s, stretches(list(range(13)), 4), "4 stretches", (1.01, 1.01, 1.05 if (method, clip) == ("cage", "twist") else 1.01))
     exact(s, "--learn-weights")
 
 
