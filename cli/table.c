@@ -158,9 +158,15 @@ const verb_row cli_verbs[] = {
       "cutis measure arm.glb --plot elbow.svg --joint elbow\tvolume and curvature against the bend, six ways\n",
       verb_measure },
     { "devices", "", NULL, 0, 0, "list what can run the deformers, and why something cannot",
-      "JSON keys: devices [{kind, index, available, name, detail, memory_bytes, threads, isa}].\n",
-      { COMMON }, "cutis devices\tCPU, OpenCL and CUDA\n", verb_devices },
-    { "bench", "blend|pose|pose-space|frame|crowd|reduce|cage|handles|skeleton|patches", "blend pose pose-space frame crowd reduce cage handles skeleton patches", 1, 1,
+      "--prepare compiles the kernels of blending, patches, handles and reduction for every GPU (or that of\n"
+      "--device) into the user's cache, so that nobody waits for them later.\n"
+      "\n"
+      "JSON keys: devices [{kind, index, available, name, detail, memory_bytes, threads, isa}]; with --prepare\n"
+      "prepared [{device, what, seconds}].\n",
+      { COMMON, BIT(PREPARE), BIT(DEVICE) },
+      "cutis devices\tCPU, OpenCL and CUDA\n"
+      "cutis devices --prepare\tonce on a new machine, or after a driver's update\n", verb_devices },
+    { "bench", "blend|pose|pose-space|frame|crowd|reduce|cage|handles|skeleton|patches|files", "blend pose pose-space frame crowd reduce cage handles skeleton patches files", 1, 1,
       "measure speed against plain C and the machine's limits",
       "blend: positions and normals, 4 influences, 64 bones, with plain C (-O3 -march=native), the FMA rate and\n"
       "the memory bandwidth measured in the same run; all figures are the best of many. pose: sample two clips,\n"
@@ -174,6 +180,8 @@ const verb_row cli_verbs[] = {
       "unless --threads; on a GPU 1024 instances unless --instances, and frames_per_second counts characters.\n"
       "JSON keys of crowd: rows [{method, instances, vertices, levels, poses_on_device, milliseconds,\n"
       "frames_per_second, deform_milliseconds}].\n"
+      "JSON keys of files: bytes, read_gb_per_second, plain_read_gb_per_second, bind_gb_per_second, peak_of_file,\n"
+      "write_gb_per_second, plain_write_gb_per_second.\n"
       "JSON keys of cage: rows [{what, vertices, controls, weights, seconds, per_second, paper_per_second}].\n"
       "times_plain: plain C's time for the same work over ours. of_limit: the limit's time over ours (1 = there).\n",
       { COMMON, RUNNING, BIT(QUICK), BIT(LARGE), BIT(VERTICES), BIT(METHOD), BIT(INSTANCES), WRITING },
@@ -188,6 +196,7 @@ const verb_row cli_verbs[] = {
       "cutis bench patches --threads 1\ta knee's blending patch, and a body's: milliseconds a frame\n"
       "cutis bench cage\tbinding 351,000 vertices to 137 controls, and frames, beside the paper's\n"
       "cutis bench skeleton\tskeleton extraction at the sizes of the paper's Table 2\n"
+      "cutis bench files\treading and binding a file of 100 MB, writing frames, beside the machine's own rates\n"
       "cutis bench handles\tbinding, moving and updating handles beside the paper's Table 1; cost against the grid\n",
       verb_bench },
     { "demo", "", NULL, 0, 0, "everything once, on a built-in character: volumes, errors, speeds",

@@ -1,5 +1,6 @@
 /// cutis devices: what can run the deformers, and why something cannot.
 #include "app.h"
+#include "prepare.h"
 
 #define DEVICES_MAX 64
 
@@ -39,6 +40,8 @@ int verb_devices(cli_app *app)
 {
     static cutis_device_info infos[DEVICES_MAX];
     uint32_t count = 0;
+    if (option_given(app, OPTION_PREPARE)) return prepare_devices(app);
+    if (option_given(app, OPTION_DEVICE)) return app_usage(app, "--device is for --prepare");
     TRY(app_result(app, NULL, cutis_device_list(app->context, DEVICES_MAX, infos, &count)));
     if (count > DEVICES_MAX) count = DEVICES_MAX;
     if (app->json) print_json(infos, count);

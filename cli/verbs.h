@@ -131,6 +131,8 @@ typedef enum option_kind {
     X(REST, "rest", 0, PATH, "MODEL", 0, 0, 0,                                                     \
       "model whose triangles and rest shape measure the arrays")                                   \
     X(QUICK, "quick", 0, FLAG, 0, 0, 0, 0, "shorter timings, fewer rows")                          \
+    X(PREPARE, "prepare", 0, FLAG, 0, 0, 0, 0,                                                     \
+      "compile what GPUs run, into the cache: the first real call does not wait")                  \
     X(LARGE, "large", 0, FLAG, 0, 0, 0, 0, "also 10 million vertices")                             \
     X(TIME, "time", 0, NUMBER, "T", 0, 0, 1e9,                                                     \
       "seconds into the clip (default: where it deforms most)")                                    \

@@ -99,5 +99,6 @@ int bench_patches(cli_app *app);
 int bench_cage(cli_app *app);
 int bench_skeleton(cli_app *app);
 int bench_handles(cli_app *app);
+int bench_files(cli_app *app);
 
 #endif

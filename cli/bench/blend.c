@@ -518,6 +518,7 @@ int verb_bench(cli_app *app)
         { "handles", bench_handles, { ALWAYS, DEVICES, TAKES(VERTICES) } },
         { "skeleton", bench_skeleton, { ALWAYS } },
         { "patches", bench_patches, { ALWAYS, DEVICES, TAKES(VERTICES), TAKES(INSTANCES) } },
+        { "files", bench_files, { ALWAYS, TAKES(VERTICES) } },
     };
     size_t b = 0; // the table of verbs lets only benches through
     while (strcmp(app->operands[0], benches[b].name) != 0) b++;

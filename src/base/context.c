@@ -21,7 +21,7 @@ static _Thread_local struct {
 
 // From this size on whole large pages are asked for: a page fault each 2 MiB in place of 512 of
 // them halves the time to fill such arrays (docs/benchmarks.md, weight reduction).
-static const size_t LARGE = 16u << 20, LARGE_PAGE = 2u << 20;
+static const size_t LARGE = 4u << 20, LARGE_PAGE = 2u << 20;
 
 static void *default_allocate(void *user, size_t size, size_t alignment)
 {
@@ -29,7 +29,8 @@ static void *default_allocate(void *user, size_t size, size_t alignment)
     if (size >= LARGE && alignment < LARGE_PAGE) alignment = LARGE_PAGE;
     size_t rounded = (size + alignment - 1) / alignment * alignment;
     void *memory = rounded < size ? NULL : cutis_os_memory_take(rounded, alignment);
-    if (memory && size >= LARGE) cutis_os_large_pages(memory, rounded);
+    // What is over stays in small pages: nobody touches the rest of a large one.
+    if (memory && size >= LARGE) cutis_os_large_pages(memory, size / LARGE_PAGE * LARGE_PAGE);
     return memory;
 }
 

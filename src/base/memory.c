@@ -162,8 +162,39 @@ void *cutis_arena_zero(cutis_arena *arena, size_t count, size_t item)
     return memory ? memset(memory, 0, count * item) : NULL;
 }
 
+// The chunk of an array that has one of its own, out of its arena's list; NULL: there is none.
+static cutis_arena_chunk *unlink_large(cutis_arena *arena, const void *array, size_t size)
+{
+    const size_t start = align_up(sizeof(cutis_arena_chunk), ALIGNMENT);
+    for (cutis_arena_chunk **link = &arena->chunks; *link; link = &(*link)->next) {
+        cutis_arena_chunk *chunk = *link;
+        if ((char *)chunk + start != array || chunk->used != start + size) continue;
+        *link = chunk->next;
+        return chunk;
+    }
+    return NULL;
+}
+
+// From this size on the search for a chunk costs less than a copy.
+static const size_t WORTH_TAKING = 1u << 20;
+
+static void *take_over(cutis_arena *arena, const void *data, size_t count, size_t item)
+{
+    size_t size;
+    if (!arena->lender || !cutis_size_multiply(count, item, &size) || size < WORTH_TAKING)
+        return NULL;
+    cutis_arena_chunk *chunk = unlink_large(arena->lender, data, size);
+    if (!chunk) return NULL;
+    cutis_arena_chunk **place = arena->chunks ? &arena->chunks->next : &arena->chunks;
+    chunk->next = *place; // behind the one that small arrays go on filling
+    *place = chunk;
+    return (void *)data;
+}
+
 void *cutis_arena_copy(cutis_arena *arena, const void *data, size_t count, size_t item)
 {
+    void *taken = take_over(arena, data, count, item);
+    if (taken) return taken;
     void *copy = cutis_arena_alloc(arena, count, item);
     if (copy && count) memcpy(copy, data, count * item);
     return copy;
@@ -190,14 +221,8 @@ char *cutis_arena_format(cutis_arena *arena, const char *format, ...)
 // An array that has a chunk of its own goes at once; a small one stays until the arena goes.
 static void drop_large(cutis_arena *arena, const void *array, size_t size)
 {
-    const size_t start = align_up(sizeof(cutis_arena_chunk), ALIGNMENT);
-    for (cutis_arena_chunk **link = &arena->chunks; *link && size >= SMALL; link = &(*link)->next) {
-        cutis_arena_chunk *chunk = *link;
-        if ((char *)chunk + start != array || chunk->used != start + size) continue;
-        *link = chunk->next;
-        cutis_free(arena->context, chunk, chunk->size);
-        return;
-    }
+    cutis_arena_chunk *chunk = size >= SMALL ? unlink_large(arena, array, size) : NULL;
+    if (chunk) cutis_free(arena->context, chunk, chunk->size);
 }
 
 /// In the arena, or without one through the context.

@@ -43,6 +43,9 @@ bool cutis_size_add(size_t a, size_t b, size_t *out);
 typedef struct cutis_arena {
     cutis_context *context;
     struct cutis_arena_chunk *chunks;
+    /// Of the same context, or NULL: large arrays of it are taken over by cutis_arena_copy as they
+    /// lie. For a reader that is done with what it read.
+    struct cutis_arena *lender;
 } cutis_arena;
 
 /// 16-byte aligned (arrays of 64 bytes and more: 64), or NULL.

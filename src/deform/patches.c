@@ -112,7 +112,6 @@ static void fill_info(patches_binding *binding, const patch_body *body, const pa
         info->triangle_capacity = body->face_count;
     }
     binding->rank_count = pack->rank_count;
-    binding->mixed_blocks = (uint32_t)((n[PATCH_MIXED] + PATCH_BLOCK - 1) / PATCH_BLOCK);
     binding->vertex_blocks = (uint32_t)n[PATCH_VERTEX_BLOCKS];
     binding->face_blocks = (uint32_t)n[PATCH_FACE_BLOCKS];
     binding->rest_blocks = (uint32_t)((n[PATCH_RESTS] + PATCH_BLOCK - 1) / PATCH_BLOCK);

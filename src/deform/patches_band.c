@@ -1,22 +1,21 @@
 /// The bands in which joints bend softly, packed (kernel/patches_band.h): per joint the vertices
-/// and faces that it moves, per vertex the turns that bring it there. Most vertices have one turn;
-/// those with several are listed, with their turns in the order in which they are made
-/// (docs/spec/patches.md B0).
+/// and faces that it moves. Vertices that several joints bend are listed, with the part in whose
+/// space these leave them and the way back from there to their own (docs/spec/patches.md B0).
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "deform/patches_pack.h"
-#include "kernel/patches.h"
+#include "kernel/patches_band.h"
 
-/// The turns of vertices, while they are counted or filled.
+/// The moves of vertices, while they are counted or filled.
 typedef struct turning {
     const patch_body *body;
     const patch_pieces *parts;
     patch_bands *bands;
     const uint32_t *first, *list; // items by vertex
     uint32_t *depths;             // per joint
-    uint32_t count, move_count;
+    uint32_t undo_count, move_count;
     uint32_t vertex; // at hand
     bool fill;       // else they are counted
 } turning;
@@ -28,22 +27,16 @@ static uint32_t depth_of(const turning *t, uint32_t joint)
     return depth;
 }
 
-static void add_turn(turning *t, uint32_t joint, uint32_t side, double share, const pvec *slope)
-{
-    if (t->fill)
-        t->bands->turns[t->count] = (patch_turn){ .joint = (int)(2 * joint + side),
-                                                  .share = share,
-                                                  .slope = slope ? *slope : pvec_make(0, 0, 0) };
-    t->count++;
-}
-
 // A joint's move of the vertex at hand.
-static void add_move(turning *t, uint32_t joint, int kind, double share)
+static void add_move(turning *t, uint32_t joint, int kind, double share, const pvec *slope)
 {
     patch_bands *bands = t->bands;
     if (t->fill)
         bands->moves[bands->move_first[joint + 1]++] =
-            (patch_band_move){ .vertex = (int)t->vertex, .kind = kind, .share = share };
+            (patch_band_move){ .vertex = (int)t->vertex,
+                               .kind = kind,
+                               .share = share,
+                               .slope = slope ? *slope : pvec_make(0, 0, 0) };
     else
         bands->move_first[joint + 2]++;
     t->move_count++;
@@ -104,8 +97,24 @@ static uint32_t last_step(const turning *t, uint32_t v)
     return end;
 }
 
+// The way back to its part of a vertex that has gone through `on` joints above it, the highest one
+// first, and the part that it is in the space of until then.
+static void add_undo(turning *t, uint32_t v, uint32_t on)
+{
+    patch_bands *bands = t->bands;
+    uint32_t space = t->parts->vertex_part[v];
+    if (t->fill) bands->mixed_undo[bands->mixed_count] = (int)t->undo_count;
+    for (uint32_t k = 0; k < on; k++) {
+        const uint32_t joint = (uint32_t)bands->tree[space];
+        if (t->fill) bands->undo[t->undo_count + on - 1 - k] = (int)joint;
+        space = t->body->loops[joint].parent;
+    }
+    if (t->fill) bands->mixed_part[bands->mixed_count] = (int)space;
+    t->undo_count += on;
+}
+
 // Joints turn a vertex one after the other, in the rest space that all parts share; those above its
-// part it goes through, and back down to its part at the end. The last of these needs no way back.
+// part it goes through. The last of these leaves it on its child's side.
 static void add_steps(turning *t, uint32_t v)
 {
     const uint32_t end = last_step(t, v);
@@ -116,25 +125,16 @@ static void add_steps(turning *t, uint32_t v)
         const double share = step.item ? step.item->share : 1.0;
         const pvec *slope = step.item ? &step.item->slope : NULL;
         if (step.above && step.joint == end) {
-            if (share < 1.0) {
-                add_move(t, end, PATCH_MOVE_MIXED | PATCH_MOVE_CHILD, share);
-                add_turn(t, end, 1, share, slope);
-            }
+            if (share < 1.0) add_move(t, end, PATCH_MOVE_MIXED | PATCH_MOVE_CHILD, share, slope);
             break;
         }
         if (!step.above && share == 0.0) continue; // it is only to be found there
         const int kind = step.above ? PATCH_MOVE_CHILD | PATCH_MOVE_ON : 0;
         add_move(t, step.joint, PATCH_MOVE_MIXED | kind | (share < 1.0 ? 0 : PATCH_MOVE_WHOLE),
-                 share);
-        add_turn(t, step.joint, 0, share, slope);
+                 share, slope);
         on += step.above;
     }
-    if (t->fill) t->bands->mixed_undo[t->bands->mixed_count] = (int)t->count;
-    for (; on > 0; on--) {
-        uint32_t j = (uint32_t)t->bands->tree[t->parts->vertex_part[v]];
-        for (uint32_t k = 1; k < on; k++) j = (uint32_t)t->bands->tree[t->body->loops[j].parent];
-        add_turn(t, j, 1, 0.0, NULL);
-    }
+    add_undo(t, v, on);
 }
 
 // One turn that needs no other to be made and undone?
@@ -151,31 +151,30 @@ static void list_vertex(turning *t, uint32_t v)
 {
     patch_bands *bands = t->bands;
     t->vertex = v;
+    bands->bands[v] = PATCH_BAND_NONE;
     if (t->first[v] == t->first[v + 1]) return;
     if (is_simple(t, v)) {
         const patch_item *item = &bands->items[t->list[t->first[v]]];
-        if (item->share > 0.0)
-            add_move(t, item->joint, item->side ? PATCH_MOVE_CHILD : 0, item->share);
+        if (!(item->share > 0.0)) return;
+        bands->bands[v] = PATCH_BAND_ONE;
+        add_move(t, item->joint, item->side ? PATCH_MOVE_CHILD : 0, item->share, &item->slope);
         return;
     }
-    if (t->fill) {
-        bands->mixed_vertex[bands->mixed_count] = (int)v;
-        bands->mixed_first[bands->mixed_count] = (int)t->count;
-    }
     add_steps(t, v);
-    bands->mixed_count++;
+    bands->bands[v] = PATCH_BAND_ONE + 1 + (int)bands->mixed_count++;
 }
 
-// Count turns and moves, or fill them in.
-static void list_turns(turning *t, bool fill)
+// Count undos and moves, or fill them in.
+static void list_moves(turning *t, bool fill)
 {
     t->fill = fill;
-    t->count = t->move_count = t->bands->mixed_count = 0;
+    t->undo_count = t->move_count = t->bands->mixed_count = 0;
     for (uint32_t v = 0; v < t->parts->vertex_count; v++) list_vertex(t, v);
-    if (fill) t->bands->mixed_first[t->bands->mixed_count] = (int)t->count;
+    if (fill) t->bands->mixed_undo[t->bands->mixed_count] = (int)t->undo_count;
 }
 
-// The faces of a joint that others bend before stand first; volume of the others at rest.
+// The faces of a joint that others bend before stand first, up to a whole block; volume of the
+// others at rest.
 static void order_faces(const turning *t, uint32_t joint, const int *last)
 {
     patch_bands *bands = t->bands;
@@ -187,13 +186,15 @@ static void order_faces(const turning *t, uint32_t joint, const int *last)
     for (size_t f = 0; f < faces; f++) {
         int c[3];
         memcpy(c, corners + 3 * f, sizeof c);
-        if (last[c[0]] >= 0 || last[c[1]] >= 0 || last[c[2]] >= 0) {
-            memcpy(corners + 3 * f, corners + 3 * (size_t)band->over, sizeof c);
-            memcpy(corners + 3 * (size_t)band->over++, c, sizeof c);
-            continue;
-        }
+        if (last[c[0]] < 0 && last[c[1]] < 0 && last[c[2]] < 0) continue;
+        memcpy(corners + 3 * f, corners + 3 * (size_t)band->over, sizeof c);
+        memcpy(corners + 3 * (size_t)band->over++, c, sizeof c);
+    }
+    band->over = (band->over + PATCH_FACE_BLOCK - 1) / PATCH_FACE_BLOCK * PATCH_FACE_BLOCK;
+    for (size_t f = (size_t)band->over; f < faces; f++) {
         for (int k = 0; k < 3; k++) {
-            memcpy(&x[k], t->body->points + 3 * (size_t)t->parts->welded[c[k]], sizeof *x);
+            const int v = corners[3 * f + (size_t)k];
+            memcpy(&x[k], t->body->points + 3 * (size_t)t->parts->welded[v], sizeof *x);
             x[k] = pvec_minus(x[k], centre);
         }
         band->volume += pvec_det(x[0], x[1], x[2]);
@@ -208,8 +209,7 @@ static void find_slope(const turning *t, uint32_t joint, double *grow)
     patch_band *band = &bands->joints[joint];
     const uint32_t first = bands->move_first[joint], end = bands->move_first[joint + 1];
     for (uint32_t i = first; i < end; i++)
-        grow[bands->moves[i].vertex] =
-            bands->moves[i].kind & PATCH_MOVE_WHOLE ? 0.0 : patch_bump(bands->moves[i].share);
+        grow[bands->moves[i].vertex] = patch_bump(bands->moves[i].share);
     for (size_t f = bands->face_first[joint]; f < bands->face_first[joint + 1]; f++) {
         const int *c = bands->corners + 3 * f;
         pvec x[3];
@@ -265,27 +265,68 @@ static cutis_result rank_joints(turning *t)
     return CUTIS_OK;
 }
 
-static cutis_result make_turns(turning *t)
+// Corners of the faces of a joint that it does not move are moves too, of nothing: faces then look
+// at moves alone. Counted where `out` is NULL.
+static uint32_t add_still(const turning *t, uint32_t joint, int *seen, patch_band_move *out)
+{
+    const patch_bands *bands = t->bands;
+    uint32_t count = bands->move_first[joint + 1] - bands->move_first[joint];
+    for (uint32_t i = 0; i < count; i++) {
+        const patch_band_move *move = &bands->moves[bands->move_first[joint] + i];
+        seen[move->vertex] = (int)joint;
+        if (out) out[i] = *move;
+    }
+    for (size_t i = 3 * (size_t)bands->face_first[joint];
+         i < 3 * (size_t)bands->face_first[joint + 1]; i++) {
+        const int v = bands->corners[i];
+        if (seen[v] == (int)joint) continue;
+        seen[v] = (int)joint;
+        if (out) out[count] = (patch_band_move){ .vertex = v, .kind = PATCH_MOVE_STILL };
+        count++;
+    }
+    return count;
+}
+
+static cutis_result add_stills(turning *t)
+{
+    patch_bands *bands = t->bands;
+    cutis_arena *arena = t->body->arena;
+    const uint32_t joints = t->body->loop_count;
+    int *seen = cutis_arena_alloc(arena, t->parts->vertex_count, sizeof *seen);
+    uint32_t *first = cutis_arena_zero(arena, joints + (size_t)1, sizeof *first);
+    if (!seen || !first) return cutis_alloc_result(t->body->context);
+    for (uint32_t v = 0; v < t->parts->vertex_count; v++) seen[v] = -1;
+    for (uint32_t j = 0; j < joints; j++) first[j + 1] = first[j] + add_still(t, j, seen, NULL);
+    patch_band_move *moves = cutis_arena_alloc(arena, first[joints] + (size_t)1, sizeof *moves);
+    if (!moves) return cutis_alloc_result(t->body->context);
+    for (uint32_t v = 0; v < t->parts->vertex_count; v++) seen[v] = -1;
+    for (uint32_t j = 0; j < joints; j++) add_still(t, j, seen, moves + first[j]);
+    bands->moves = moves;
+    bands->move_first = first;
+    bands->move_count = first[joints];
+    return CUTIS_OK;
+}
+
+static cutis_result make_moves(turning *t)
 {
     patch_bands *bands = t->bands;
     cutis_arena *arena = t->body->arena;
     const size_t joints = t->body->loop_count;
     bands->move_first = cutis_arena_zero(arena, joints + 2, sizeof *bands->move_first);
-    if (!bands->move_first) return cutis_alloc_result(t->body->context);
-    list_turns(t, false);
-    bands->turn_count = t->count;
-    bands->move_count = t->move_count;
+    bands->bands = cutis_arena_alloc(arena, t->parts->vertex_count, sizeof *bands->bands);
+    if (!bands->move_first || !bands->bands) return cutis_alloc_result(t->body->context);
+    list_moves(t, false);
+    bands->undo_count = t->undo_count;
     for (size_t j = 2; j < joints + 2; j++) bands->move_first[j] += bands->move_first[j - 1];
     const size_t mixed = bands->mixed_count + (size_t)1;
-    bands->mixed_vertex = cutis_arena_alloc(arena, mixed, sizeof *bands->mixed_vertex);
-    bands->mixed_first = cutis_arena_alloc(arena, mixed, sizeof *bands->mixed_first);
+    bands->mixed_part = cutis_arena_alloc(arena, mixed, sizeof *bands->mixed_part);
     bands->mixed_undo = cutis_arena_alloc(arena, mixed, sizeof *bands->mixed_undo);
-    bands->turns = cutis_arena_alloc(arena, bands->turn_count + (size_t)1, sizeof *bands->turns);
-    bands->moves = cutis_arena_alloc(arena, bands->move_count + (size_t)1, sizeof *bands->moves);
-    if (!bands->mixed_vertex || !bands->mixed_first || !bands->mixed_undo || !bands->turns ||
-        !bands->moves)
+    bands->undo = cutis_arena_alloc(arena, bands->undo_count + (size_t)1, sizeof *bands->undo);
+    bands->moves = cutis_arena_alloc(arena, t->move_count + (size_t)1, sizeof *bands->moves);
+    if (!bands->mixed_part || !bands->mixed_undo || !bands->undo || !bands->moves)
         return cutis_alloc_result(t->body->context);
-    list_turns(t, true);
+    list_moves(t, true);
+    TRY(add_stills(t));
     return rank_joints(t);
 }
 
@@ -304,7 +345,7 @@ cutis_result cutis_patch_bands_turn(const patch_body *body, const patch_pieces *
     for (size_t v = 2; v < vertices + 2; v++) first[v] += first[v - 1];
     for (size_t i = 0; i < bands->item_count; i++)
         list[first[bands->items[i].vertex + 1]++] = (uint32_t)i;
-    return make_turns(&t);
+    return make_moves(&t);
 }
 
 // Array of the body, to be filled.
@@ -316,32 +357,22 @@ static void copy(void *to, const void *from, size_t bytes)
     if (bytes > 0) memcpy(to, from, bytes);
 }
 
-// Corners of the faces of a joint: the move of a vertex, or -1 - vertex.
+// Corners of the faces of a joint, as moves.
 static void fill_corners(const patch_bands *bands, uint32_t joint, int *at, int *out)
 {
     for (uint32_t i = bands->move_first[joint]; i < bands->move_first[joint + 1]; i++)
-        if (!(bands->moves[i].kind & PATCH_MOVE_WHOLE)) at[bands->moves[i].vertex] = (int)i;
+        at[bands->moves[i].vertex] = (int)i;
     for (size_t i = 3 * (size_t)bands->face_first[joint];
          i < 3 * (size_t)bands->face_first[joint + 1]; i++)
-        out[i] = at[bands->corners[i]] >= 0 ? at[bands->corners[i]] : -1 - bands->corners[i];
-    for (uint32_t i = bands->move_first[joint]; i < bands->move_first[joint + 1]; i++)
-        at[bands->moves[i].vertex] = -1;
+        out[i] = at[bands->corners[i]];
 }
 
-static void fill_vertices(const patch_bands *bands, const patch_pack *pack)
+// How the share of a move grows along the two directions that its vertex's normal goes by.
+static void fill_rate(const patch_band_move *move, const pvec *normals, float *out)
 {
-    int *band = FILL(pack, vertex_band);
-    double *share = FILL(pack, vertex_share);
-    pvec *slope = FILL(pack, vertex_slope);
-    for (size_t i = 0; i < bands->item_count; i++) {
-        const patch_item *item = &bands->items[i];
-        if (item->share == 0.0) continue; // not moved
-        band[item->vertex] = (int)(2 * item->joint + item->side);
-        share[item->vertex] = item->share;
-        slope[item->vertex] = item->slope;
-    }
-    for (uint32_t m = 0; m < bands->mixed_count; m++)
-        band[bands->mixed_vertex[m]] = PATCH_BAND_MIXED - (int)m;
+    const pvec n = normals[move->vertex], a = patch_across(n);
+    out[0] = (float)pvec_dot(move->slope, a);
+    out[1] = (float)pvec_dot(move->slope, pvec_cross(n, a));
 }
 
 void cutis_patch_pack_bands(const patch_body *body, const patch_pieces *parts,
@@ -350,21 +381,21 @@ void cutis_patch_pack_bands(const patch_body *body, const patch_pieces *parts,
     int *band = FILL(pack, vertex_band), *vertex = FILL(pack, move_vertex);
     int *kind = FILL(pack, move_kind), *face_first = FILL(pack, band_face_first);
     double *share = FILL(pack, move_share);
-    for (size_t v = 0; v < parts->vertex_count; v++) band[v] = -1; // none; while corners are found
-    for (uint32_t j = 0; j < body->loop_count; j++)
+    float *rate = FILL(pack, move_rate);
+    for (uint32_t j = 0; j < body->loop_count; j++) // `band`: meanwhile where moves stand
         fill_corners(bands, j, band, FILL(pack, band_face));
-    fill_vertices(bands, pack);
+    copy(band, bands->bands, parts->vertex_count * sizeof *band);
     for (size_t i = 0; i < bands->move_count; i++) {
         vertex[i] = bands->moves[i].vertex;
         kind[i] = bands->moves[i].kind;
         share[i] = bands->moves[i].share;
+        fill_rate(&bands->moves[i], FILL(pack, vertex_normal), rate + 2 * i);
     }
     const size_t joints = body->loop_count + (size_t)1;
     copy(FILL(pack, joint_band), bands->joints, body->loop_count * sizeof *bands->joints);
     copy(FILL(pack, band_first), bands->move_first, joints * sizeof *bands->move_first);
     copy(face_first, bands->face_first, joints * sizeof *bands->face_first);
-    copy(FILL(pack, mixed_vertex), bands->mixed_vertex, bands->mixed_count * sizeof(int));
-    copy(FILL(pack, mixed_undo), bands->mixed_undo, bands->mixed_count * sizeof(int));
-    copy(FILL(pack, mixed_first), bands->mixed_first, (bands->mixed_count + 1) * sizeof(int));
-    copy(FILL(pack, turn), bands->turns, bands->turn_count * sizeof *bands->turns);
+    copy(FILL(pack, mixed_part), bands->mixed_part, bands->mixed_count * sizeof(int));
+    copy(FILL(pack, mixed_undo), bands->mixed_undo, (bands->mixed_count + 1) * sizeof(int));
+    copy(FILL(pack, undo), bands->undo, bands->undo_count * sizeof(int));
 }

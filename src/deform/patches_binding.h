@@ -8,7 +8,7 @@
 typedef struct patches_binding {
     cutis_binding base;
     cutis_patches_info info;
-    uint32_t node_count, vertex_blocks, face_blocks, rest_blocks, mixed_blocks, rank_count;
+    uint32_t node_count, vertex_blocks, face_blocks, rest_blocks, rank_count;
     uint32_t *rank_first; ///< per rank and one more: its joints in the body's list of them
     patch_arguments arguments;
     cutis_buffer *body;

@@ -105,7 +105,7 @@ typedef struct frame {
 // Bands, rank after rank of the joints that share vertices.
 static cutis_result bend(frame *f)
 {
-    const uint32_t blocks = f->count * f->binding->mixed_blocks;
+    const uint32_t blocks = f->binding->rank_count > 0 ? f->count * f->binding->vertex_blocks : 0;
     const uint32_t *ranks = f->binding->rank_first;
     f->arguments.rank = -1;
     if (blocks > 0) RUN(patch_overlaps, blocks);

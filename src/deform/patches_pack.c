@@ -92,7 +92,7 @@ static cutis_result count_all(packing *p, const patch_bands *bands)
     n[PATCH_BAND_FACES] = bands->face_count;
     n[PATCH_MIXED] = bands->mixed_count;
     n[PATCH_MIXED_1] = bands->mixed_count + 1ull;
-    n[PATCH_TURNS] = bands->turn_count;
+    n[PATCH_UNDOS] = bands->undo_count;
     for (int k = 0; k < PATCH_COUNTS; k++) // indices are ints
         if (n[k] > INT32_MAX / 4)
             return cutis_fail(body->context, CUTIS_LIMIT_EXCEEDED,
@@ -435,7 +435,6 @@ static cutis_result fill_all(packing *p, const patch_bands *bands)
     fill_parts(p);
     fill_conics(p);
     TRY(fill_distances(p));
-    p->out->arguments.mixed_count = (int)bands->mixed_count;
     cutis_patch_pack_bands(p->body, p->parts, bands, p->out);
     TRY(cutis_patch_pack_whole(p->body, p->parts, bands, p->out));
     return cutis_patch_pack_rest(p->body, p->parts, p->out);

@@ -22,10 +22,11 @@ typedef struct patch_item {
     pvec slope;                   ///< the gradient of the share
 } patch_item;
 
-/// What a joint does to a vertex: its place, PATCH_MOVE_..., and the share.
+/// What a joint does to a vertex: its place, PATCH_MOVE_..., the share and its gradient.
 typedef struct patch_band_move {
     int vertex, kind;
     double share;
+    pvec slope;
 } patch_band_move;
 
 /// The bands of all joints. Items and faces are in the order of the joints.
@@ -40,9 +41,10 @@ typedef struct patch_bands {
     patch_band_move *moves; ///< what joints do to vertices, in the order of the joints
     uint32_t *move_first;
     uint32_t move_count, rank_count;
-    int *mixed_vertex, *mixed_first, *mixed_undo; ///< vertices with several turns
-    uint32_t mixed_count, turn_count;
-    patch_turn *turns;
+    int *bands;                   ///< per vertex: PATCH_BAND_..., or 1 + its place in mixed_part
+    int *mixed_part, *mixed_undo; ///< of vertices that several joints bend
+    int *undo;                    ///< joints on the ways back to their parts
+    uint32_t mixed_count, undo_count;
 } patch_bands;
 
 /// @param box 1: the paper's removal; @param fill patch_fill_kind; @param band joints bend softly.

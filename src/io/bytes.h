@@ -1,10 +1,14 @@
-/// Numbers in files have a byte order; these read and write them on a machine of either order.
+/// Numbers in files, at any address. All formats here have the lowest byte first, as every machine
+/// that Cutis runs on has it; so large arrays are read and written as they lie.
 #ifndef CUTIS_IO_BYTES_H
 #define CUTIS_IO_BYTES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "arrays of a file are taken as they lie; another order would turn them round");
 
 static inline uint16_t cutis_load_u16(const void *data)
 {

@@ -12,16 +12,11 @@
 #include "base/memory.h"
 #include "base/os/os.h"
 
-// Frames are converted and written through a buffer of this many floats, so that memory does not
-// grow with a frame.
-enum { CHUNK_FLOATS = 16384 };
-
 struct cutis_frame_writer {
     cutis_context *context;
     cutis_os_write *write;
     uint32_t frame_count, frames_written;
     uint32_t vertex_count;
-    unsigned char chunk[CHUNK_FLOATS * 4];
 };
 
 // Version 1 header, padded with blanks so that the numbers start at a multiple of 64.
@@ -91,15 +86,11 @@ cutis_result cutis_frame_writer_add(cutis_frame_writer *writer, const float *pos
         return cutis_fail(writer->context, CUTIS_INVALID_ARGUMENT,
                           "frame %u: only %u were announced", writer->frames_written,
                           writer->frame_count);
-    size_t left = (size_t)writer->vertex_count * 3;
-    while (left) {
-        size_t count = left < CHUNK_FLOATS ? left : CHUNK_FLOATS;
-        for (size_t i = 0; i < count; i++) cutis_store_f32(writer->chunk + 4 * i, positions[i]);
-        cutis_result result = cutis_os_write_append(writer->write, writer->chunk, count * 4);
-        if (result != CUTIS_OK) return result;
-        positions += count;
-        left -= count;
-    }
+    // As they lie: a file has the bytes that memory has (io/bytes.h).
+    const size_t size = (size_t)writer->vertex_count * 3 * sizeof *positions;
+    const cutis_result result =
+        size ? cutis_os_write_append(writer->write, positions, size) : CUTIS_OK;
+    if (result != CUTIS_OK) return result;
     writer->frames_written++;
     return CUTIS_OK;
 }

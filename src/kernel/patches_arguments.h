@@ -49,11 +49,14 @@
 /// (device/compute/patches.c), the items of a task on CPUs; of a GPU the work items of a group, the
 /// lanes of a team (those of a joint's walk are half a warp: one lane walks) and registers at most,
 /// 0 any: those with which the H200 was fastest (docs/design/patches.md).
-#define PATCH_KERNELS(X)                                                                           \
+/// Wide ones are compiled for every width of vectors (device/compute/patches_wide.h).
+#define PATCH_KERNELS_WIDE(X)                                                                      \
+    X(patch_overlaps, PATCH_OVERLAPS_BUFFERS, BAND, 8, 64, 32, 0) /* per block of vertices */      \
+    X(patch_bands, PATCH_BANDS_BUFFERS, BAND, 1, 128, 128, 128)   /* per joint */                  \
+    X(patch_bent, PATCH_BENT_BUFFERS, BENT, 8, 64, 32, 96)        /* per block of vertices */
+#define PATCH_KERNELS_PLAIN(X)                                                                     \
     X(patch_parts, PATCH_PARTS_BUFFERS, JOINT, 256, 64, 1, 0)            /* per part */            \
     X(patch_joints, PATCH_JOINTS_BUFFERS, JOINT, 32, 64, 1, 0)           /* per joint */           \
-    X(patch_bands, PATCH_BANDS_BUFFERS, BAND, 1, 128, 128, 0)            /* per joint */           \
-    X(patch_overlaps, PATCH_OVERLAPS_BUFFERS, BAND, 8, 64, 32, 0)        /* per block */           \
     X(patch_cut, PATCH_CUT_BUFFERS, BORDER, 1, 128, 32, 72)              /* per part */            \
     X(patch_rungs, PATCH_RUNGS_BUFFERS, RUNG, 1, 64, 16, 96)             /* per joint */           \
     X(patch_cut_volume, PATCH_CUT_VOLUME_BUFFERS, BORDER, 1, 64, 32, 64) /* per part */            \
@@ -63,13 +66,14 @@
     X(patch_sum, PATCH_SUM_BUFFERS, EMIT, 16, 64, 32, 0)               /* per instance */          \
     X(patch_vertices, PATCH_VERTICES_BUFFERS, EMIT, 8, 64, 32, 96)     /* per block of vertices */ \
     X(patch_faces, PATCH_FACES_BUFFERS, EMIT, 8, 64, 32, 40)           /* per block of faces */    \
-    X(patch_bent, PATCH_BENT_BUFFERS, BENT, 8, 64, 32, 96)             /* per block of vertices */ \
     X(patch_bent_faces, PATCH_BENT_FACES_BUFFERS, BENT, 32, 64, 32, 0) /* per block of faces */    \
     X(patch_strips, PATCH_STRIPS_BUFFERS, EMIT, 1, 64, 32, 96)         /* per joint */             \
     X(patch_vertex_sources, PATCH_VERTEX_SOURCES_BUFFERS, SOURCE, 8, 64, 32, 0) /* vertices */     \
     X(patch_joint_sources, PATCH_JOINT_SOURCES_BUFFERS, SOURCE, 1, 64, 32, 0)   /* per joint */    \
     X(patch_origins, PATCH_ORIGINS_BUFFERS, SOURCE, 8, 64, 32, 0)        /* per block of faces */  \
     X(patch_no_origins, PATCH_NO_ORIGINS_BUFFERS, SOURCE, 16, 64, 32, 0) /* per joint */
+
+#define PATCH_KERNELS(X) PATCH_KERNELS_PLAIN(X) PATCH_KERNELS_WIDE(X)
 
 #define PATCH_SAME_ARGUMENTS(kernel, BUFFERS, text, items, group, team, most)                      \
     typedef patch_arguments kernel##_arguments;

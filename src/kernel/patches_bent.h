@@ -30,10 +30,10 @@ TEAM_KERNEL(patch_bent, PATCH_BENT_BUFFERS)
         }
     }
     TEAM_EACH (v, block * PATCH_BLOCK, end) {
-        int out = body_whole_vertex(w)[v], part = body_vertex_part(w)[v];
+        int out = body_whole_vertex(w)[v], part = patch_space(w, v);
         if (out < 0) continue;
         patch_store(positions, patch_element(w, given.positions, out),
-                    pvec_moved(work_matrix(w) + 12 * part, patch_bent_point(w, v)));
+                    pvec_moved(work_matrix(w) + 12 * part, patch_point(w, v)));
         if (normals)
             patch_store(normals, patch_element(w, given.normals, out),
                         patch_part_normal(w, part, patch_normal(w, v)));

@@ -126,16 +126,11 @@ TEAM_KERNEL(patch_vertices, PATCH_VERTICES_BUFFERS)
         if (!there) continue;
         int part = body_vertex_part(w)[v], slot = work_slot(w)[v];
         GLOBAL const double *m = work_matrix(w) + 12 * part;
-        int soft = patch_in_band(w, v);
-        pvec x = work_state(w)[v] == PATCH_ZERO ? work_slot_point(w)[slot]
-                 : soft                         ? work_soft_point(w)[v]
-                                                : body_vertex_point(w)[v];
+        pvec x = work_state(w)[v] == PATCH_ZERO ? work_slot_point(w)[slot] : patch_point(w, v);
         patch_store(positions, patch_element(w, given.positions, place), pvec_moved(m, x));
-        if (normals) {
-            pvec n = soft ? patch_soft_normal(w, v) : body_vertex_normal(w)[v];
+        if (normals)
             patch_store(normals, patch_element(w, given.normals, place),
-                        patch_part_normal(w, part, n));
-        }
+                        patch_part_normal(w, part, patch_normal(w, v)));
         work_vertex_out(w)[v] = place;
         if (slot < 0) continue;
         int guest = work_slot_guest(w)[slot];

@@ -23,6 +23,7 @@
 #define PATCH_HALF_STEPS  16  // of the table of lengths of half a symmetric conic
 #define PATCH_BAND_PARTS  128 // stretches that the volume under a band is summed in
 #define PATCH_BAND_TOPS   16  // and those that these are summed in
+#define PATCH_FACE_BLOCK  32  // faces of a band that are looked at together
 
 #ifndef TEAM_PARTS // the host's files, which have no team.h
 #define TEAM_PARTS 32
@@ -31,6 +32,12 @@
 STRUCT(pvec)
 {
     double x, y, z;
+};
+
+/// A direction, or a step that is short beside where it is made.
+STRUCT(pvec_short)
+{
+    float x, y, z;
 };
 
 STRUCT(pquat)
@@ -64,29 +71,31 @@ STRUCT(patch_band)
     double volume; // six times that of its faces at rest, over the centre; of those that others
                    // bend before, nothing
     double slope;  // how that grows with swelling at rest, without regard to what is pressed
+    double girth;  // what its length goes by: the loop's half axis, or how far it is from the joint
     int there;
     int rank; // joints of one rank share no vertex, and those of less come before it
-    int over; // faces that others bend before: they stand first
+    int over; // faces that others bend before: they stand first, whole blocks of them
 };
 
-/// One of several turns of a vertex: 2 joint + side, the share, and its gradient.
-STRUCT(patch_turn)
-{
-    double share;
-    pvec slope;
-    int joint;
-};
-
-// vertex_band of a vertex that no band has; of one that has several turns, less its place in the
-// list of those.
 // What a joint does to a vertex.
 #define PATCH_MOVE_CHILD 1  // it is on the child's side
 #define PATCH_MOVE_MIXED 2  // other joints bend it too
+#define PATCH_MOVE_STILL 4  // nothing: a corner of a face that it bends
 #define PATCH_MOVE_ON    8  // another one above will: it goes on in the parent's rest space
 #define PATCH_MOVE_WHOLE 16 // it follows the child whole
 
-#define PATCH_BAND_NONE  (-1)
-#define PATCH_BAND_MIXED (-2)
+// vertex_band: no band has it; one joint alone bends it; of one that several bend 1 + its place in
+// mixed_part.
+#define PATCH_BAND_NONE (-1)
+#define PATCH_BAND_ONE  0
+
+/// A vertex of a band after its joint has turned it: where it is from the centre, and where
+/// swelling takes it.
+STRUCT(patch_lifted)
+{
+    pvec at;
+    pvec_short grow;
+};
 
 /// A joint in this frame.
 STRUCT(patch_joint)
@@ -207,7 +216,7 @@ enum patch_count {
     PATCH_BAND_FACES,
     PATCH_MIXED, // vertices that several joints bend
     PATCH_MIXED_1,
-    PATCH_TURNS, // of these
+    PATCH_UNDOS, // joints on their ways back
     PATCH_COUNTS
 };
 
@@ -245,13 +254,13 @@ enum patch_count {
     F(move_vertex, int, 1, MOVES)                                                                  \
     F(move_kind, int, 1, MOVES) /* PATCH_MOVE_... */                                               \
     F(move_share, double, 1, MOVES)                                                                \
+    F(move_rate, float, 2, MOVES)        /* how it grows along two directions (patch_across) */    \
     F(band_face_first, int, 1, JOINTS_1) /* and the first face that it moves */                    \
-    F(band_face, int, 3, BAND_FACES)     /* corners: move, or -1 - vertex */                       \
-    F(mixed_vertex, int, 1, MIXED)                                                                 \
-    F(mixed_first, int, 1, MIXED_1) /* its first turn */                                           \
-    F(mixed_undo, int, 1, MIXED)    /* the first that leads back to its part */                    \
-    F(turn, patch_turn, 1, TURNS)                                                                  \
-    F(loop_vertex, int, 2, PLACES)   /* part vertex in the parent, in the child */                 \
+    F(band_face, int, 3, BAND_FACES)     /* corners: moves */                                      \
+    F(mixed_part, int, 1, MIXED)         /* the part above the joints that bend it */              \
+    F(mixed_undo, int, 1, MIXED_1)       /* its first in undo */                                   \
+    F(undo, int, 1, UNDOS)               /* joints on the way back down to its part */             \
+    F(loop_vertex, int, 2, PLACES)       /* part vertex in the parent, in the child */             \
     F(loop_shift, double, 9, PLACES) /* sums of y[i + k] y[i]^T, for every shift k of a loop */    \
     F(vertex_part, int, 1, VERTICES)                                                               \
     F(vertex_loop, int, 1, VERTICES)  /* joint, or -1 */                                           \
@@ -261,9 +270,7 @@ enum patch_count {
     F(vertex_normal, pvec, 1, VERTICES)                                                            \
     F(vertex_outwards, pvec, 1, VERTICES) /* normal of the faces around it */                      \
     F(vertex_tip, double, 1, VERTICES)    /* of leaves: distance to the tip */                     \
-    F(vertex_band, int, 1, VERTICES)      /* 2 joint + side whose band it is in, or < 0 */         \
-    F(vertex_share, double, 1, VERTICES)  /* what it takes of that joint's bend */                 \
-    F(vertex_slope, pvec, 1, VERTICES)    /* and its gradient */                                   \
+    F(vertex_band, int, 1, VERTICES)      /* PATCH_BAND_..., or 1 + its place in mixed_part */     \
     F(whole_vertex, int, 1, VERTICES)     /* of whole bodies: its output; -1 - v: v's */           \
     F(whole_face, int, 3, FACES)          /* and the output vertices of a face */                  \
     F(ring_first, int, 1, VERTICES_1)                                                              \
@@ -289,18 +296,18 @@ enum patch_count {
     F(swell_sum, double, 4 * PATCH_BAND_PARTS, JOINTS, BANDS, BANDS)                               \
     F(swell_top, double, 4 * PATCH_BAND_TOPS, JOINTS, BANDS, BANDS)                                \
     /* vertices */                                                                                 \
-    F(soft_point, pvec, 1, VERTICES, START, SOURCES) /* of bands: where it is in rest space */     \
-    F(soft_out, pvec, 1, VERTICES, START, BANDS)     /* of several joints: its direction */        \
-    F(move_point, pvec, 1, MOVES, BANDS, BANDS)      /* from the centre */                         \
-    F(move_grow, pvec, 1, MOVES, BANDS, BANDS)       /* where swelling takes it */                 \
-    F(state, int, 1, VERTICES, CUT, SOURCES)         /* patch_state */                             \
-    F(owner, int, 1, VERTICES, CUT, REST)            /* entry that removes it, or -1 */            \
-    F(slot, int, 1, VERTICES, CUT, SOURCES)          /* its border slot, or -1 */                  \
-    F(snap_edge, int, 1, VERTICES, CUT, BORDER)      /* edge a vertex may be moved along, or -1 */ \
-    F(snap, double, 1, VERTICES, SNAP, BORDER)       /* how far, of the edge's length */           \
-    F(snapped, int, 1, VERTICES, SNAP, SNAP)         /* is it moved? */                            \
-    F(seen, int, 1, VERTICES, FLOOD, FLOOD)          /* is it connected with the seed?      */     \
-    F(pinched, int, 1, VERTICES, PINCH, PINCH) /* removed vertices whose rings are looked at */    \
+    F(soft_point, pvec, 1, VERTICES, START, SOURCES)      /* of bands: where it is */              \
+    F(soft_out, pvec_short, 1, VERTICES, START, SOURCES)  /* its direction outwards */             \
+    F(soft_lean, pvec_short, 2, VERTICES, START, SOURCES) /* two along the surface; 0: at rest */  \
+    F(lifted, patch_lifted, 1, MOVES, BANDS, BANDS)                                                \
+    F(state, int, 1, VERTICES, CUT, SOURCES)    /* patch_state */                                  \
+    F(owner, int, 1, VERTICES, CUT, REST)       /* entry that removes it, or -1 */                 \
+    F(slot, int, 1, VERTICES, CUT, SOURCES)     /* its border slot, or -1 */                       \
+    F(snap_edge, int, 1, VERTICES, CUT, BORDER) /* edge a vertex may be moved along, or -1 */      \
+    F(snap, double, 1, VERTICES, SNAP, BORDER)  /* how far, of the edge's length */                \
+    F(snapped, int, 1, VERTICES, SNAP, SNAP)    /* is it moved? */                                 \
+    F(seen, int, 1, VERTICES, FLOOD, FLOOD)     /* is it connected with the seed?      */          \
+    F(pinched, int, 1, VERTICES, PINCH, PINCH)  /* removed vertices whose rings are looked at */   \
     F(vertex_out, int, 1, VERTICES, VERTICES, SOURCES) /* -1: removed, -2 - slot: that slot's */   \
     F(edge_slot, int, 1, EDGES, CUT, FACES)            /* slot of the point that splits it */      \
     /* entries */                                                                                  \
@@ -383,7 +390,6 @@ STRUCT(patch_arguments)
     int fill;                           // patch_fill_kind
     int vertex_capacity, face_capacity; // of the outputs, per instance
     int rest_count;                     // vertices of the model
-    int mixed_count;                    // vertices that several joints bend
     int rank;                           // of the joints that a launch turns
     int rank_first, rank_count;         // these, in rank_joint
     int whole;                          // 1: all joints have bands, so no frame cuts anything

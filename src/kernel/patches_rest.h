@@ -78,7 +78,7 @@ PATCH_FN pvec patch_rest_vertex(patch_work w, int v)
 {
     GLOBAL const double *matrices = work_matrix(w);
     int part = body_vertex_part(w)[v], loop = body_vertex_loop(w)[v];
-    if (w.given->whole) return pvec_moved(matrices + 12 * part, patch_bent_point(w, v));
+    if (w.given->whole) return pvec_moved(matrices + 12 * patch_space(w, v), patch_point(w, v));
     int state = work_state(w)[v];
     if (loop >= 0 && work_joint(w)[loop].moves) {
         pvec x = patch_rest_between(w, loop, body_vertex_place(w)[v], 0.0, 0);

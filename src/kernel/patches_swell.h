@@ -8,38 +8,86 @@
 
 #include "patches_joint.h"
 
-#define PATCH_SWELL_MOST  0.24 // of the loop's half axis, at a turn of a radian: more looks swollen
+#define PATCH_SWELL_MOST  0.24 // of what a band's length goes by, at a turn of a radian
 #define PATCH_SWELL_STEPS 8    // of Newton's, at most: three do but for the largest bends
 #define PATCH_SWELL_NEAR  1e-9 // of what swelling by the half axis would add: near enough
 
-// Where a vertex is before the joints of this rank turn it.
-FN pvec patch_before(patch_work w, int v)
-{
-    int band = body_vertex_band(w)[v], joint = band / 2;
-    int moved = band <= PATCH_BAND_MIXED || (band >= 0 && work_joint(w)[joint].softly &&
-                                             body_joint_band(w)[joint].rank < w.given->rank);
-    return moved ? work_soft_point(w)[v] : body_vertex_point(w)[v];
-}
+// Faces that are looked at together, each in a stretch of its own: lanes of vectors on a CPU.
+#if defined(KERNEL_OPENCL) || defined(KERNEL_CUDA) || defined(TEAM_HOST)
+#define PATCH_LANES 1
+#else
+#define PATCH_LANES PATCH_FACE_BLOCK
+#endif
 
-/// A corner of a face, from the centre: where it is, and where swelling takes it.
-STRUCT(patch_lifted)
+/// Corners of faces that are looked at together: where they are after a joint's turn, from its
+/// centre, where swelling takes them, and where they were before. 3 times 3 numbers of every face.
+STRUCT(patch_wide)
 {
-    pvec at, grow;
+    double at[9 * PATCH_LANES], grow[9 * PATCH_LANES], before[9 * PATCH_LANES];
 };
-
-FN patch_lifted patch_band_corner(patch_work w, pvec centre, int corner)
+FN void patch_wide_put(double *to, int lane, int corner, pvec x)
 {
-    patch_lifted c;
-    int moved = corner >= 0;
-    c.at = moved ? work_move_point(w)[corner] : pvec_minus(patch_before(w, -1 - corner), centre);
-    c.grow = moved ? work_move_grow(w)[corner] : pvec_make(0, 0, 0);
-    return c;
+    to += 3 * corner * PATCH_LANES + lane;
+    to[0] = x.x;
+    to[PATCH_LANES] = x.y;
+    to[2 * PATCH_LANES] = x.z;
 }
-// The same before the joint turned it.
-FN pvec patch_band_before(patch_work w, pvec centre, int corner)
+FN pvec patch_wide_get(const double *from, int lane, int corner)
 {
-    int v = corner >= 0 ? body_move_vertex(w)[corner] : -1 - corner;
-    return pvec_minus(patch_before(w, v), centre);
+    from += 3 * corner * PATCH_LANES + lane;
+    return pvec_make(from[0], from[PATCH_LANES], from[2 * PATCH_LANES]);
+}
+
+// Six times what faces enclose with the centre by how much a band swells, k[0] + k[1] x + k[2] x^2
+// + k[3] x^3, added: to k[0] of all lanes, then k[1] ...
+FN void patch_cubic_add(double *sum, const patch_wide *wide)
+{
+    for (int lane = 0; lane < PATCH_LANES; lane++) {
+        pvec a = patch_wide_get(wide->at, lane, 0), p = patch_wide_get(wide->grow, lane, 0);
+        pvec b = patch_wide_get(wide->at, lane, 1), q = patch_wide_get(wide->grow, lane, 1);
+        pvec c = patch_wide_get(wide->at, lane, 2), r = patch_wide_get(wide->grow, lane, 2);
+        pvec none = pvec_cross(b, c), both = pvec_cross(q, r);
+        pvec one = pvec_plus(pvec_cross(b, r), pvec_cross(q, c));
+        sum[lane] += pvec_dot(a, none);
+        sum[PATCH_LANES + lane] += pvec_dot(a, one) + pvec_dot(p, none);
+        sum[2 * PATCH_LANES + lane] += pvec_dot(a, both) + pvec_dot(p, one);
+        sum[3 * PATCH_LANES + lane] += pvec_dot(p, both);
+    }
+}
+FN void patch_before_take(double *sum, const patch_wide *wide, pvec centre)
+{
+    for (int lane = 0; lane < PATCH_LANES; lane++)
+        sum[lane] -= pvec_det(pvec_minus(patch_wide_get(wide->before, lane, 0), centre),
+                              pvec_minus(patch_wide_get(wide->before, lane, 1), centre),
+                              pvec_minus(patch_wide_get(wide->before, lane, 2), centre));
+}
+
+// PATCH_LANES stretches of the faces of a band, from stretch `at` on: each has every
+// PATCH_BAND_PARTS-th. Of faces that other joints have changed, what they enclosed before is taken
+// off. Faces and those that were changed are whole blocks of lanes (deform/patches_band.c).
+FN void patch_band_stretches(patch_work w, int joint, int at, double *sum)
+{
+    GLOBAL const int *corners = body_band_face(w), *vertices = body_move_vertex(w);
+    GLOBAL const patch_lifted *lifted = work_lifted(w);
+    GLOBAL const pvec *points = work_soft_point(w);
+    pvec centre = body_joint_centre(w)[joint];
+    int first = body_band_face_first(w)[joint], end = body_band_face_first(w)[joint + 1];
+    int over = first + body_joint_band(w)[joint].over;
+    for (int f = first + at; f < end; f += PATCH_BAND_PARTS) {
+        patch_wide wide;
+        for (int lane = 0; lane < PATCH_LANES; lane++)
+            for (int c = 0; c < 3; c++) {
+                int i = corners[3 * (f + lane) + c];
+                patch_wide_put(wide.at, lane, c, lifted[i].at);
+                patch_wide_put(wide.grow, lane, c, pvec_of(lifted[i].grow));
+            }
+        patch_cubic_add(sum, &wide);
+        if (f >= over) continue;
+        for (int lane = 0; lane < PATCH_LANES; lane++)
+            for (int c = 0; c < 3; c++)
+                patch_wide_put(wide.before, lane, c, points[vertices[corners[3 * (f + lane) + c]]]);
+        patch_before_take(sum, &wide, centre);
+    }
 }
 
 /// A volume by how much a band swells: k[0] + k[1] x + k[2] x^2 + k[3] x^3.
@@ -48,38 +96,6 @@ STRUCT(patch_cubic)
     double k[4];
 };
 
-// Six times what a face encloses with the centre, added.
-FN void patch_cubic_add(patch_cubic *sum, patch_lifted a, patch_lifted b, patch_lifted c)
-{
-    pvec none = pvec_cross(b.at, c.at), both = pvec_cross(b.grow, c.grow);
-    pvec one = pvec_plus(pvec_cross(b.at, c.grow), pvec_cross(b.grow, c.at));
-    sum->k[0] += pvec_dot(a.at, none);
-    sum->k[1] += pvec_dot(a.at, one) + pvec_dot(a.grow, none);
-    sum->k[2] += pvec_dot(a.at, both) + pvec_dot(a.grow, one);
-    sum->k[3] += pvec_dot(a.grow, both);
-}
-
-// A stretch of the faces of a band: every PATCH_BAND_PARTS-th from `f` on. Of faces that other
-// joints have changed, what they enclosed before is taken off.
-FN patch_cubic patch_band_stretch(patch_work w, int joint, int f)
-{
-    GLOBAL const int *corners = body_band_face(w);
-    pvec centre = body_joint_centre(w)[joint];
-    int first = body_band_face_first(w)[joint], end = body_band_face_first(w)[joint + 1];
-    int over = first + body_joint_band(w)[joint].over;
-    patch_cubic sum = { { 0.0, 0.0, 0.0, 0.0 } };
-    for (f += first; f < end; f += PATCH_BAND_PARTS) {
-        GLOBAL const int *c = corners + 3 * f;
-        patch_cubic_add(&sum, patch_band_corner(w, centre, c[0]),
-                        patch_band_corner(w, centre, c[1]), patch_band_corner(w, centre, c[2]));
-        if (f < over)
-            sum.k[0] -=
-                pvec_det(patch_band_before(w, centre, c[0]), patch_band_before(w, centre, c[1]),
-                         patch_band_before(w, centre, c[2]));
-    }
-    return sum;
-}
-
 // Six times what a band gains by how much it swells. Summed in stretches, and these in stretches,
 // so that any number of lanes gives the same bits. All lanes have the result.
 TEAM_FN patch_cubic patch_band_gain(patch_work w, int joint)
@@ -87,9 +103,12 @@ TEAM_FN patch_cubic patch_band_gain(patch_work w, int joint)
     GLOBAL double *sums = work_swell_sum(w) + 4 * PATCH_BAND_PARTS * joint;
     GLOBAL double *tops = work_swell_top(w) + 4 * PATCH_BAND_TOPS * joint;
     patch_cubic total = { { 0.0, 0.0, 0.0, 0.0 } };
-    TEAM_EACH (k, 0, PATCH_BAND_PARTS) {
-        patch_cubic sum = patch_band_stretch(w, joint, k);
-        for (int i = 0; i < 4; i++) sums[PATCH_BAND_PARTS * i + k] = sum.k[i];
+    TEAM_EACH (k, 0, PATCH_BAND_PARTS / PATCH_LANES) {
+        double sum[4 * PATCH_LANES];
+        for (int i = 0; i < 4 * PATCH_LANES; i++) sum[i] = 0.0;
+        patch_band_stretches(w, joint, k * PATCH_LANES, sum);
+        for (int i = 0; i < 4 * PATCH_LANES; i++)
+            sums[PATCH_BAND_PARTS * (i / PATCH_LANES) + k * PATCH_LANES + i % PATCH_LANES] = sum[i];
     }
     TEAM_SYNC;
     TEAM_EACH (k, 0, 4 * PATCH_BAND_TOPS) {
@@ -127,58 +146,128 @@ FN double patch_swell_for(patch_cubic gain, double most, double slope_least, dou
     return x;
 }
 
-// The vertices of a joint's band, turned by it.
+// The vertices of a joint's band, turned by it. Those that follow whole and those that stay are
+// corners of its faces.
 TEAM_FN void patch_turn_band(patch_work w, int joint)
 {
     GLOBAL const patch_joint *j = work_joint(w) + joint;
-    GLOBAL pvec *points = work_move_point(w), *grows = work_move_grow(w);
-    pvec centre = body_joint_centre(w)[joint];
+    GLOBAL const int *vertices = body_move_vertex(w), *kinds = body_move_kind(w);
+    GLOBAL const double *shares = body_move_share(w);
+    GLOBAL const pvec *outwards = body_vertex_outwards(w), *points = work_soft_point(w);
+    GLOBAL patch_lifted *lifted = work_lifted(w);
+    GLOBAL pvec_short *outs = work_soft_out(w);
+    pvec centre = body_joint_centre(w)[joint], inner = j->inner;
+    patch_soft bend = patch_soft_of(j);
+    int scaled = j->scaled;
     TEAM_EACH (i, body_band_first(w)[joint], body_band_first(w)[joint + 1]) {
-        int v = body_move_vertex(w)[i], kind = body_move_kind(w)[i];
-        if (kind & PATCH_MOVE_WHOLE) continue;
-        int mixed = kind & PATCH_MOVE_MIXED, side = kind & PATCH_MOVE_CHILD;
-        double share = body_move_share(w)[i];
-        patch_soft s = patch_soft_of(j, side, share);
-        pvec rest = body_vertex_outwards(w)[v];
-        pvec x = mixed ? work_soft_point(w)[v] : body_vertex_point(w)[v];
-        pvec out = patch_soft_placed(j, side, share, s, mixed ? work_soft_out(w)[v] : rest);
-        points[i] = patch_soft_placed(j, side, share, s, pvec_minus(x, centre));
-        grows[i] = pvec_times(out, patch_bump(share) * patch_outer(j->inner, rest));
-        if (mixed && !(kind & PATCH_MOVE_ON)) work_soft_out(w)[v] = out;
+        int v = vertices[i], kind = kinds[i], side = kind & PATCH_MOVE_CHILD;
+        double share = shares[i];
+        pvec x = pvec_minus(points[v], centre), rest = outwards[v];
+        patch_lifted to = { x, { 0.0f, 0.0f, 0.0f } };
+        if (!(kind & (PATCH_MOVE_WHOLE | PATCH_MOVE_STILL))) {
+            patch_rows turn = patch_soft_rows(bend, side, share);
+            if (scaled) turn = patch_scaled_rows(j, turn, side, share);
+            pvec out = patch_rows_of(turn, kind & PATCH_MOVE_MIXED ? pvec_of(outs[v]) : rest);
+            double bump = patch_bump(share) * patch_outer(inner, rest);
+            to.at = patch_rows_of(turn, x);
+            to.grow = pvec_shortened(pvec_times(out, bump));
+            outs[v] = pvec_shortened(out);
+        }
+        lifted[i] = to;
     }
     TEAM_SYNC;
 }
 
-// A vertex that a joint above bends too, or that follows whole: its place and direction go on.
-FN void patch_move_on(patch_work w, GLOBAL const patch_joint *j, int joint, int i, int v,
-                      double swell)
+// How a turned point moves with its share where the child is scaled. rest: before it was turned.
+FN pvec patch_scaled_rate(GLOBAL const patch_joint *j, patch_soft bend, int side, double share,
+                          pvec rest)
 {
-    double share = body_move_share(w)[i];
-    pvec centre = body_joint_centre(w)[joint], out = work_soft_out(w)[v];
-    patch_soft s = patch_soft_of(j, 0, share);
-    double most = swell * patch_bump(share) * patch_outer(j->inner, body_vertex_outwards(w)[v]);
-    pvec y = pvec_plus(pvec_minus(work_soft_point(w)[v], centre), pvec_times(out, most));
-    pvec x = patch_soft_placed(j, 0, share, s, y);
-    if (j->shifted) x = pvec_plus(x, patch_soft_shift(j, 0, share));
-    work_soft_point(w)[v] = pvec_plus(centre, x);
-    work_soft_out(w)[v] = patch_soft_placed(j, 0, share, s, out);
+    double twice = 2.0 / patch_soft_size(bend, share);
+    pvec more = pvec_turned(j->stretch, rest);
+    pvec stretched = pvec_plus(rest, pvec_times(more, share));
+    more = pvec_plus(more, pvec_times(pvec_cross(bend.axis, stretched), twice));
+    more = patch_rows_of(patch_soft_rows(bend, side, share), more);
+    return side ? pvec_turned(j->shrink, more) : more;
 }
 
-// The vertices of a joint's band, where they are after it.
+/// Two directions along the surface.
+STRUCT(patch_pair)
+{
+    pvec a, b;
+};
+
+// Those of a vertex before a joint turns it; at rest where it is the first of its joints.
+FN patch_pair patch_pair_of(patch_work w, int v, int mixed)
+{
+    GLOBAL const pvec_short *lean = work_soft_lean(w) + 2 * v;
+    patch_pair p = { { 0.0, 0.0, 0.0 }, { 0.0, 0.0, 0.0 } };
+    if (mixed) {
+        p.a = pvec_of(lean[0]);
+        p.b = pvec_of(lean[1]);
+    }
+    if (!patch_leans(p.a)) {
+        pvec n = body_vertex_normal(w)[v];
+        p.a = patch_across(n);
+        p.b = pvec_cross(n, p.a);
+    }
+    return p;
+}
+
+// The same after: they lean as the point moves with its share. y: where it is from the centre,
+// swollen.
+FN patch_pair patch_lean(patch_work w, int joint, patch_soft bend, double swell, int i, pvec y,
+                         patch_pair p)
+{
+    GLOBAL const patch_joint *j = work_joint(w) + joint;
+    int v = body_move_vertex(w)[i], side = body_move_kind(w)[i] & PATCH_MOVE_CHILD;
+    double share = body_move_share(w)[i];
+    patch_rows turn = patch_soft_rows(bend, side, share);
+    pvec u = pvec_times(pvec_cross(bend.axis, y), 2.0 / patch_soft_size(bend, share));
+    pvec grow = pvec_of(work_lifted(w)[i].grow);
+    if (j->scaled) {
+        pvec centre = body_joint_centre(w)[joint];
+        turn = patch_scaled_rows(j, turn, side, share);
+        u = patch_scaled_rate(j, bend, side, share, pvec_minus(work_soft_point(w)[v], centre));
+    }
+    if (j->shifted) u = pvec_plus(u, side ? j->back : j->offset);
+    u = pvec_plus(u, pvec_times(grow, swell * (1.0 - 2.0 * share) / (share * (1.0 - share))));
+    patch_pair to;
+    to.a = pvec_plus(patch_rows_of(turn, p.a), pvec_times(u, body_move_rate(w)[2 * i]));
+    to.b = pvec_plus(patch_rows_of(turn, p.b), pvec_times(u, body_move_rate(w)[2 * i + 1]));
+    return to;
+}
+
+// The vertices of a joint's band, where they are after it. Those that a joint above bends too go
+// on in the parent's space.
 TEAM_FN void patch_place_band(patch_work w, int joint, double swell)
 {
     GLOBAL const patch_joint *j = work_joint(w) + joint;
+    GLOBAL const int *vertices = body_move_vertex(w), *kinds = body_move_kind(w);
+    GLOBAL const patch_lifted *lifted = work_lifted(w);
+    GLOBAL pvec *points = work_soft_point(w);
+    GLOBAL pvec_short *leans = work_soft_lean(w), *outs = work_soft_out(w);
     pvec centre = body_joint_centre(w)[joint];
+    patch_soft bend = patch_soft_of(j);
+    int shaded = w.given->normals.stride != 0, shifted = j->shifted;
     TEAM_EACH (i, body_band_first(w)[joint], body_band_first(w)[joint + 1]) {
-        int v = body_move_vertex(w)[i], kind = body_move_kind(w)[i];
+        int v = vertices[i], kind = kinds[i];
+        if (kind & PATCH_MOVE_STILL) continue;
+        pvec y = pvec_plus(lifted[i].at, pvec_times(pvec_of(lifted[i].grow), swell));
+        patch_pair pair = { { 0.0, 0.0, 0.0 }, { 0.0, 0.0, 0.0 } };
+        if (shaded) pair = patch_pair_of(w, v, kind & PATCH_MOVE_MIXED);
+        if (shaded && !(kind & PATCH_MOVE_WHOLE))
+            pair = patch_lean(w, joint, bend, swell, i, y, pair);
+        if (shifted)
+            y = pvec_plus(y, patch_soft_shift(j, kind & PATCH_MOVE_CHILD, body_move_share(w)[i]));
         if (kind & PATCH_MOVE_ON) {
-            patch_move_on(w, j, joint, i, v, swell);
-            continue;
+            y = pvec_plus(pvec_turned(j->turn, y), j->offset);
+            pair.a = pvec_turned(j->turn, pair.a);
+            pair.b = pvec_turned(j->turn, pair.b);
+            outs[v] = pvec_shortened(pvec_turned(j->turn, pvec_of(outs[v])));
         }
-        pvec x = pvec_plus(work_move_point(w)[i], pvec_times(work_move_grow(w)[i], swell));
-        if (j->shifted)
-            x = pvec_plus(x, patch_soft_shift(j, kind & PATCH_MOVE_CHILD, body_move_share(w)[i]));
-        work_soft_point(w)[v] = pvec_plus(centre, x);
+        points[v] = pvec_plus(centre, y);
+        leans[2 * v] = pvec_shortened(pair.a);
+        leans[2 * v + 1] = pvec_shortened(pair.b);
     }
 }
 
@@ -190,7 +279,7 @@ TEAM_FN void patch_keep_band(patch_work w, int joint, double *swell, double *gai
     patch_band band = body_joint_band(w)[joint];
     pquat q = j->soft;
     double turned = 4.0 * ROOT(q.x * q.x + q.y * q.y + q.z * q.z) / (1.0 + q.w);
-    double width = body_joint_width(w)[joint];
+    double width = band.girth;
     *swell = *gained = 0.0;
     if (j->scaled) return;
     patch_cubic gain = patch_band_gain(w, joint);
@@ -214,26 +303,28 @@ TEAM_KERNEL(patch_bands, PATCH_BANDS_BUFFERS)
             j->swell = swell;
             j->gained = j->left = gained;
         }
+        TEAM_SYNC;
         patch_place_band(w, joint, swell);
     }
     ITEM_END
 }
 
-// Per block of the vertices that several joints bend: at rest before the first rank, and back in
+// Per block of vertices: all at rest before the first rank, those that several joints bend back in
 // their parts after the last.
 TEAM_KERNEL(patch_overlaps, PATCH_OVERLAPS_BUFFERS)
 {
     TEAM_BEGIN
-    int blocks = (given.mixed_count + PATCH_BLOCK - 1) / PATCH_BLOCK;
+    int blocks = (given.vertex_count + PATCH_BLOCK - 1) / PATCH_BLOCK;
     int block = TEAM_INDEX(blocks), end = (block + 1) * PATCH_BLOCK;
     patch_work w = patch_work_of(body, work, &given, TEAM_INSTANCE(blocks));
-    TEAM_EACH (i, block * PATCH_BLOCK, end < given.mixed_count ? end : given.mixed_count) {
-        int v = body_mixed_vertex(w)[i];
-        if (given.rank < 0) {
-            work_soft_point(w)[v] = body_vertex_point(w)[v];
-            work_soft_out(w)[v] = body_vertex_outwards(w)[v];
-        } else {
-            work_soft_point(w)[v] = patch_back(w, i, work_soft_point(w)[v]);
+    TEAM_EACH (v, block * PATCH_BLOCK, end < given.vertex_count ? end : given.vertex_count) {
+        int band = body_vertex_band(w)[v];
+        if (given.rank < 0) work_soft_point(w)[v] = body_vertex_point(w)[v];
+        if (band >= 0 && given.rank < 0) {
+            work_soft_lean(w)[2 * v] = pvec_shortened(pvec_make(0.0, 0.0, 0.0));
+            work_soft_out(w)[v] = pvec_shortened(body_vertex_outwards(w)[v]);
+        } else if (band > 0) {
+            patch_back(w, band - 1, v);
         }
     }
     ITEM_END

@@ -25,13 +25,13 @@ cutis_bounds cutis_surface_bounds(const cutis_surface *surface)
 {
     cutis_bounds bounds = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
     for (uint32_t v = 0; surface && v < surface->vertex_count; v++) {
-        const float *p = surface->positions + 3 * (size_t)v;
-        bounds.min.x = fminf(bounds.min.x, p[0]);
-        bounds.min.y = fminf(bounds.min.y, p[1]);
-        bounds.min.z = fminf(bounds.min.z, p[2]);
-        bounds.max.x = fmaxf(bounds.max.x, p[0]);
-        bounds.max.y = fmaxf(bounds.max.y, p[1]);
-        bounds.max.z = fmaxf(bounds.max.z, p[2]);
+        const float *p = surface->positions + 3 * (size_t)v; // compared so, a NaN is passed over
+        bounds.min.x = p[0] < bounds.min.x ? p[0] : bounds.min.x;
+        bounds.min.y = p[1] < bounds.min.y ? p[1] : bounds.min.y;
+        bounds.min.z = p[2] < bounds.min.z ? p[2] : bounds.min.z;
+        bounds.max.x = p[0] > bounds.max.x ? p[0] : bounds.max.x;
+        bounds.max.y = p[1] > bounds.max.y ? p[1] : bounds.max.y;
+        bounds.max.z = p[2] > bounds.max.z ? p[2] : bounds.max.z;
     }
     return bounds;
 }

@@ -106,6 +106,12 @@ static bool list_rest(cutis_model *model)
 cutis_result cutis_model_create(cutis_context *context, const cutis_model_data *data,
                                 cutis_gate gate, cutis_model **out)
 {
+    return cutis_model_create_from(context, data, gate, NULL, out);
+}
+
+cutis_result cutis_model_create_from(cutis_context *context, const cutis_model_data *data,
+                                     cutis_gate gate, cutis_arena *lender, cutis_model **out)
+{
     if (out) *out = NULL;
     if (!context) return CUTIS_INVALID_ARGUMENT;
     if (!data || !out || (gate != CUTIS_GATE_REFUSE && gate != CUTIS_GATE_REPAIR))
@@ -118,7 +124,9 @@ cutis_result cutis_model_create(cutis_context *context, const cutis_model_data *
     model->context = context;
     model->arena.context = context;
     model->data.source = cutis_source_retain(data->source);
+    model->arena.lender = lender;
     bool memory = cutis_model_copy(model, data);
+    model->arena.lender = NULL;
     if (memory) result = cutis_validate_values(model, gate);
     if (memory && result == CUTIS_OK)
         memory = list_instances(model) && list_rest(model) && list_steps(model) &&

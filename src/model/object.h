@@ -44,6 +44,13 @@ uint32_t cutis_channel_width(const cutis_model_data *data, const cutis_channel *
 /// Is a node where it rests, to the rounding of blending and sampling?
 bool cutis_pose_rests(const cutis_model *model, const cutis_transform *transforms, uint32_t node);
 
+/// cutis_model_create for a reader that does not need what it read any more: large arrays of
+/// `lender` become the model's as they lie. Whatever comes of it, `data` is not to be used again.
+#pragma GCC visibility push(default) // the readers are of cutis-io
+cutis_result cutis_model_create_from(cutis_context *context, const cutis_model_data *data,
+                                     cutis_gate gate, cutis_arena *lender, cutis_model **out);
+#pragma GCC visibility pop
+
 /// Copy everything into the model's arena; `data` has passed cutis_validate_shape. false: out of
 /// memory (the arena holds what was copied). Missing index lists become 0, 1, 2, ...; channels that
 /// shared a time array go on sharing one.

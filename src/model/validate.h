@@ -50,10 +50,13 @@ cutis_result cutis_validate_part_values(cutis_context *context, const cutis_mesh
 /// UINT32_MAX without a skin: any joint is. Release with cutis_free_array; NULL: no memory.
 #pragma GCC visibility push(default)
 uint32_t *cutis_smallest_skins(cutis_context *context, const cutis_model_data *data);
-#pragma GCC visibility pop
 
 /// Index of the first float that is NaN or infinite, or `count`.
 size_t cutis_first_not_finite(const float *values, size_t count);
+
+/// The first that is `limit` or more, or `count`.
+size_t cutis_first_not_below(const uint32_t *values, size_t count, uint32_t limit);
+#pragma GCC visibility pop
 
 /// Rotations shorter or longer than this cannot be normalised in float without loss.
 #define CUTIS_QUAT_LENGTH_MIN 1e-6

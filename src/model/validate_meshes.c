@@ -102,10 +102,11 @@ static cutis_result check_indices(spot *at, cutis_primitive *primitive)
         TRY(cutis_model_note(at->model, "INDEX_COUNT_INCOMPLETE", 1, rest, at->place,
                              "%u indices after the last whole one were dropped", rest));
     }
-    for (uint32_t i = 0; i < primitive->index_count; i++)
-        if (primitive->indices[i] >= primitive->vertex_count)
-            return CORRUPT("%s: index %u of %u is %u, the primitive has %u vertices", at->place, i,
-                           primitive->index_count, primitive->indices[i], primitive->vertex_count);
+    const size_t i =
+        cutis_first_not_below(primitive->indices, primitive->index_count, primitive->vertex_count);
+    if (i < primitive->index_count)
+        return CORRUPT("%s: index %zu of %u is %u, the primitive has %u vertices", at->place, i,
+                       primitive->index_count, primitive->indices[i], primitive->vertex_count);
     uint32_t part_count = at->model->data.meshes[at->mesh].part_count;
     for (uint32_t t = 0; primitive->parts && t < primitive->index_count / 3; t++)
         if (primitive->parts[t] >= part_count)

@@ -11,14 +11,32 @@
 #include "base/error.h"
 #include "base/utf8.h"
 
+enum { BLOCK = 32 }; // looked at in one go: a fixed loop without a way out becomes vectors
+
 size_t cutis_first_not_finite(const float *values, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    size_t i = 0;
+    for (uint32_t bad = 0; i + BLOCK <= count && !bad; i += bad ? 0 : BLOCK)
+        for (int k = 0; k < BLOCK; k++) {
+            uint32_t bits;
+            memcpy(&bits, &values[i + k], sizeof bits);
+            bad |= (bits & 0x7f800000u) == 0x7f800000u;
+        }
+    for (; i < count; i++) {
         uint32_t bits;
         memcpy(&bits, &values[i], sizeof bits);
         if ((bits & 0x7f800000u) == 0x7f800000u) return i;
     }
     return count;
+}
+
+size_t cutis_first_not_below(const uint32_t *values, size_t count, uint32_t limit)
+{
+    size_t i = 0;
+    for (uint32_t bad = 0; i + BLOCK <= count && !bad; i += bad ? 0 : BLOCK)
+        for (int k = 0; k < BLOCK; k++) bad |= values[i + k] >= limit;
+    while (i < count && values[i] < limit) i++;
+    return i;
 }
 
 bool cutis_quat_usable(const float *q)

@@ -16,6 +16,7 @@
 
 static const uint32_t COARSE = 2000; // faces: so few may have none for a small part
 static const double APART = 0.2;     // of the cells: more is a second body
+static const double OPEN = 0.3;      // of the closed surface: more is a sheet; scans have holes
 static const double DOUBTFUL = 3;    // deviation from a kind beyond which it is not trusted
 
 typedef struct {
@@ -110,12 +111,47 @@ static const char *article(cutis_kind kind)
     return strchr("aeio", cutis_kind_name(kind)[0]) ? "an" : "a";
 }
 
+// The area of a face, and its share of a sum of places weighted by area.
+static double add_area(const cutis_closed *mesh, uint32_t f, vec3 *sum)
+{
+    vec3 p[3];
+    for (int k = 0; k < 3; k++) p[k] = v3_of(mesh->points[mesh->faces[f][k]]);
+    double area = 0.5 * v3_length(v3_cross(v3_sub(p[1], p[0]), v3_sub(p[2], p[0])));
+    *sum = v3_mad(*sum, area / 3, v3_add(p[0], v3_add(p[1], p[2])));
+    return area;
+}
+
+// A sheet has no inside to put joints in, though closing it makes one: much of what was closed is
+// caps. They come last; those of one hole are a fan about their third vertex.
+static void note_sheet(rigger *r)
+{
+    const cutis_closed *mesh = &r->mesh;
+    vec3 hole = v3(0, 0, 0), place = hole, unused = hole;
+    double all = 0, open = 0, own = 0, largest = 0;
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        if (mesh->primitives[mesh->outputs[mesh->corners[f][0]].primitive].source) {
+            all += add_area(mesh, f, &unused);
+            continue;
+        }
+        if (f && mesh->faces[f][2] != mesh->faces[f - 1][2]) own = 0, hole = v3(0, 0, 0);
+        const double area = add_area(mesh, f, &hole);
+        own += area, open += area, all += area;
+        if (own > largest) largest = own, place = v3_scale(hole, 1 / own);
+    }
+    if (open > OPEN * all)
+        cutis_note(&r->problems,
+                   "it is a sheet, not a body: %.0f %% of the surface that would close it are "
+                   "missing, most of them around %.4g, %.4g, %.4g",
+                   100 * open / all, place.x, place.y, place.z);
+}
+
 // Its own check of the plan.
 static void note_problems(rigger *r)
 {
     const cutis_plan *plan = r->plan;
     const cutis_cells *cells = &r->lines->cells;
     uint32_t apart = 0;
+    note_sheet(r);
     for (uint32_t i = 0; i < cells->count; i++) apart += !isfinite(r->lines->reach[i]);
     if (apart > APART * cells->count)
         cutis_note(&r->problems, "%.0f %% of the model are apart from the body that was rigged",

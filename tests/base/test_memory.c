@@ -342,6 +342,33 @@ static void many_threads_keep_the_books_right(void **state)
     cutis_context_destroy(context);
 }
 
+/// A reader's large arrays become the model's as they lie; small ones and those of others are
+/// copied.
+static void a_lender_gives_its_large_arrays(void **state)
+{
+    (void)state;
+    cutis_context *context = NULL;
+    assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
+    cutis_arena from = { .context = context }, to = { .context = context, .lender = &from };
+    enum { LARGE = 2 << 20 };
+    char *large = cutis_arena_zero(&from, LARGE, 1), *small = cutis_arena_zero(&from, 100, 1);
+    large[LARGE - 1] = 7, small[99] = 8;
+    const uint64_t before = cutis_context_memory(context);
+    assert_ptr_equal(cutis_arena_copy(&to, large, LARGE, 1), large);
+    assert_int_equal(cutis_context_memory(context), before);
+    char *again = cutis_arena_copy(&to, large, LARGE, 1); // it is the lender's no more
+    char *part = cutis_arena_copy(&to, small, 100, 1);
+    assert_ptr_not_equal(again, large);
+    assert_ptr_not_equal(part, small);
+    cutis_arena_release(&from);
+    assert_int_equal(large[LARGE - 1], 7);
+    assert_int_equal(again[LARGE - 1], 7);
+    assert_int_equal(part[99], 8);
+    cutis_arena_release(&to);
+    assert_int_equal(cutis_context_memory(context), 0);
+    cutis_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +389,7 @@ int main(void)
         cmocka_unit_test(arena_pieces_are_aligned_apart_and_released_together),
         cmocka_unit_test(arenas_copy_and_format),
         cmocka_unit_test(many_threads_keep_the_books_right),
+        cmocka_unit_test(a_lender_gives_its_large_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

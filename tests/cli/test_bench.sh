@@ -35,6 +35,13 @@ passes "bench frame" "$CUTIS" bench frame --quick --json -o "$T/last.png"
 holds "frames are drawn" "$T/stdout" "all(r['frames_per_second'] > 0 and r['triangles'] > 0 for r in d['rows'])"
 equals "the last one is a picture" "$(head -c 4 "$T/last.png" | tail -c 3)" PNG
 
+here=$PWD; cd "$T" # where it makes its files
+passes "bench files" "$CUTIS" bench files --quick --json --vertices 200000
+cd "$here"
+# Memory is counted, not timed: it is the same on every machine.
+holds "a reader has at most two and a half times its file in memory" "$T/stdout" "1 < d['peak_of_file'] <= 2.5 and d['read_gb_per_second'] > 0 and d['bind_gb_per_second'] > 0"
+equals "nothing is left behind" "$(ls "$T" | grep -c cutis-bench-files)" 0
+
 passes "bench blend of every method" "$CUTIS" bench blend --quick --vertices 2972 --threads 1
 equals "has a line for each" "$(for m in lbs sbs dqs cor; do grep -qi "$m" "$T/stdout" && echo "$m"; done | tr '\n' ' ')" "lbs sbs dqs cor "
 fails 2 "a bench of nothing" "0|must|from" "$CUTIS" bench blend --vertices 0

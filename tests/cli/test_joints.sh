@@ -10,6 +10,11 @@ passes "a joint is moved, others added, removed and renamed" "$CUTIS" joints "$T
 passes "what it made is sound" "$CUTIS" check "$T/more.glb" -q
 passes "a name alone keeps the weights" "$CUTIS" joints "$T/body.glb" --rename head=skull --json -o "$T/named.glb"
 [ "$(json "$T/stdout" "d['bound']")" = False ] && ok "and says that" || not_ok "and says that" "$(cat "$T/stdout")"
+# What a rig says of VRM's and Mixamo's bones has the new names, and no other is touched.
+"$CUTIS" synth family --kind human --seed 7 --vertices 2000 --unrigged -q -o "$T/scan.glb" && "$CUTIS" rig "$T/scan.glb" -q -o "$T/rig.glb"
+passes "joints of a rig get other names" "$CUTIS" joints "$T/rig.glb" --rename head=skull --rename hand_l=paw_l --json -o "$T/skull.gltf"
+bones() { "$CUTIS" convert "$1" -q -o "$T/bones.gltf" --force; /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); b=[n["extras"]["cutis"]["humanoid"] for n in d["nodes"] if "cutis" in n.get("extras", {})][0]; print(b["vrm"]["head"], b["mixamo"]["mixamorig:Head"], b["vrm"]["leftHand"], b["vrm"]["rightHand"], len(b["vrm"]))' "$T/bones.gltf"; }
+[ "$(bones "$T/rig.glb")" = "head head hand_l hand_r 21" ] && [ "$(bones "$T/skull.gltf")" = "skull skull paw_l hand_r 21" ] && ok "and the maps of VRM and Mixamo follow" || not_ok "and the maps of VRM and Mixamo follow" "$(bones "$T/rig.glb"); $(bones "$T/skull.gltf")"
 fails 1 "a joint that is not there" 'no joint is called "nose"' "$CUTIS" joints "$T/body.glb" --move nose=0,0,0 -o "$T/out/x.glb"
 fails 1 "a name twice" 'a joint "hips" already' "$CUTIS" joints "$T/body.glb" --rename head=hips -o "$T/out/x.glb"
 fails 1 "the topmost joint stays" 'none above it' "$CUTIS" joints "$T/body.glb" --remove hips -o "$T/out/x.glb"

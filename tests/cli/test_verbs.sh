@@ -145,6 +145,16 @@ passes "crowd" "$CUTIS" synth crowd --count 3 --seed 5 -o "$T/crowd.glb"
 
 # devices, bench
 passes "devices" "$CUTIS" devices
+passes "devices --prepare" "$CUTIS" devices --prepare --device cpu --json
+holds "each kind of work is done once" "$T/stdout" "[r['what'] for r in d['prepared']] == ['blending', 'patches', 'handles', 'reduction'] and all(r['device'] == 'cpu' for r in d['prepared'])"
+fails 2 "a device for nothing" "prepare" "$CUTIS" devices --device cpu
+if [ -n "${CUTIS_SOAK:-}" ] && "$CUTIS" devices | grep -q '^opencl:'; then
+    XDG_CACHE_HOME=$T/cache; export XDG_CACHE_HOME
+    passes "devices --prepare on OpenCL" "$CUTIS" devices --prepare --device opencl -q
+    "$CUTIS" synth biped --vertices 2000 -q -o "$T/p.glb" && "$CUTIS" deform "$T/p.glb" --method sbs --device opencl -q -o "$T/p.npy"
+    equals "a real call finds its kernels" "$(find "$T/cache" -type f -path '*cutis*' | wc -l)" "$(find "$T/cache" -type f -path '*cutis*' ! -newer "$T/p.glb" | wc -l)"
+    unset XDG_CACHE_HOME
+fi
 passes "devices --json" "$CUTIS" devices --json
 holds "the cpu is there, and every kind is accounted for" "$T/stdout" "any(x['kind'] == 'cpu' and x['available'] for x in d['devices']) and {x['kind'] for x in d['devices']} == {'cpu', 'opencl', 'cuda'} and all(x['detail'] for x in d['devices'] if not x['available'])"
 passes "bench pose" "$CUTIS" bench pose --quick --json

@@ -320,7 +320,10 @@ static void bands_are_closed_and_keep_their_volume_in_every_pose(void **state)
         print_message("%s%s: volume within %.3f %% of the body, all joints at once %.3f\n",
                       cutis_body_name(BODIES[b % 2]), at_loops ? " with joints at its loops" : "",
                       worst, together);
-        if (at_loops) assert_true(worst < 0.2 && together < 0.2);
+        // Bounded by the loop alone, not by the length of the band, swelling left up to 0.014 % in
+        // the poses of the gate, and off the loops more in others.
+        const double most = !soak ? 0.01 : at_loops ? 0.2 : 0.4;
+        assert_true(worst < most && together < most);
         patch_run_close(&r);
     }
     patch_case_band = CUTIS_PATCH_BAND_NONE;

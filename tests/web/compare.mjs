@@ -2,11 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as draft from '../../web/src/draft.js';
 import { launch } from './drive.mjs';
 import { parse } from './gltf_compare.mjs';
 import { readNpy } from './npy.mjs';
 import { claims } from './say.mjs';
-import { chooseJoint, drop, fingerprint, idle, invalid, openBuiltIn, positions, saveGlb, seek, setExact, setMethod, tab, turnJoint } from './stage.mjs';
+import { chooseJoint, drop, fingerprint, idle, invalid, onScreen, openBuiltIn, positions, saveGlb, seek, setExact, setMethod, tab, turnJoint } from './stage.mjs';
 import { view } from './view.mjs';
 
 const [command, studio, folder] = process.argv.slice(2), { say, note, end } = claims();
@@ -66,6 +67,22 @@ async function testPatches(page, model) {
   await setMethod(page, 0, 'lbs');
   await setExact(page, false);
 }
+/** Patches with the triangles that they make, against the command's file of the same frame. */
+async function testOwnPatches(page, model) {
+  await tab(page, 'deform');
+  await setMethod(page, 0, 'patches');
+  await seek(page, 'bend', 1);
+  await page.evaluate(() => window.studio.edit({ show: 'parts' }));
+  await idle(page);
+  const out = join(folder, 'patched.obj'), got = floats(await page.bytes('s.viewport.own.geometry.attributes.position.array')), colors = new Set((await page.state('Array.from(s.viewport.own.geometry.attributes.color.array)')).reduce((list, x, i, all) => (i % 9 ? list : [...list, all.slice(i, i + 3).map((y) => y.toFixed(3)).join()]), []));
+  cutis('deform', model, '--method', 'patches', '--clip', 'bend', '--frames', '30:31', '-q', '-o', out);
+  const lines = readFileSync(out, 'utf8').split('\n'), places = lines.filter((line) => line.startsWith('v ')).map((line) => line.split(/\s+/).slice(1, 4).map(Number)), triangles = lines.filter((line) => line.startsWith('f '));
+  const middle = (list) => [0, 1, 2].map((c) => list.reduce((sum, p) => sum + p[c], 0) / list.length), theirs = middle(triangles.flatMap((line) => line.split(/\s+/).slice(1, 4).map((word) => places[parseInt(word, 10) - 1]))), ours = middle(Array.from({ length: got.length / 3 }, (_, i) => [...got.subarray(3 * i, 3 * i + 3)]));
+  say('patches are drawn with the triangles that the command writes, parts and patches in their colours', got.length / 9 === triangles.length && Math.hypot(...ours.map((x, c) => x - theirs[c])) < 1e-4 && colors.size > 8 ? '' : `${got.length / 9} of ${triangles.length} triangles, ${colors.size} colours, middle ${ours} and ${theirs}`);
+  await page.evaluate(() => window.studio.edit({ show: 'none', methods: window.studio.methods.map((id, i) => (i ? id : 'lbs')) }));
+  await idle(page);
+  say('and gone with another method', (await page.state('s.viewport.own')) === null ? '' : 'they stay');
+}
 async function testCage(page) {
   await tab(page, 'handles');
   const whole = floats(await positions(page)); // handles that nobody moved: at rest
@@ -89,6 +106,61 @@ async function testCage(page) {
   const { bytes } = await saveGlb(page, { name: 'caged.glb' });
   say('its shape is kept as a morph target in a valid file', await invalid(bytes));
 }
+/** What drawing does to a mesh: it stays a closed sphere (Euler), and splitting keeps its volume. */
+function testDraft() {
+  const volume = ({ places, triangles }) => triangles.reduce((sum, [a, b, c]) => { const [p, q, r] = [places[a], places[b], places[c]]; return sum + (p[0] * (q[1] * r[2] - q[2] * r[1]) - p[1] * (q[0] * r[2] - q[2] * r[0]) + p[2] * (q[0] * r[1] - q[1] * r[0])) / 6; }, 0);
+  const box = draft.box([0, 0, 0], [1, 2, 1]), wrong = [], done = { split: 0, pull: 0, without: 0 };
+  let mesh = box, seed = 1;
+  const random = () => { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 2147483648; };
+  if (Math.abs(volume(box) - 1.24 * 2.24 * 1.24) > 1e-9) wrong.push(`a box of ${volume(box)}`);
+  for (let i = 0; i < 300; i++) {
+    const from = [5 * random() - 2, 5 * random() - 2, 6], to = [random(), 2 * random(), random()], hit = draft.pick(mesh, from, to.map((x, c) => x - from[c])), what = ['split', 'pull', 'without'][Math.floor(3 * random())];
+    const next = !hit ? null : what === 'without' ? draft.without(mesh, Math.floor(random() * mesh.places.length)) : draft[what](mesh, hit);
+    if (!next) continue;
+    const edges = new Set(next.triangles.flatMap((corners) => [0, 1, 2].map((k) => [corners[k], corners[(k + 1) % 3]].sort((a, b) => a - b).join()))).size;
+    done[what]++;
+    if (!draft.closed(next) || next.places.length - edges + next.triangles.length !== 2) wrong.push(`${what} ${i}: open`);
+    if (what === 'split' && Math.abs(volume(next) - volume(mesh)) > 1e-9) wrong.push(`split ${i}: another volume`);
+    mesh = next.places.length < 60 ? next : box;
+  }
+  say('cages that are drawn stay closed', Math.min(...Object.values(done)) < 30 ? JSON.stringify(done) : wrong.slice(0, 3).join(', '));
+}
+/** A cage drawn by hand: a box, corners put in, a face pulled out, a corner dragged; bound it moves the body. */
+async function testDrawn(page, model) {
+  testDraft();
+  await drop(page, [['small.glb', readFileSync(model)]]);
+  await tab(page, 'handles');
+  await page.click('#cage-draw');
+  await idle(page);
+  const corners = () => page.state('s.state.draft?.places.length ?? 0'), box = await page.box('#canvas');
+  const face = async () => { const [x, y] = await page.state('(() => { const { places, triangles } = s.state.draft, at = triangles.map((t) => [0, 1, 2].map((c) => t.reduce((sum, i) => sum + places[i][c] / 3, 0))); return s.viewport.project(at.reduce((best, each) => (each[2] > best[2] ? each : best))); })()'); return [box.x + x, box.y + y]; };
+  const first = await corners();
+  await page.check('#cage-draws input[value="split"]');
+  await page.clickAt(...await face());
+  await idle(page);
+  const second = await corners();
+  await page.check('#cage-draws input[value="pull"]');
+  await page.clickAt(...await face());
+  await idle(page);
+  const third = await corners();
+  say('a cage is drawn: a box, a corner more, a face pulled out', first === 8 && second === 9 && third > second + 2 ? '' : `${first}, ${second}, ${third} corners`);
+  await page.click('#undo');
+  await idle(page);
+  const back = await corners();
+  await page.check('#cage-draws input[value="drag"]');
+  const shape = floats(await positions(page)), corner = await page.state('s.state.draft.places[6]');
+  await page.drag(await onScreen(page, 's.state.draft.places[6]'), [30, -20], 4);
+  await idle(page);
+  const dragged = await page.state('s.state.draft.places[6]');
+  say('undone it is as before; a corner is dragged, and the body stays', back === second && Math.hypot(...dragged.map((x, c) => x - corner[c])) > 0.01 && apart(floats(await positions(page)), shape) === 0 ? '' : `${back} corners, ${dragged} from ${corner}`);
+  await page.click('#cage-bind');
+  await page.until(() => (window.studio.cages.bound && document.getElementById('busy').hidden) || !document.getElementById('notice').hidden);
+  await idle(page);
+  const controls = await page.state('s.cages.controls.length / 3'), rest = floats(await positions(page));
+  await page.state('(s.cages.move(6, s.cages.place(6).map((x) => x + 0.3)), 0)');
+  await idle(page);
+  say('bound it moves the body', controls === second && apart(floats(await positions(page)), rest) > 0.01 ? '' : `${controls} controls; ${await page.text('#notice')}`);
+}
 async function testBars(page, model) {
   await drop(page, [['small.glb', readFileSync(model)]]);
   await tab(page, 'handles');
@@ -103,10 +175,27 @@ async function testBars(page, model) {
   say('the gizmo turns a handle', (await page.state('s.viewport.gizmo.mode')) === 'rotate' && (await page.state('s.history.at')) === at ? '' : 'not so');
   await page.check('#handle-grip input[value="translate"]');
 }
+/** Two bars in a cylinder, one of them turned about its own way by 160 degrees: what is between them collapses, unless virtual handles are rigid. */
+async function testRigid(page) {
+  await openBuiltIn(page, 'cylinder');
+  await tab(page, 'handles');
+  await page.state(`(() => { const { min, max } = s.info.bounds, long = [0, 1, 2].reduce((a, c) => (max[c] - min[c] > max[a] - min[a] ? c : a)), at = (t) => min.map((x, c) => (c === long ? x + t * (max[c] - x) : (x + max[c]) / 2)), half = (80 * Math.PI) / 180, turn = [0, 0, 0, Math.cos(half)]; turn[long] = Math.sin(half);
+    s.edit({ handles: [{ rest: at(0.08), to: at(0.3), move: [0, 0, 0] }, { rest: at(0.7), to: at(0.92), move: [0, 0, 0], turn }] }); return 0; })()`);
+  await idle(page);
+  const lost = async () => Math.abs(Number.parseFloat((await page.evaluate(() => document.getElementById('volume-a').textContent)).replace('−', '-'))), linear = await lost();
+  await page.click('label:has(#handle-rigid)');
+  await idle(page);
+  const rigid = await lost();
+  say('rigid virtual handles keep the volume that linear ones lose', linear > 10 && rigid < 0.4 * linear && /rigid/.test(await page.text('#tag-a')) ? '' : `linear ${linear} %, rigid ${rigid} %`);
+  await page.click('#handle-bind');
+  await page.until(() => document.getElementById('busy').hidden && (window.studio.info.methods.includes('handles-rigid') || !document.getElementById('notice').hidden));
+  await idle(page);
+  say('bound they are a method of the model, and play', (await page.state("s.methods[0] === 'handles-rigid' && s.unsaved && !!s.frames.shown")) ? '' : await page.text('#notice'));
+}
 /** Helper joints of a baked file follow in a pose made by hand. */
 async function testDrivers(page) {
   const baked = join(folder, 'baked.glb'), plain = join(folder, 'plain-arm.glb');
-  cutis('synth', 'arm', '-q', '-o', plain);
+  cutis('synth', 'arm', '--vertices', '1000', '-q', '-o', plain);
   cutis('bake', plain, '--method', 'dqs', '--helpers', '3', '--drivers', '-q', '-o', baked);
   await drop(page, [['baked.glb', readFileSync(baked)]]);
   const drivers = await page.state('s.info.description.driverCount');
@@ -140,7 +229,7 @@ let page;
 try {
   page = await browser.open(await server.address);
   await page.ready();
-  for (const step of [testCompare, testPatches, testCage, testBars, testDrivers, testFit].filter((each) => wanted.test(each.name))) {
+  for (const step of [testCompare, testPatches, testOwnPatches, testCage, testDrawn, testBars, testRigid, testDrivers, testFit].filter((each) => wanted.test(each.name))) {
     if (step !== testCompare && !(await page.state('s.source.name === "small"'))) await drop(page, [['small.glb', readFileSync(model)]]);
     if (step === testPatches) await tab(page, 'deform');
     await step(page, model);

@@ -448,6 +448,7 @@ async function testShadows() {
       shadowMap.render = (...words) => { window.drawn.frames++; if (shadowMap.autoUpdate || shadowMap.needsUpdate) window.drawn.shadows++; return render(...words); };
     });
     await page.evaluate(() => { // slow or not by word, whatever this machine is
+      Object.assign(window.studio.panels.view, { quality: 'high' }); // else slow frames would lose their shadows
       Object.defineProperty(window.studio.viewport, 'slow', { get: () => window.slow, set() {}, configurable: true });
     });
     const share = async (slow) => {

@@ -1,5 +1,5 @@
 // The pictures of docs/guide/studio.md: node shots.mjs CUTIS OUTPUT. Also how to look at the page at other sizes:
-// node shots.mjs CUTIS OUTPUT WIDTH HEIGHT light|dark takes every state at that size.
+// node shots.mjs CUTIS OUTPUT WIDTH HEIGHT light|dark takes every state at that size. ONLY=PATTERN: those of that name alone.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch } from './drive.mjs';
@@ -19,7 +19,7 @@ const STATES = [
   { name: 'studio-cage', scheme: 'dark', open: 'quadruped', tab: 'handles', act: "document.getElementById('cage-section').scrollIntoView(); s.cages.bind();", until: "s.cages.active && document.getElementById('busy').hidden", then: "s.cages.control = s.cages.controls.reduce((best, z, i) => (i % 3 === 2 && z > s.cages.controls[3 * best + 2] ? (i - 2) / 3 : best), 0); s.cages.move(s.cages.control, s.cages.place(s.cages.control).map((x, c) => x + [0, 0.15, 0.2][c])); document.getElementById('cage-section').scrollIntoView();" },
   { name: 'studio-patches', scheme: 'dark', tab: 'deform', act: "s.edit({ methods: ['patches', 'lbs', 'dqs', 'sbs'], show: 'parts', clip: 2 }); s.seek(1.5);" },
 ];
-const only = new RegExp(process.argv[7] ?? '.');
+const only = new RegExp(process.argv[7] ?? process.env.ONLY ?? '.');
 const server = view(command, []), address = await server.address, browser = await launch('chromium', output);
 for (const state of STATES.filter(({ name }) => only.test(name))) {
   const page = await browser.open(address, { width: Number(width ?? 1280), height: Number(height ?? 800), scheme: scheme ?? state.scheme });

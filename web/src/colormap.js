@@ -40,10 +40,20 @@ export function paint(name, values, top, colors) {
   }
 }
 const PART_TURN = 137.508, PART_FIRST = 250; // the golden angle: colours of neighbours differ
+const known = new Map();
+const partColor = (part) => known.get(part) ?? known.set(part, linearColor(part < 0 ? [0.7, 0, 0] : [0.72 + 0.08 * (part % 2), 0.11, PART_FIRST + PART_TURN * part])).get(part);
+const PATCH = linearColor([0.97, 0.02, 100]);
 /** Linear colours of whole numbers: parts; below 0: grey. */
-export function paintParts(values, colors) {
-  const known = new Map(), color = (part) => known.get(part) ?? known.set(part, linearColor(part < 0 ? [0.7, 0, 0] : [0.72 + 0.08 * (part % 2), 0.11, PART_FIRST + PART_TURN * part])).get(part);
-  values.forEach((part, v) => colors.set(color(part), 3 * v));
+export function paintParts(values, colors) { values.forEach((part, v) => colors.set(partColor(part), 3 * v)); }
+/** Triangles one by one, each in its part's colour, or in a light one where it is of a patch: { positions, normals, colors }. */
+export function facets({ positions, indices, labels, parts }) {
+  const out = { positions: new Float32Array(3 * indices.length), normals: new Float32Array(3 * indices.length), colors: new Float32Array(3 * indices.length) };
+  labels.forEach((label, t) => {
+    const p = [0, 1, 2].map((k) => positions.subarray(3 * indices[3 * t + k], 3 * indices[3 * t + k] + 3)), [e, f] = [1, 2].map((k) => [0, 1, 2].map((c) => p[k][c] - p[0][c]));
+    const cross = [e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]], length = Math.hypot(...cross) || 1, color = label < parts ? partColor(label) : PATCH;
+    for (let k = 0; k < 3; k++) { out.positions.set(p[k], 9 * t + 3 * k); out.normals.set(cross.map((x) => x / length), 9 * t + 3 * k); out.colors.set(color, 9 * t + 3 * k); }
+  });
+  return out;
 }
 /** The map as a row of pixels on a canvas, for legends. */
 export function drawRamp(name, canvas) {

@@ -4,6 +4,7 @@ import { Cancelled } from './client.js';
 import { makeReport } from './report.js';
 import { $, checkRadio, download, figure, setSlider } from './dom.js';
 
+const LOW_CELL = 300; // pixels of height below which a body's tag is a letter alone
 const BLINK = 700, MOST_FRAMES = 240, FPS = 30, CHUNK = 3, WAIT = 350; // milliseconds; frames of a clip, a second and a question
 export const SIDES = 'ABCD';
 const ABOUT = {
@@ -66,6 +67,7 @@ export class Compare {
     tags.forEach((tag, i) => {
       tag.hidden = i >= (this.on ? this.bodies : 1) || (layout === 'blink' && i !== this.phase);
       tag.classList.toggle('placed', layout === 'side' || layout === 'blink');
+      tag.classList.toggle('bare', layout === 'side' && cells[0].height < LOW_CELL); // it would hide a head
       tag.style.left = layout === 'side' ? `${cells[i]?.x + 12}px` : layout === 'blink' ? '16px' : '';
       tag.style.top = layout === 'side' ? `${cells[i]?.y + 12}px` : '';
       tag.style.maxWidth = layout === 'side' ? `${(cells[i]?.width ?? 0) - 24}px` : '';

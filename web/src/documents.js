@@ -1,9 +1,9 @@
 // The stage worker's models. A document is files (blobs) and, while it is used, an opened character; frames are computed here.
 //
 // Invariant: everything can be opened again from its blobs, so that memory holds few characters and a new engine loses nothing.
-import { Character, Engine, EngineError, materialsOf } from './engine.js';
+import { Character, Engine, EngineError, PATCHES_METHOD, RIGID_HANDLES, materialsOf } from './engine.js';
 import { hull } from './hull.js';
-import { paint, paintParts } from './colormap.js';
+import { facets, paint, paintParts } from './colormap.js';
 import { Painting, runs } from './painting.js';
 import { roundUp } from './dom.js';
 
@@ -111,9 +111,10 @@ class Opened {
     this.stale = false;
   }
   /** The character bound to handles at points, on a coarse grid; made anew only when the points differ. */
-  handles({ ends, moves, turns }) {
+  handles({ ends, moves, turns, rigid }) {
     const key = ends.join();
-    this.handled ??= { session: this.engine.openHandles(this.original.model, COARSE), key: '', character: null };
+    if (this.handled && this.handled.rigid !== rigid) { this.handled.character?.destroy(); this.engine.closeHandles(this.handled.session); this.handled = null; }
+    this.handled ??= { rigid, session: this.engine.openHandles(this.original.model, COARSE, rigid), key: '', character: null };
     if (this.handled.key !== key) {
       const start = performance.now(), made = this.engine.setHandles(this.handled.session, ends), character = new Character(this.engine, made.model);
       const { nodes } = character.description, root = nodes.findLastIndex((node) => node.name === 'handles');
@@ -263,7 +264,8 @@ export class Stage {
     if (!count) return { ...out, lie: lie(placesOf(out.world)) };
     if (asked.cage) return this.cageFrame(opened, asked, out);
     const shown = asked.handles ? opened.handles(asked.handles) : asked.variant ? (await this.opened(asked.variant)).character : asked.influences ? opened.limited(asked.influences) : base;
-    const posed = asked.handles ? shown : base, reduced = shown !== base && !asked.handles, sides = asked.handles ? asked.sides.slice(0, 1) : asked.sides;
+    const posed = asked.handles ? shown : base, reduced = shown !== base && !asked.handles, rigid = asked.handles?.rigid && shown.description.virtualCount > 0; // none where every place is near a handle
+    const sides = asked.handles ? [{ ...asked.sides[0], method: rigid ? RIGID_HANDLES : 0 }] : asked.sides;
     const needed = Math.max(asked.split ? sides.length : 1, asked.show.kind === 'error' && !reduced ? 2 : 1);
     sides.slice(0, needed).forEach((choice, i) => {
       const spent = (i ? base : shown).deform(choice, opened.address(`${i} positions`), opened.address(`${i} normals`), i ? base : posed);
@@ -279,6 +281,7 @@ export class Stage {
     if (part) out.transfer.part = { runs: part, positions: this.cut(opened.address('0 positions'), part), normals: this.cut(opened.address('0 normals'), part) };
     for (let i = 0; !still && i < (asked.split ? sides.length : 1); i++) out.transfer.sides.push({ positions: take(opened.address(`${i} positions`)), normals: take(opened.address(`${i} normals`)) });
     if (asked.factor > 1 && out.transfer.sides.length > 1) this.exaggerate(out.transfer.sides, asked.factor);
+    if (asked.show.kind === 'parts' && sides[0].method === PATCHES_METHOD) out.transfer.own = facets(shown.ownPatches(sides[0], posed));
     if (asked.handles) out.handles = { nodes: opened.handled.nodes, domain: opened.handled.domain, milliseconds: opened.handled.milliseconds };
     Object.assign(out, { brush: brushed.told ?? null, still });
     this.paint(out, opened, shown, asked, reduced, brushed);

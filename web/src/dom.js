@@ -7,6 +7,8 @@ export function make(tag, properties = {}, ...children) {
   element.append(...children);
   return element;
 }
+/** Text that may be what stands there already: writing it again would be painted again. */
+export function put(element, text) { if (element.textContent !== text) element.textContent = text; }
 /** The filled part of a slider's track follows its value. */
 export function fill(slider) {
   const low = Number(slider.min), high = Number(slider.max);

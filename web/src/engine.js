@@ -12,7 +12,7 @@
 //                         was read. weights: float u16 u8. poses: of one key, 10 floats a node
 //   engine.withPose, addShape, limit   -> another model; engine.destroy(model)
 //   engine.materialsGlb(model)   -> GLB bytes with materials, textures and images alone, or null
-//   engine.openHandles(model, voxels), setHandles(session, ends), closeHandles(session)
+//   engine.openHandles(model, voxels, rigid), setHandles(session, ends), closeHandles(session)
 //   new Character(engine, model)   everything a frame needs; its `description` is a plain object (web/wasm/describe.c)
 //
 // Models are addresses in the engine's memory; whoever makes one destroys it. Views of that memory go stale when it grows, so they
@@ -22,8 +22,9 @@ import { Exit, Files, wasi } from './wasi.js';
 
 const UP = ['y', 'x', 'z', 'auto'], UNITS = ['m', 'cm', 'mm', 'in', 'auto'], WEIGHTS = ['float', 'u16', 'u8'];
 
-const POSE_SPACE = 1, CAGE = 4, PARTS = 8; // CUTIS_NEEDS_...
-const CAGE_METHOD = 8, PATCHES_METHOD = 9; // CUTIS_METHOD_...
+const POSE_SPACE = 1, VIRTUAL = 2, CAGE = 4, PARTS = 8; // CUTIS_NEEDS_...
+export const RIGID_HANDLES = 7, PATCHES_METHOD = 9; // CUTIS_METHOD_...
+const CAGE_METHOD = 8;
 const sentence = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** The library's list of methods (CUTIS_METHODS) as choices of the page: { id, name, method, needs, about }. */
@@ -144,7 +145,7 @@ export class Engine extends Instance {
   floats(address, count) { return new Float32Array(this.memory.buffer, address, count); }
   floats64(address, count) { return new Float64Array(this.memory.buffer, address, count); }
   /** Whether a described model has what a method needs. */
-  offers({ needs }, { poseSpace, hasParts }) { return (needs & ~((poseSpace ? POSE_SPACE : 0) | (hasParts ? PARTS : 0))) === 0; }
+  offers({ needs }, { poseSpace, hasParts, virtualCount }) { return (needs & ~((poseSpace ? POSE_SPACE : 0) | (virtualCount ? VIRTUAL : 0) | (hasParts ? PARTS : 0))) === 0; }
   error() { return this.text(this.call.studio_error()); }
   made(address) {
     if (!address) throw new EngineError(this.error() || 'out of memory');
@@ -190,8 +191,8 @@ export class Engine extends Instance {
   limit(model, influences) { return this.made(this.call.studio_limit(model, influences)); }
 
   // Handles -----------------------------------------------------------------------------------------
-  /** A session for handles on a model, which must outlive it. */
-  openHandles(model, voxels) { return this.made(this.call.studio_handles_open(model, voxels)); }
+  /** A session for handles on a model, which must outlive it. @param rigid with virtual handles too */
+  openHandles(model, voxels, rigid) { return this.made(this.call.studio_handles_open(model, voxels, rigid ? 1 : 0)); }
   closeHandles(session) { if (session) this.call.cutis_handle_session_destroy(session); }
   /** The model with weights for handles: from and to of each (x y z x y z ...), the same place for a point. */
   setHandles(session, ends) {
@@ -279,6 +280,19 @@ export class Character {
     if (!this.weld_) { this.weld_ = this.engine.allocate(4 * this.vertexCount); call.studio_weld(this.model, this.rest_, this.weld_); }
     if (!call.studio_deform_patches(binding, this.model, this.indices_, this.weld_, posed.pose_, positions, normals)) throw new EngineError(this.engine.error());
     return performance.now();
+  }
+  /** Patches with the triangles that they make: { positions, indices, labels, parts }, a label a triangle: its part, or parts + joint. */
+  ownPatches(choice, posed = this) {
+    const { call, memory } = this.engine, binding = this.binding(choice), counts = this.engine.allocate(16), read = (address, length) => new Uint32Array(memory.buffer, address, length);
+    call.studio_patches_room(binding, counts);
+    const [parts, , vertices, triangles] = read(counts, 4), list = [12 * vertices, 12 * triangles, 4 * triangles].map((bytes) => this.engine.allocate(bytes)), [positions, indices, labels] = list;
+    try {
+      if (!call.studio_patches_own(binding, posed.pose_, positions, indices, labels, counts)) throw new EngineError(this.engine.error());
+      const [n, t] = read(counts, 2);
+      return { parts, positions: this.engine.floats(positions, 3 * n).slice(), indices: read(indices, 3 * t).slice(), labels: read(labels, t).slice() };
+    } finally {
+      for (const address of [...list, counts]) this.engine.free(address);
+    }
   }
   /** Moved by the cage. @param controls their places, x y z each */
   caged(controls, positions, normals) {

@@ -4,7 +4,8 @@ import { Cancelled } from './client.js';
 import * as turn from './turn.js';
 
 const MEASURE_EVERY = 200; // milliseconds between measures while a clip plays
-const SLOW_FRAME = 45; // milliseconds from frame to frame beyond which shadows are redrawn seldom
+const SLOW_FRAME = 38; // milliseconds from frame to frame beyond which shadows are redrawn seldom, and quality falls
+const TELL_EVERY = 120; // milliseconds between times that are told where the stage is drawn in low quality: painting the bar costs a third of a frame
 const MOST_SPARE = 8;
 const BARE = { cage: null, split: false, factor: 1, handles: null, brush: null, partial: false, colors: null, show: { kind: 'none', node: -1 }, measure: false, spare: [] }; // a frame that is not for the stage
 
@@ -21,7 +22,7 @@ export class Frames {
     this.shown = null; // the last answer: { pose, world, ... }
     this.speed = { skin: [], frame: [] };
     this.stale = this.flying = this.scheduled = false;
-    this.top = this.lastTick = this.measuredAt = 0;
+    this.top = this.lastTick = this.measuredAt = this.toldAt = 0;
     this.jumped = true; // another document or clip: the body may be anywhere
   }
   get busy() { return this.stale || this.flying || this.studio.viewport.dirty; }
@@ -51,16 +52,16 @@ export class Frames {
       studio.time = studio.loop(studio.time + (studio.pace * (now - this.lastTick)) / 1000, duration);
       this.keep('frame', now - this.lastTick);
       studio.viewport.slow = this.speed.frame.length > 4 && this.means.frame > SLOW_FRAME;
-      studio.panels.view.frame(studio.viewport.slow);
+      studio.panels.view.frame(studio.viewport.slow, (now - this.lastTick) / 1000);
     }
     this.lastTick = now;
     this.stale = true;
-    studio.panels.showTime();
+    if (!studio.viewport.low || now - this.toldAt > TELL_EVERY) { this.toldAt = now; studio.panels.showTime(); }
   }
   keep(name, milliseconds) { if (this.speed[name].push(milliseconds) > 40) this.speed[name].shift(); }
   /** What the worker needs to know of the present state. */
   request(now) {
-    const { studio } = this, { state, inHandles, inJoints } = studio, measure = !studio.playing || now - this.measuredAt > MEASURE_EVERY;
+    const { studio } = this, { state, inHandles } = studio, inJoints = studio.inJoints || !!studio.cages.draft, measure = !studio.playing || now - this.measuredAt > MEASURE_EVERY;
     if (measure) this.measuredAt = now;
     const kind = studio.brush.active ? 'weights' : inHandles ? (studio.handleMode === 'place' || state.show === 'weights' ? 'weights' : 'none') : studio.skinned ? state.show : 'none';
     return {
@@ -68,7 +69,7 @@ export class Frames {
       morphs: Object.entries(state.morphs ?? {}).map(([i, value]) => [Number(i), value]), layer: Object.entries(inJoints ? {} : state.pose).map(([node, values]) => [Number(node), values]),
       sides: inHandles || !studio.skinned ? [{ method: 0, exact: state.exact }] : studio.compare.choices(), split: studio.compare.on, factor: studio.compare.factor,
       influences: inHandles || inJoints ? 0 : state.influences, handles: inHandles ? studio.handleArrays() : null,
-      cage: studio.cages.active ? studio.cages.controls : null,
+      cage: studio.cages.bound ? studio.cages.controls : null,
       strokes: inHandles ? [] : state.strokes, brush: null, partial: false, colors: this.shown ? this.colorsKey : null,
       show: { kind, node: inHandles ? studio.handle : studio.joint }, top: this.top, measure, spare: this.spare.splice(0),
     };
@@ -95,7 +96,8 @@ export class Frames {
     const { studio } = this;
     if (studio.inHandles) { studio.panels.fail('No weights for these handles', error.message); return; }
     studio.setPlaying(false);
-    studio.panels.fail(`${studio.method(0).name} cannot do this model`, error.message);
+    const [, tool] = /cutis (\w+) heals/.exec(error.message) ?? [];
+    studio.panels.notice(`${studio.method(0).name} cannot do this model`, error.message, false, tool ? [[`To the tool “${tool}”`, () => studio.panels.verbs.choose(tool)]] : []);
     if (studio.methods.some((id) => id !== 'lbs')) studio.amend({ methods: studio.methods.map(() => 'lbs') });
   }
   take(answer, asked) {
@@ -106,6 +108,7 @@ export class Frames {
     if (sides.length) this.keep('skin', answer.skin);
     sides.forEach((arrays, i) => this.spare.push(...viewport.update(i, arrays)));
     this.spare.length = Math.min(this.spare.length, MOST_SPARE);
+    if (sides.length) viewport.setOwn(answer.transfer.own ?? null);
     studio.compare.place();
     if (colorPart) viewport.paintPart(colorPart);
     else if (colors || !answer.paint) { if (sides.length) viewport.setPaint(colors ?? null, asked.show.kind === 'error' ? [0] : [0, 1, 2, 3]); }

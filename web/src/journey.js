@@ -12,6 +12,7 @@ const MOTIONS = [['walk', 'Walk'], ['run', 'Run'], ['idle', 'Idle'], ['wave', 'W
 const KINDS = ['auto', 'human', 'quadruped', 'bird', 'octopus', 'insect', 'bear', 'hand', 'fish', 'any'];
 const KIND_NAMES = { auto: 'any kind', any: 'odd shape', bear: 'toy bear', quadruped: 'four legs' };
 const ON_FOUR = /hind|hock|fore(paw|leg|foot)|carpus/i;
+const AXELESS = /\.(obj|ply|off|stl)$/i; // formats that do not say what is up
 const FOUR = 4, HELPERS = 8; // influences that every player reads; joints a bake adds
 const HEIGHTS = { leg: 0.05, foot: 0.02, arm: 0.72, hand: 0.6, wing: 0.7, head: 0.95, ear: 0.98, neck: 0.85, fin: 0.5, tail: 0.4 }; // of the body, where a limb would be
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
@@ -25,13 +26,16 @@ export class Journey {
     chooser.addEventListener('change', () => { const files = [...chooser.files]; chooser.value = ''; if (files.length) this.motionFile(files); });
     this.kind = make('select', { className: 'select', id: 'rig-kind', ariaLabel: 'What it is' });
     options(this.kind, KINDS.map((kind) => [kind, KIND_NAMES[kind] ?? kind]), 'auto');
+    this.up = make('select', { className: 'select', id: 'body-up', ariaLabel: 'Which axis is up' });
+    options(this.up, ['y', 'z', 'x'].map((axis) => [axis, `${axis} is up`]), 'y');
+    this.up.addEventListener('change', () => studio.turnUp(this.up.value).then(() => this.show()));
     $('journey').append(...this.steps().map((step) => this.make(step)));
   }
   /** { id, title, text(), done(), ready(), actions: [[id, label, act]], more } */
   steps() {
     const { studio } = this, bodied = () => !!studio.info?.triangleCount, skinned = () => studio.skinned, plural = (n, word) => `${n.toLocaleString('en').replaceAll(',', ' ')} ${word}${n === 1 ? '' : 's'}`;
     return [
-      { id: 'body', title: 'Body', ready: () => true, done: bodied, text: () => (bodied() ? `${studio.source.name}, ${plural(studio.info.vertexCount, 'vertex').replace('vertexs', 'vertices')}` : 'A mesh without a skeleton will do.'), actions: [['open', 'Open …', () => $('open').click()], ...EXAMPLES.map(({ id, name }) => [id, name, () => studio.openBuiltIn(id)])] },
+      { id: 'body', title: 'Body', ready: () => true, done: bodied, text: () => (bodied() ? `${studio.source.name}, ${plural(studio.info.vertexCount, 'vertex').replace('vertexs', 'vertices')}` : 'A mesh without a skeleton will do.'), actions: [['open', 'Open …', () => $('open').click()], ...EXAMPLES.map(({ id, name }) => [id, name, () => studio.openBuiltIn(id)])], more: this.up },
       { id: 'rig', title: 'Rig it', ready: () => bodied() && (!skinned() || !!studio.document.bare), done: skinned, text: () => this.rigText(), actions: [['it', 'Rig it', () => this.rig(this.kind.value)], ['joints', 'Adjust joints', () => studio.panels.selectTab('joints'), skinned]], more: this.kind },
       { id: 'move', title: 'Move it', ready: () => bodied() && skinned(), done: () => skinned() && !!studio.clipInfo, text: () => (studio.clipInfo ? `It plays “${studio.clipInfo.name ?? 'a clip'}”. More motions become more clips.` : 'Made for any body on two legs or four; or from a BVH or another model.'), actions: [...MOTIONS.map(([id, name]) => [id, name, () => this.move(id)]), ['file', 'From a file …', () => $('motion-file').click()]] },
       { id: 'compare', title: 'Compare methods', ready: skinned, done: () => skinned() && studio.state.split, text: () => 'Where linear blending loses volume, others keep it.', actions: [['it', 'Compare', () => { if (!studio.state.split) studio.panels.setSplit(true); studio.panels.selectTab('deform'); }]] },
@@ -76,7 +80,14 @@ export class Journey {
         button.classList.toggle('primary', step === next && k === 0);
       });
     });
+    if (next !== this.next) { // on a small screen it may lie below
+      this.next = next;
+      if (studio.tab === 'start' && studio.history.states.length > 1) next?.item.scrollIntoView({ block: 'nearest' });
+    }
     this.list[1].buttons[0].button.textContent = studio.skinned ? 'Rig again' : 'Rig it';
+    const bare = studio.document?.bare ?? studio.document;
+    this.up.hidden = !AXELESS.test(bare?.main ?? '');
+    this.up.value = bare?.options?.up ?? 'y';
     this.kind.hidden = this.list[1].buttons[0].button.disabled;
     const commands = this.commands();
     $('journey-commands').parentElement.hidden = !commands;
@@ -111,10 +122,12 @@ export class Journey {
   refuse(before, document, { kind, problems }, asked) {
     const { studio } = this, { panels } = studio, nodes = turn.places(document.info.description.nodes), { bounds } = document.info;
     this.point(problems.map((text) => ({ text, at: this.placeOf(text, document.info.description.nodes, nodes, bounds) })));
-    const other = asked === 'any' ? [] : [['Rig it as any shape', () => { studio.discard(document); this.rig('any'); }]];
+    const other = asked === 'any' || kind === 'any' ? [] : [['Rig it as any shape', () => { studio.discard(document); this.rig('any'); }]];
     panels.notice(`It could not be rigged${kind === 'any' ? '' : ` as ${kind === 'insect' || kind === 'octopus' ? 'an' : 'a'} ${KIND_NAMES[kind] ?? kind}`}`, `${problems.map(sentence).join(' ')} Say what it is and rig it again, mend the mesh there, or go on:`, false, [...other, ['Take it as it is', () => { this.point([]); this.take(before, document, document.rig); }]], () => { this.point([]); studio.discard(document); });
   }
   placeOf(text, nodes, places, { min, max, middle }) {
+    const told = /\baround (\S+), (\S+), (\S+)$/.exec(text);
+    if (told) return told.slice(1).map(Number);
     const [, joint] = /joint (\S+) moves/.exec(text) ?? [], at = nodes.findIndex(({ name }) => name === joint), limb = Object.keys(HEIGHTS).find((each) => new RegExp(`\\b${each}s?\\b`).test(text));
     if (at >= 0) return places[at];
     if (!limb) return middle;

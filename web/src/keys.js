@@ -18,7 +18,7 @@ export function wireKeys(studio, panels) {
     if (studio.cancel()) return;
     if (panels.cancel) panels.cancel(); else panels.closeNotice();
   };
-  const remove = () => { if (studio.tab === 'handles') studio.removeHandle(); else if (studio.inJoints) panels.joints.remove(); else if (studio.tab === 'pose') studio.dropJoint(); };
+  const remove = () => { if (studio.cages.draft) studio.cages.remove(); else if (studio.tab === 'handles') studio.removeHandle(); else if (studio.inJoints) panels.joints.remove(); else if (studio.tab === 'pose') studio.dropJoint(); };
   addEventListener('keydown', (event) => {
     const key = event.key.toLowerCase(), { target } = event, open = document.querySelector('dialog[open]');
     if (open || event.altKey) return;

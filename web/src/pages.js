@@ -5,7 +5,7 @@ import * as turn from './turn.js';
 
 const SHOW_ABOUT = {
   none: 'The character’s own colours.',
-  parts: 'The parts that blending patches close: each moves rigidly but for its joints.',
+  parts: 'The parts that blending patches close: each moves rigidly but for its joints. With that method on side A its own triangles are drawn, those of patches white.',
   weights: 'How much the selected joint moves each vertex. Select a joint on the stage or under Pose.',
   error: 'How far side A is from side B’s method, or from all weights when they are reduced.',
   count: 'How many joints have weight on each vertex.',
@@ -207,6 +207,7 @@ export class Pages {
     $('handle').addEventListener('change', ({ target }) => studio.pickMarker(Number(target.value)));
     $('handle-add').addEventListener('click', (event) => { if (event.detail === 0) studio.addFarthest(); else studio.setAdding(!studio.adding); }); // 0: by keyboard
     $('handle-grip').addEventListener('change', ({ target }) => { studio.handleGrip = target.value; studio.frames.changed(); });
+    $('handle-rigid').addEventListener('change', ({ target }) => studio.edit({ rigid: target.checked }));
     $('handle-bar').addEventListener('click', () => { if (studio.handles[studio.handle]?.to) studio.setBar(null); else studio.setAdding(studio.adding === 'end' ? false : 'end'); });
     $('handle-bones').addEventListener('click', () => studio.handlesFromBones());
     $('handle-remove').addEventListener('click', () => studio.removeHandle());
@@ -234,6 +235,7 @@ export class Pages {
     $('handle-bar').textContent = chosen?.to ? 'Point again' : 'Make it a bar …';
     $('handle-bones').hidden = !skinned;
     checkRadio('handle-grip', studio.handleGrip);
+    $('handle-rigid').checked = studio.state.rigid;
     $('canvas').classList.toggle('adding', !!studio.adding);
     const moved = ({ move, turn: turned }) => !!turned || move.some((x) => Math.abs(x) > 1e-9), names = handles.map((each, i) => `${each.to ? 'bar' : 'handle'} ${i + 1}${moved(each) ? ' · moved' : ''}`);
     if (names.join() !== [...list.options].map((option) => option.textContent).join()) options(list, names.map((name, i) => [i, name]), handle);

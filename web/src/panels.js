@@ -1,5 +1,5 @@
 // The page's frame: messages, bar, stage, timeline and tabs. `show` puts every control to what the state says; no computing here.
-import { BUILT_IN } from './characters.js';
+import { BUILT_IN, EXAMPLES } from './characters.js';
 import { Cancelled } from './client.js';
 import { drawRamp } from './colormap.js';
 import { ACCEPT, droppedFiles } from './files.js';
@@ -12,7 +12,7 @@ import { Scene } from './scene.js';
 import { Sheet } from './sheet.js';
 import { Verbs } from './verbs.js';
 import { View } from './view.js';
-import { $, fill, large, make, options, setSlider, short } from './dom.js';
+import { $, fill, large, make, options, put, setSlider, short } from './dom.js';
 
 export class Panels {
   constructor(studio) {
@@ -96,7 +96,8 @@ export class Panels {
   // Bar -------------------------------------------------------------------------------------------
   fillCharacters() {
     const { document, recent } = this.studio, file = document?.file ?? null, option = (value, textContent, selected) => make('option', { value, textContent, selected });
-    const groups = [make('optgroup', { label: 'Built in' }, ...BUILT_IN.map(({ id, name, detail }) => option(id, detail ? `${name} · ${detail}` : name, !file && id === document?.name)))];
+    const listed = (list) => list.map(({ id, name, detail }) => option(id, detail ? `${name} · ${detail}` : name, !file && id === document?.name));
+    const groups = [make('optgroup', { label: 'Built in' }, ...listed(BUILT_IN)), make('optgroup', { label: 'To be rigged' }, ...listed(EXAMPLES))];
     if (recent.length) groups.push(make('optgroup', { label: 'Opened' }, ...recent.map(({ name }, i) => option(`file ${i}`, name, name === file))));
     $('character').replaceChildren(...(document ? [] : [option('', 'Nothing is open', true)]), ...groups);
   }
@@ -184,8 +185,8 @@ export class Panels {
   showFrame(answer, asked) {
     const { studio } = this, { state } = studio, { split } = asked, count = state.optimised || state.influences ? state.influences : 0;
     const few = count && !asked.handles ? ` · ${count} ${count === 1 ? 'influence' : 'influences'}` : '';
-    $('tag-a').lastElementChild.textContent = asked.cage ? 'Cage' : asked.handles ? 'Handles, linear' : studio.skinned ? studio.method(0).name + few : studio.info.triangleCount ? 'Not rigged' : 'Skeleton';
-    ['b', 'c', 'd'].forEach((side, i) => { $(`tag-${side}`).lastElementChild.textContent = studio.method(i + 1).name; });
+    put($('tag-a').lastElementChild, asked.cage ? 'Cage' : studio.cages.draft ? 'A cage is drawn' : asked.handles ? `Handles, ${asked.handles.rigid ? 'rigid' : 'linear'}` : studio.skinned ? studio.method(0).name + few : studio.info.triangleCount ? 'Not rigged' : 'Skeleton');
+    ['b', 'c', 'd'].forEach((side, i) => { put($(`tag-${side}`).lastElementChild, studio.method(i + 1).name); });
     $('tag-a').firstElementChild.hidden = !split;
     $('tag-a').classList.toggle('alone', !split);
     this.showLegend(answer.paint, asked);
@@ -200,9 +201,9 @@ export class Panels {
     if (!painted?.map) return;
     const name = asked.handles ? `handle ${studio.handle + 1}` : studio.info.description.nodes[studio.joint]?.name ?? 'joint';
     const title = { weights: `Weight of ${name}`, count: 'Influences of a vertex', error: `Distance to ${painted.reduced ? 'all weights' : studio.method(1).name.toLowerCase()}, %` }[asked.show.kind];
-    legend.firstElementChild.textContent = title;
+    put(legend.firstElementChild, title);
     if (this.ramp !== painted.map) { this.ramp = painted.map; drawRamp(painted.map, legend.querySelector('canvas')); }
-    ['0', short(painted.top / 2), painted.top ? short(painted.top) : ''].forEach((text, i) => { legend.querySelectorAll('.ticks span')[i].textContent = text; });
+    ['0', short(painted.top / 2), painted.top ? short(painted.top) : ''].forEach((text, i) => { put(legend.querySelectorAll('.ticks span')[i], text); });
   }
   showSpeed() {
     const { studio } = this, now = performance.now();
@@ -235,7 +236,8 @@ export class Panels {
     const { time, clipInfo, range } = this.studio, duration = clipInfo?.duration ?? 0;
     $('scrub').max = clipInfo?.duration || 1;
     setSlider($('scrub'), clipInfo ? time : 0);
-    $('time').textContent = clipInfo ? `${time.toFixed(2)} / ${duration.toFixed(2)} s · ${Math.round(30 * time)}` : 'at rest';
+    put($('time').firstElementChild, clipInfo ? time.toFixed(2) : 'at rest');
+    put($('time').lastElementChild, clipInfo ? ` / ${duration.toFixed(2)} s · ${Math.round(30 * time)}` : '');
     $('time').title = clipInfo ? `${time.toFixed(2)} of ${duration.toFixed(2)} seconds, frame ${Math.round(30 * time)} of ${Math.round(30 * duration)} at 30 a second` : '';
     $('range').hidden = !range;
     if (range) Object.assign($('range').style, { left: `${(100 * range[0]) / duration}%`, right: `${100 - (100 * range[1]) / duration}%` });

@@ -18,7 +18,7 @@ const FIRST_JOINTS = ['forearm_l', 'lower_arm_l', 'elbow', 'bone2', 'spine'];
 const START_HANDLES = 6, HANDLE_INFLUENCES = 8, MOST_DOCUMENTS = 8, MOST_RECENT = 5;
 const NO_POSE = Object.freeze({});
 const WORK = ['document', 'pose', 'strokes', 'influences', 'optimised', 'handles', 'cage']; // what a save would keep
-const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null, cage: null, morphs: null };
+const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null, cage: null, draft: null, rigid: false, morphs: null };
 const documentsOf = (states) => new Set(states.flatMap(({ document, optimised }) => [document, optimised]).filter(Boolean));
 
 export class Studio {
@@ -43,7 +43,7 @@ export class Studio {
       grip: (what, grip) => this.grip(what, grip),
       draggable: () => (this.tab === 'handles' && !this.adding) || this.inJoints,
       drawn: () => this.panels?.journey.placePins(),
-      clickSurface: (hit) => { if (this.adding === 'end' && hit) this.setBar(hit.point); else if (this.adding && hit) this.addHandle(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); },
+      clickSurface: (hit, { ray }) => { if (this.cages.draft) this.cages.click(ray); else if (this.adding === 'end' && hit) this.setBar(hit.point); else if (this.adding && hit) this.addHandle(hit.point.map((x, c) => x - 0.02 * this.viewport.radius * hit.normal[c])); },
     });
     this.brush = new Brush(this);
     this.compare = new Compare(this);
@@ -136,7 +136,7 @@ export class Studio {
   /** Opens files in the stage worker. @param files [File] @param more { name, made } of the new document */
   async makeDocument(files, main, more = {}) {
     const id = `d${++this.made}`, list = files.map((file) => ({ name: file.name, blob: file }));
-    const asked = this.stage.call('open', { id, files: list, main: main.name, options: {} });
+    const { options = {} } = more, asked = this.stage.call('open', { id, files: list, main: main.name, options });
     if (this.made === 1) setTimeout(() => this.viewport.rehearse()); // the worker has its work
     const info = await asked;
     try {
@@ -145,7 +145,7 @@ export class Studio {
       look.warm = await this.viewport.warm(info, look);
       info.transfer.materials = null;
       info.notes.push(...look.notes);
-      return { id, name: stem(main.name), made: [], files: list, main: main.name, options: {}, info, look, ...more };
+      return { id, name: stem(main.name), made: [], files: list, main: main.name, options, info, look, ...more };
     } catch (error) {
       this.discard({ id });
       throw error;
@@ -154,7 +154,7 @@ export class Studio {
   /** A document that a verb (or the page) made of another one. */
   makeChild(from, blob, verb, words = []) {
     const file = new File([blob], `${from.name}.glb`);
-    return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, verb], steps: [...(from.steps ?? []), verb === words[0] ? words : [verb]] });
+    return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, verb], steps: [...(from.steps ?? []), verb === words[0] ? [...words, ...(from.options.up ? ['--up', from.options.up] : [])] : [verb]] });
   }
   /** A document that no state will hold. */
   discard({ id, look }) {
@@ -249,6 +249,12 @@ export class Studio {
     this.panels.say(`${main.name} is a motion`, `${name} has no skeleton yet: give it one with this motion, or open the motion’s skeleton alone.`, [
       [`Rig ${name} and move it`, () => this.runVerb('rig', ['--motion', main.name], [main])], ['Open it alone', open],
     ]);
+  }
+
+  /** The file of the body again, with another axis up: formats of meshes alone do not say which. */
+  async turnUp(up) {
+    const { files, main, file } = this.document.bare ?? this.document, list = files.map(({ name, blob }) => new File([blob], name));
+    await this.opened({ doing: `Reading ${main}`, failed: `${main} cannot be opened` }, () => this.makeDocument(list, list.find(({ name }) => name === main), { file, options: up === 'y' ? {} : { up } }));
   }
 
   /** Shapes that were dropped: one for every key of the clip that is chosen. */
@@ -449,12 +455,12 @@ export class Studio {
   async addFarthest() { this.addHandle((await this.stage.call('spread', { id: this.document.id, count: 1, others: this.handles.map((each) => each.rest) }))[0]); }
   removeHandle(i = this.handle) { if (this.handles.length > 1) this.edit({ handles: this.handles.filter((_, k) => k !== i) }); }
   resetHandles() { this.edit({ handles: this.handles.map(({ rest, to }) => ({ rest, to, move: [0, 0, 0] })) }); }
-  handleArrays(list = this.handles) { return { ends: list.flatMap(({ rest, to }) => [...rest, ...(to ?? rest)]), moves: list.flatMap((each) => each.move), turns: list.flatMap((each) => each.turn ?? turn.IDENTITY) }; }
+  handleArrays(list = this.handles) { return { ends: list.flatMap(({ rest, to }) => [...rest, ...(to ?? rest)]), moves: list.flatMap((each) => each.move), turns: list.flatMap((each) => each.turn ?? turn.IDENTITY), rigid: this.state.rigid }; }
   /** A document with the handles in the skeleton's place (its joints), or beside it (their shape as a morph target). */
   async bound(from, list, beside, strokes) {
     if (beside) return this.makeChild(from, (await this.stage.call('shape', { id: from.id, strokes, handles: this.handleArrays(list), name: 'handles' })).blob, 'handles');
     const handles = list.map(({ rest, to }, i) => ({ name: `handle ${i + 1}`, ...(to ? { kind: 'bar', from: rest, to } : { kind: 'point', position: rest }) }));
-    return this.derive({ from, strokes }, 'handles', ['--handles', 'handles.json', '--influences', String(HANDLE_INFLUENCES), '--largest'], [new File([JSON.stringify({ handles })], 'handles.json')]);
+    return this.derive({ from, strokes }, 'handles', ['--handles', 'handles.json', '--influences', String(HANDLE_INFLUENCES), '--largest', ...(this.state.rigid ? ['--weighting', 'virtual'] : [])], [new File([JSON.stringify({ handles })], 'handles.json')]);
   }
   /** Moves of the handles as a pose over the joints that they became. */
   movedPose({ info }, list) {
@@ -469,7 +475,7 @@ export class Studio {
     const before = this.state, { from, influences, strokes } = this.reduced, { handles: list } = this;
     await this.panels.busy({ doing: 'Binding the handles', failed: 'No weights for these handles' }, async () => {
       const document = await this.bound(from, list, beside, strokes);
-      const kept = this.replace(before, document, beside ? null : -1, { handles: null, ...(beside ? { influences } : { pose: this.movedPose(document, list) }) });
+      const kept = this.replace(before, document, beside ? null : -1, { handles: null, ...(beside ? { influences } : { pose: this.movedPose(document, list), ...(document.info.methods.includes('handles-rigid') ? { methods: ['handles-rigid', ...this.methods.slice(1)] } : {}) }) });
       if (kept) this.panels.selectTab(beside ? 'deform' : 'pose');
     });
   }

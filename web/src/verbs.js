@@ -26,6 +26,13 @@ export class Verbs {
     }).catch((error) => { this.table = null; this.studio.panels.fail('The tools are not there', error.message); });
     return this.table;
   }
+  /** Its form is shown. */
+  async choose(name) {
+    this.studio.panels.selectTab('tools');
+    await this.begin();
+    $('verb').value = name;
+    this.show();
+  }
   get verb() { return this.list?.find((verb) => verb.name === $('verb').value); }
   /** A form of the chosen verb's options. */
   show() {

@@ -1,5 +1,8 @@
 // The stage: one scene with a mesh a side (they share topology), a key light with a soft shadow, a skeleton or handles drawn
 // on top, and a gizmo. Draws only when something changed; shadows only when the shape did, and seldom where frames are slow.
+//
+// Low quality has a canvas of its own over the other: whether edges are smoothed is settled when a canvas is made, and smoothing is
+// half of a frame where no GPU draws. Pointers and keys stay with the first.
 import * as THREE from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { TransformControls } from 'three/examples/jsm/controls/TransformControls.js';
@@ -10,6 +13,7 @@ const LOOKS = {
   dark: { centre: '#41464e', middle: '#2b2f35', edge: '#16181b', shadow: 0.5, contact: 0.9, sky: 0xdfe8f8, bounce: 0x7d7974, fill: 1.9 },
 };
 const MOST_SIDES = 4; // bodies that are compared
+const LOW_PIXELS = [0.75, 0.5]; // of the stage's, in low quality and where that is slow too
 const PICK_PIXELS = 14, SLOW_SHADOWS = 300; // milliseconds between shadows where frames are slow
 const SWAY = 0.12, JUMP = 0.6; // radii a body may leave its place, along the ground and up, before the view follows
 
@@ -95,11 +99,9 @@ export class Viewport {
   constructor(canvas, events) {
     this.canvas = canvas;
     this.events = events;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
-    this.renderer.debug.checkShaderErrors = false; // asking for a shader's log waits for its compiler
-    this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFShadowMap;
-    this.renderer.shadowMap.autoUpdate = false;
+    this.renderer = this.fine = this.makeRenderer(canvas, true);
+    this.cheap = null;
+    this.low = 0; // 0: high quality; 1, 2: low and lower
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(30, 1, 0.01, 100);
     this.sides = [];
@@ -114,6 +116,12 @@ export class Viewport {
     this.makeControls();
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.resize();
+  }
+  makeRenderer(canvas, smooth) {
+    const renderer = new THREE.WebGLRenderer({ canvas, antialias: smooth, powerPreference: 'high-performance' });
+    renderer.debug.checkShaderErrors = false; // asking for a shader's log waits for its compiler
+    Object.assign(renderer.shadowMap, { enabled: smooth, type: THREE.PCFShadowMap, autoUpdate: false });
+    return renderer;
   }
   makeLights() {
     this.sky = new THREE.HemisphereLight(0xffffff, 0x888888, 1.5);
@@ -213,11 +221,12 @@ export class Viewport {
   release() { if (this.dot) this.dropDot(); else if (this.gizmo.dragging) this.gizmo.pointerUp(null); }
   click(event) {
     const marker = this.pick(event);
-    if (marker >= 0) this.events.pick?.(marker); else this.events.clickSurface?.(this.surfacePoint(event));
+    if (marker >= 0) this.events.pick?.(marker); else this.events.clickSurface?.(this.surfacePoint(event), this.ray(event));
   }
   setWire(wired) {
     this.wired = wired;
     for (const side of this.sides) side.wire.visible = wired;
+    if (this.own) this.own.children[0].visible = wired;
     if (this.shared) this.shared.wired = wired;
     this.invalidate();
   }
@@ -230,18 +239,34 @@ export class Viewport {
     this.invalidate();
   }
   setBackground(kind) { this.back = kind; if (this.look) this.setLook(this.look === LOOKS.dark); }
-  /** Cheap to draw: no shadows, plain materials, fewer pixels. */
+  /** Cheap to draw: no shadows, plain materials, a plain background, hard edges, fewer pixels. @param low 0: not; 1, 2: how few */
   setLow(low) {
-    if (!!this.low === low) return;
+    if (this.low === low) return;
+    const turned = !this.low !== !low;
     this.low = low;
-    this.key.castShadow = !low;
-    if (this.shared) { this.shared.low = low; for (const side of this.sides) side.setPainted(side.painted); }
+    if (turned) {
+      this.cheap ??= this.makeRenderer(this.canvas.parentElement.insertBefore(Object.assign(document.createElement('canvas'), { className: 'low' }), this.canvas.nextSibling), false);
+      this.renderer = low ? this.cheap : this.fine;
+      this.cheap.domElement.hidden = !low;
+      this.cheap.domElement.setAttribute('aria-hidden', 'true');
+      document.documentElement.toggleAttribute('data-low', !!low);
+      this.key.castShadow = this.ground.visible = !low;
+      if (this.shared) { this.shared.low = low; for (const side of this.sides) side.setPainted(side.painted); }
+      if (this.look) this.setLook(this.look === LOOKS.dark);
+      this.shapeMoved = true;
+    }
     this.resize();
+  }
+  /** Draws as well as it can, whatever the quality of the stage is. */
+  finely(draw) {
+    const { low } = this;
+    this.setLow(0);
+    try { return draw(); } finally { this.setLow(low); }
   }
   setLook(dark) {
     const look = this.look = dark ? LOOKS.dark : LOOKS.light;
     if (this.scene.background?.isTexture) this.scene.background.dispose();
-    this.scene.background = this.back === 'dark' ? new THREE.Color('#0b0c0e') : this.back === 'plain' ? new THREE.Color(look.middle) : backdrop(look);
+    this.scene.background = this.back === 'dark' ? new THREE.Color('#0b0c0e') : this.back === 'plain' || this.low ? new THREE.Color(look.middle) : backdrop(look);
     [this.ground.material.opacity, this.contact.material.opacity, this.sky.intensity] = [look.shadow, look.contact, look.fill];
     this.sky.color.set(look.sky);
     this.sky.groundColor.set(look.bounce);
@@ -274,6 +299,7 @@ export class Viewport {
     this.scene.remove(mesh);
   }
   clear() {
+    this.setOwn(null);
     for (const side of this.sides) { this.scene.remove(side.mesh); side.dispose(); }
     this.sides = [];
     this.shared?.dispose();
@@ -294,7 +320,7 @@ export class Viewport {
     const wireMaterial = new THREE.MeshBasicMaterial({ color: 0x10151c, wireframe: true, transparent: true, opacity: 0.28, depthWrite: false });
     const plain = list.map(({ color, map, vertexColors, alphaTest, side }) => new THREE.MeshLambertMaterial({ color, map, vertexColors, alphaTest, side })), paintPlain = new THREE.MeshLambertMaterial({ vertexColors: true, side: THREE.DoubleSide });
     return {
-      groups, materials: list, plain, paintMaterial, paintPlain, wireMaterial, wired: !!this.wired, low: !!this.low, paint: null,
+      groups, materials: list, plain, paintMaterial, paintPlain, wireMaterial, wired: !!this.wired, low: this.low, paint: null,
       index: new THREE.BufferAttribute(transfer.indices, 1),
       uv: transfer.texcoords ? new THREE.BufferAttribute(transfer.texcoords, 2) : null,
       colors: transfer.colors ? new THREE.BufferAttribute(transfer.colors, transfer.colors.length / vertexCount) : null,
@@ -508,14 +534,27 @@ export class Viewport {
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
     if (!width || !height) return;
-    this.renderer.setPixelRatio(this.low ? 0.75 : Math.min(window.devicePixelRatio, 2));
+    this.renderer.setPixelRatio(this.low ? LOW_PIXELS[this.low - 1] : Math.min(window.devicePixelRatio, 2));
     this.renderer.setSize(width, height, false);
     this.camera.aspect = 0;
     this.fit(this.cells()[0]);
     this.events.resized?.();
     this.invalidate();
   }
-  show(side) { this.sides.forEach((each, i) => { each.mesh.visible = i === side && !!each.positions; }); }
+  /** Triangles of side A that are not the model's: { positions, normals, colors } one after the other, or null. */
+  setOwn(arrays) {
+    if (this.own) { this.scene.remove(this.own); this.own.geometry.dispose(); this.own = null; }
+    if (!arrays) return;
+    const geometry = new THREE.BufferGeometry(), { paintMaterial, paintPlain, wireMaterial } = this.shared;
+    for (const [name, array] of [['position', arrays.positions], ['normal', arrays.normals], ['color', arrays.colors]]) geometry.setAttribute(name, new THREE.BufferAttribute(array, 3));
+    this.own = Object.assign(new THREE.Mesh(geometry, this.low ? paintPlain : paintMaterial), { castShadow: true, receiveShadow: true, frustumCulled: false });
+    this.own.add(Object.assign(new THREE.Mesh(geometry, wireMaterial), { frustumCulled: false, visible: !!this.wired }));
+    this.scene.add(this.own);
+  }
+  show(side) {
+    this.sides.forEach((each, i) => { each.mesh.visible = i === side && !!each.positions && !(i === 0 && this.own); });
+    if (this.own) this.own.visible = side === 0;
+  }
   render(now = performance.now()) {
     this.dirty = false;
     const { clientWidth: width, clientHeight: height } = this.canvas, renderer = this.renderer;
@@ -556,7 +595,7 @@ export class Viewport {
     Object.assign(this, { bodies, split: null, gap: 0 });
     this.fit(this.cells()[0]);
     this.refit();
-    try { return this.bare(() => { this.render(); return this.canvas.toDataURL('image/jpeg', 0.9); }); } finally {
+    try { return this.finely(() => this.bare(() => { this.render(); return this.canvas.toDataURL('image/jpeg', 0.9); })); } finally {
       Object.assign(this, { bodies: kept, split, gap: 1 });
       this.camera.position.copy(azimuth);
       this.orbit.target.copy(target);
@@ -571,11 +610,11 @@ export class Viewport {
   }
   /** The stage as a PNG blob. */
   picture() {
-    return this.bare(() => { this.render(); return new Promise((resolve) => { this.canvas.toBlob(resolve, 'image/png'); }); });
+    return this.finely(() => this.bare(() => { this.render(); return new Promise((resolve) => { this.canvas.toBlob(resolve, 'image/png'); }); }));
   }
   /** A small picture of a shape of side A as a data URL: drawn on the stage, which is drawn again before anyone sees it. */
   thumbnail(arrays, size) {
-    const side = this.sides[0], kept = side.positions && { positions: side.positions.array, normals: side.normals.array }, { split, canvas } = this, small = document.createElement('canvas');
+    const side = this.sides[0], kept = side.positions && { positions: side.positions.array, normals: side.normals.array }, { split, renderer: { domElement: canvas } } = this, small = document.createElement('canvas');
     const edge = Math.min(canvas.width, canvas.height);
     small.width = small.height = 2 * size;
     this.update(0, arrays);

@@ -31,6 +31,28 @@ int EXPORT(studio_deform_patches)(const cutis_binding *binding, const cutis_mode
            good(cutis_surface_normals(cutis_model_context(model), &surface, weld, normals));
 }
 
+/// Room that a frame of patches needs: parts, joints, vertices, triangles.
+void EXPORT(studio_patches_room)(const cutis_binding *binding, uint32_t *room)
+{
+    const cutis_patches_info info = cutis_patches_describe(binding);
+    room[0] = info.part_count, room[1] = info.joint_count;
+    room[2] = info.vertex_capacity, room[3] = info.triangle_capacity;
+}
+
+/// Patches with the triangles that they make, each with its part, or part_count + joint.
+/// @param counts of vertices and triangles
+int EXPORT(studio_patches_own)(const cutis_binding *binding, const cutis_transform *pose,
+                               float *positions, uint32_t *indices, uint32_t *labels,
+                               uint32_t *counts)
+{
+    const cutis_poses poses = { .local = pose };
+    const cutis_outputs outputs = {
+        .positions.data = positions,
+        .topology = { .indices.data = indices, .labels.data = labels, .counts.data = counts },
+    };
+    return good(cutis_deform(binding, &poses, 1, &outputs));
+}
+
 int EXPORT(studio_weld)(const cutis_model *model, const float *positions, uint32_t *weld)
 {
     return good(cutis_weld_positions(cutis_model_context(model), cutis_model_vertex_count(model),

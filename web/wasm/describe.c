@@ -125,6 +125,7 @@ static void tell_model(json_out *json, const cutis_model *model)
     tell_cage(json, data);
     bool parts = false;
     for (uint32_t i = 0; i < data->mesh_count; i++) parts |= data->meshes[i].part_count > 0;
+    emit(json, "virtualCount %u", data->handles ? data->handles->virtual_count : 0);
     emit(json, "hasParts %d hasCage %d driverCount %u materialCount %u }", parts,
          data->cage != NULL, data->drivers ? data->drivers->driver_count : 0, data->material_count);
 }

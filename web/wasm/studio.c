@@ -196,10 +196,16 @@ cutis_model *EXPORT(studio_limit)(const cutis_model *model, uint32_t influences)
 }
 
 /// A live session on a model, which must outlive it: handles move, weights follow.
-cutis_handle_session *EXPORT(studio_handles_open)(const cutis_model *model, uint32_t voxels)
+/// virtual_ones: with virtual handles, which the method HANDLES_RIGID moves
+cutis_handle_session *EXPORT(studio_handles_open)(const cutis_model *model, uint32_t voxels,
+                                                  bool virtual_ones)
 {
     cutis_handle_session *session = NULL;
-    const cutis_handles_options options = { .voxels = voxels, .influences = 8 };
+    const cutis_handles_options options = {
+        .voxels = voxels,
+        .influences = 8,
+        .weighting = virtual_ones ? CUTIS_WEIGHTING_VIRTUAL : CUTIS_WEIGHTING_FIELD,
+    };
     return good(cutis_handle_session_create(model, fast, &options, &session)) ? session : NULL;
 }
 

@@ -28,4 +28,12 @@ static const char *const SOURCE[] = { EMIT_TEXTS, "patches_source.h", NULL };
 #define PATCH_KERNEL(kernel, BUFFERS, text, items, group, team, most)                              \
     CUTIS_COMPUTE_KERNEL(kernel, BUFFERS, .texts = text, .task_items = (items),                    \
                          .group_size = (group), .lanes = (team), .registers = (most));
-PATCH_KERNELS(PATCH_KERNEL)
+#ifdef TEAM_HOST // a test that runs lanes of its own: all kernels are those of the texts above
+#define PATCH_KERNEL_WIDE PATCH_KERNEL
+#else
+#define PATCH_KERNEL_WIDE(kernel, BUFFERS, text, items, group, team, most)                         \
+    CUTIS_COMPUTE_WIDE_KERNEL(kernel, BUFFERS, .texts = text, .task_items = (items),               \
+                              .group_size = (group), .lanes = (team), .registers = (most));
+#endif
+PATCH_KERNELS_PLAIN(PATCH_KERNEL)
+PATCH_KERNELS_WIDE(PATCH_KERNEL_WIDE)

@@ -178,6 +178,7 @@ static cutis_result solve_skin(skeleton *s, int32_t skin, cutis_handles_solution
     TRY(cutis_handles_islands_find(solution->arena, &body.shape, &bones,
                                    CONTACT * longest_side(&body.shape), &islands));
     TRY(cutis_handles_caps(solution->arena, &islands.body, &closed));
+    TRY(cutis_handles_prepare(solution->work, s->options.weighting));
     TRY(cutis_handles_grid_create(solution->arena, solution->work, &closed, s->options.voxels,
                                   &solution->grid));
     s->report->seconds.voxelise += cutis_os_seconds() - start;

@@ -247,6 +247,7 @@ static cutis_result voxelise(cutis_handle_session *s, const cutis_handle_set *se
         if (wanted > VOXELS_AUTO_MAX) wanted = VOXELS_AUTO_MAX;
         if (wanted > s->options.voxels) s->options.voxels = wanted;
     }
+    TRY(cutis_handles_prepare(&s->work, s->options.weighting));
     TRY(cutis_handles_grid_create(&s->arena, &s->work, &s->body.shape, s->options.voxels,
                                   &s->grid));
     s->voxelise_seconds = cutis_os_seconds() - start;

@@ -2,6 +2,8 @@
 // that could not be made is NULL, so a solve that failed leaves nothing half there.
 #include "fit/handles/work.h"
 
+#include <string.h>
+
 #include "fit/handles/site.h"
 
 #define LIST_MOST 256
@@ -14,6 +16,49 @@ void cutis_handles_work_init(cutis_handles_work *work, cutis_device *device, cut
                                   .context = context,
                                   .sweeps = device->operations->compute_run != NULL,
                                   .list_most = LIST_MOST };
+}
+
+// What every solve takes, and what each weighting does.
+static const cutis_compute_kernel *const BOTH[] = {
+    &cutis_compute_fill_words,     &cutis_compute_handles_corners, &cutis_compute_handles_flood,
+    &cutis_compute_handles_links,  &cutis_compute_handles_names,   &cutis_compute_handles_number,
+    &cutis_compute_handles_pieces, &cutis_compute_handles_roots,   &cutis_compute_handles_rows,
+    &cutis_compute_handles_sample, &cutis_compute_handles_start,   &cutis_compute_handles_surfaces,
+    &cutis_compute_handles_sweep,  &cutis_compute_scan_spread,     &cutis_compute_scan_sums,
+};
+static const cutis_compute_kernel *const FIELD[] = {
+    &cutis_compute_handles_advance,   &cutis_compute_handles_apply,
+    &cutis_compute_handles_begin,     &cutis_compute_handles_coarse,
+    &cutis_compute_handles_coarsest,  &cutis_compute_handles_conduct,
+    &cutis_compute_handles_direction, &cutis_compute_handles_done,
+    &cutis_compute_handles_dot,       &cutis_compute_handles_find_alpha,
+    &cutis_compute_handles_find_beta, &cutis_compute_handles_finest,
+    &cutis_compute_handles_gather,    &cutis_compute_handles_nodes,
+    &cutis_compute_handles_normalise, &cutis_compute_handles_prolong,
+    &cutis_compute_handles_restrict,  &cutis_compute_handles_smooth,
+    &cutis_compute_handles_split,     &cutis_compute_handles_worst,
+};
+static const cutis_compute_kernel *const VIRTUAL[] = {
+    &cutis_compute_handles_apart, &cutis_compute_handles_around,  &cutis_compute_handles_borders,
+    &cutis_compute_handles_bound, &cutis_compute_handles_boxes,   &cutis_compute_handles_clash,
+    &cutis_compute_handles_cover, &cutis_compute_handles_faces,   &cutis_compute_handles_fields,
+    &cutis_compute_handles_fold,  &cutis_compute_handles_gain,    &cutis_compute_handles_keep,
+    &cutis_compute_handles_near,  &cutis_compute_handles_pack,    &cutis_compute_handles_peaks,
+    &cutis_compute_handles_rank,  &cutis_compute_handles_scatter, &cutis_compute_handles_support,
+};
+
+cutis_result cutis_handles_prepare(cutis_handles_work *work, cutis_weighting weighting)
+{
+    const cutis_compute_kernel *all[64];
+    const bool field = weighting == CUTIS_WEIGHTING_FIELD;
+    const size_t both = sizeof BOTH / sizeof *BOTH;
+    const size_t more = field ? sizeof FIELD / sizeof *FIELD : sizeof VIRTUAL / sizeof *VIRTUAL;
+    _Static_assert(sizeof BOTH + sizeof FIELD <= sizeof all &&
+                       sizeof BOTH + sizeof VIRTUAL <= sizeof all,
+                   "room");
+    memcpy(all, BOTH, sizeof BOTH);
+    memcpy(all + both, field ? FIELD : VIRTUAL, more * sizeof *all);
+    return cutis_compute_prepare(work->device, all, (uint32_t)(both + more));
 }
 
 void cutis_handles_work_release(cutis_handles_work *work)

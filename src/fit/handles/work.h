@@ -6,6 +6,8 @@
 #ifndef CUTIS_FIT_HANDLES_WORK_H
 #define CUTIS_FIT_HANDLES_WORK_H
 
+#include <cutis/handles.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "device/compute/basic.h"
@@ -63,6 +65,8 @@ typedef struct cutis_handles_work {
 
 void cutis_handles_work_init(cutis_handles_work *work, cutis_device *device,
                              cutis_context *context);
+/// Compile what a solve will run, all together: one by one a GPU's first solve waits for each.
+cutis_result cutis_handles_prepare(cutis_handles_work *work, cutis_weighting weighting);
 void cutis_handles_work_release(cutis_handles_work *work);
 void cutis_handles_forget(cutis_handles_work *work); ///< all slots
 

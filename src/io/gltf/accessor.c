@@ -3,6 +3,7 @@
 #include "io/gltf/document.h"
 
 #include "io/bytes.h"
+#include "model/validate.h"
 
 #include <math.h>
 #include <string.h>
@@ -310,9 +311,21 @@ static void decode_float(const gltf_accessor *a, const layout *l, const uint8_t 
 
 static void decode_integer(const gltf_accessor *a, const layout *l, const uint8_t *bytes, void *out)
 {
+    (void)l;
     for (uint32_t c = 0; c < a->width; c++)
-        ((uint32_t *)out)[c] =
-            (uint32_t)read_component(bytes + c * l->component_size, a->component);
+        ((uint32_t *)out)[c] = a->component == GLTF_U8    ? bytes[c]
+                               : a->component == GLTF_U16 ? cutis_load_u16(bytes + 2 * (size_t)c)
+                                                          : cutis_load_u32(bytes + 4 * (size_t)c);
+}
+
+/// Numbers of four bytes that lie in the document as an array of them would, else NULL: most of a
+/// large file, and there is no need to have them twice. They live as long as the document.
+static const void *in_place(const gltf_accessor *a)
+{
+    const bool whole = !a->missing && !a->unknown && !a->sparse_values && a->data;
+    const bool dense = whole && (a->component == GLTF_F32 || a->component == GLTF_U32) &&
+                       a->stride == layout_of(a->shape, a->component).size;
+    return dense && (uintptr_t)a->data % sizeof(uint32_t) == 0 ? a->data : NULL;
 }
 
 /// The index of a sparse entry: ascending, in range.
@@ -338,13 +351,12 @@ static cutis_result check_finite(const gltf_document *document, uint32_t accesso
     // With repair wanted, the gate knows better what to do about a weight or a key that is not a
     // number.
     if (document->repair || document->accessors[accessor].component != GLTF_F32) return CUTIS_OK;
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(values[i]))
-            return WRONG("ACCESSOR_INVALID_FLOAT",
-                         "/accessors/%u: component %zu of element %zu is not a finite number",
-                         accessor, i % document->accessors[accessor].width,
-                         i / document->accessors[accessor].width);
-    }
+    const size_t bad = cutis_first_not_finite(values, count);
+    if (bad < count)
+        return WRONG("ACCESSOR_INVALID_FLOAT",
+                     "/accessors/%u: component %zu of element %zu is not a finite number", accessor,
+                     bad % document->accessors[accessor].width,
+                     bad / document->accessors[accessor].width);
     return CUTIS_OK;
 }
 
@@ -386,11 +398,27 @@ static cutis_result decode_new(gltf_document *document, uint32_t accessor, decod
     return *out ? decode(document, accessor, one, *out) : cutis_alloc_result(document->context);
 }
 
-cutis_result cutis_gltf_new_floats(gltf_document *document, uint32_t accessor, const float **out)
+/// The same for who only reads: nothing is decoded where there is nothing to decode.
+static cutis_result decode_or_borrow(gltf_document *document, uint32_t accessor, decoder one,
+                                     const void **out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
     void *values = NULL;
-    cutis_result result = decode_new(document, accessor, decode_float, &values);
+    *out = in_place(a);
+    if (*out) return cutis_gltf_charge(document, a->count, a->width * sizeof(uint32_t));
+    const cutis_result result = decode_new(document, accessor, one, &values);
+    *out = values;
+    return result;
+}
+
+cutis_result cutis_gltf_new_floats(gltf_document *document, uint32_t accessor, const float **out)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    const void *values = NULL;
+    // Whole numbers become floats one by one.
+    cutis_result result = a->component == GLTF_F32
+                              ? decode_or_borrow(document, accessor, decode_float, &values)
+                              : decode_new(document, accessor, decode_float, (void **)&values);
     *out = values;
     if (result != CUTIS_OK) return result;
     return check_finite(document, accessor, values, (size_t)a->count * a->width);
@@ -399,6 +427,24 @@ cutis_result cutis_gltf_new_floats(gltf_document *document, uint32_t accessor, c
 // What 8 bits per component make of a unit vector: the Khronos validator's tolerance of a length.
 static const double UNIT_VECTOR = 0.00674;
 
+static double square_of(const float *n)
+{
+    return (double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2];
+}
+
+static bool is_unit(double square)
+{
+    return square >= (1 - UNIT_VECTOR) * (1 - UNIT_VECTOR) &&
+           square <= (1 + UNIT_VECTOR) * (1 + UNIT_VECTOR);
+}
+
+static bool all_directions(const float *n, size_t count, uint32_t width)
+{
+    for (size_t v = 0; v < count; v++, n += width)
+        if (!is_unit(square_of(n)) || (width == 4 && fabsf(n[3]) != 1)) return false;
+    return true;
+}
+
 cutis_result cutis_gltf_new_directions(gltf_document *document, uint32_t accessor,
                                        const char *place, const float **out)
 {
@@ -406,16 +452,17 @@ cutis_result cutis_gltf_new_directions(gltf_document *document, uint32_t accesso
     if (!cutis_gltf_mends(document) || document->repair || !cutis_gltf_has_data(a))
         return cutis_gltf_new_floats(document, accessor, out);
     void *values = NULL;
+    *out = a->component == GLTF_F32 ? in_place(a) : NULL;
+    if (*out && all_directions(*out, a->count, a->width))
+        return cutis_gltf_charge(document, a->count, a->width * sizeof(float));
     cutis_result result = decode_new(document, accessor, decode_float, &values);
     *out = values;
     if (result != CUTIS_OK) return result;
     float *n = values;
-    const double low = (1 - UNIT_VECTOR) * (1 - UNIT_VECTOR),
-                 high = (1 + UNIT_VECTOR) * (1 + UNIT_VECTOR);
     size_t off = 0, signs = 0;
     for (size_t v = 0; v < a->count; v++, n += a->width) {
-        double square = (double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2];
-        bool unit = square >= low && square <= high, sign = a->width < 4 || fabsf(n[3]) == 1;
+        const double square = square_of(n);
+        const bool unit = is_unit(square), sign = a->width < 4 || fabsf(n[3]) == 1;
         if (unit && sign) continue; // so it is finite, too
         if (!isfinite(square) || (a->width == 4 && !isfinite(n[3])))
             return check_finite(document, accessor, values, (size_t)a->count * a->width);
@@ -442,11 +489,11 @@ cutis_result cutis_gltf_new_integers(gltf_document *document, uint32_t accessor,
     const gltf_accessor *a = &document->accessors[accessor];
     const bool whole =
         a->component == GLTF_U8 || a->component == GLTF_U16 || a->component == GLTF_U32;
-    void *values = NULL;
+    const void *values = NULL;
     if (!a->missing && !a->unknown && (!whole || a->normalized || a->shape > GLTF_VEC4))
         return WRONG("MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_INVALID_FORMAT",
                      "/accessors/%u/componentType: unsigned integers are needed", accessor);
-    cutis_result result = decode_new(document, accessor, decode_integer, &values);
+    cutis_result result = decode_or_borrow(document, accessor, decode_integer, &values);
     *out = values;
     return result;
 }

@@ -1,6 +1,7 @@
 /// Meshes: attributes to floats, strips, loops and fans to lists, any number of joint sets to
 /// influences, morph targets, named parts. Formats and counts have been checked by mesh_check.c.
 #include "io/gltf/parts.h"
+#include "model/validate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,11 +100,14 @@ static cutis_result check_index_values(const gltf_document *document, const char
     uint32_t restart = a->component == GLTF_U8    ? 0xff
                        : a->component == GLTF_U16 ? 0xffff
                                                   : UINT32_MAX;
-    for (uint32_t i = 0; i < a->count; i++) {
+    // Where the restart is out of range anyway, as that of 32 bits always is, the rest is one look.
+    const bool far = restart >= vertex_count;
+    for (size_t i = far ? cutis_first_not_below(corners, a->count, vertex_count) : 0; i < a->count;
+         i++) {
         if (corners[i] >= vertex_count || corners[i] == restart)
             return WRONG(corners[i] >= vertex_count ? "ACCESSOR_INDEX_OOB"
                                                     : "ACCESSOR_INDEX_PRIMITIVE_RESTART",
-                         "%s/indices: index %u of accessor %u is %u, there are %u vertices", place,
+                         "%s/indices: index %zu of accessor %u is %u, there are %u vertices", place,
                          i, accessor, corners[i], vertex_count);
     }
     return CUTIS_OK;
@@ -124,8 +128,6 @@ static cutis_result read_indices(gltf_document *document, const char *place, con
         return cutis_gltf_issue(document, CUTIS_LIMIT_EXCEEDED, NULL, "%s/indices: too many",
                                 place);
     const uint32_t *corners = NULL;
-    uint32_t *indices = cutis_arena_alloc(&document->parts, items * per, sizeof *indices);
-    if (!indices) return cutis_alloc_result(document->context);
     if (accessor != CUTIS_NONE) {
         result = cutis_gltf_new_integers(document, (uint32_t)accessor, &corners);
         if (result == CUTIS_OK)
@@ -133,7 +135,11 @@ static cutis_result read_indices(gltf_document *document, const char *place, con
                 check_index_values(document, place, (uint32_t)accessor, corners, out->vertex_count);
         if (result != CUTIS_OK) return result;
     }
-    for (uint32_t i = 0; i < items; i++) {
+    const bool as_is = corners && (mode == 0 || mode == 1 || mode == 4); // corner after corner
+    uint32_t *indices =
+        as_is ? NULL : cutis_arena_alloc(&document->parts, items * per, sizeof *indices);
+    if (!indices && !as_is) return cutis_alloc_result(document->context);
+    for (uint32_t i = 0; i < items && indices; i++) {
         for (uint32_t k = 0; k < per; k++) {
             uint32_t c = corner(mode, count, i, k);
             indices[i * per + k] = corners ? corners[c] : c;
@@ -142,7 +148,7 @@ static cutis_result read_indices(gltf_document *document, const char *place, con
     out->topology = per == 3   ? CUTIS_TOPOLOGY_TRIANGLES
                     : per == 2 ? CUTIS_TOPOLOGY_LINES
                                : CUTIS_TOPOLOGY_POINTS;
-    out->indices = indices;
+    out->indices = as_is ? corners : indices;
     out->index_count = (uint32_t)(items * per);
     return CUTIS_OK;
 }

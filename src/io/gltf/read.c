@@ -153,8 +153,9 @@ static cutis_result read_document(const cutis_input *input, const gltf_document 
     document->published = true;
     if (result == CUTIS_OK) {
         if (document->kept) document->data.source = &document->source;
-        result = cutis_model_create(context, &document->data,
-                                    purpose->repair ? CUTIS_GATE_REPAIR : CUTIS_GATE_REFUSE, out);
+        result = cutis_model_create_from(context, &document->data,
+                                         purpose->repair ? CUTIS_GATE_REPAIR : CUTIS_GATE_REFUSE,
+                                         &document->parts, out);
         if (result != CUTIS_OK) {
             char reason[1024];
             snprintf(reason, sizeof reason, "%s", cutis_context_error(context));

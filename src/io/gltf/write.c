@@ -16,9 +16,28 @@ static const char *const COLLECTIONS[] = { "scenes", "nodes",      "meshes",    
                                            "skins",  "animations", "accessors", "bufferViews" };
 enum { COLLECTION_COUNT = sizeof COLLECTIONS / sizeof *COLLECTIONS };
 
+/// Has a node but another name? Then nobody else has the new one in the source, or the old one in
+/// the model, and everything else of it is as it was.
+static bool renamed(const gltf_writer *writer, uint32_t index, const cutis_node *old)
+{
+    const cutis_model_data *data = writer->data;
+    const cutis_node *node = &data->nodes[index];
+    const json_t *nodes = json_object_get(writer->source.root, "nodes");
+    if (!node->name || !old->name || node->mesh != old->mesh || node->skin != old->skin ||
+        !cutis_gltf_same(old->matrix, node->matrix, 1, sizeof *node->matrix) ||
+        (!node->matrix && memcmp(&old->rest, &node->rest, sizeof node->rest) != 0))
+        return false;
+    for (uint32_t i = 0; i < data->node_count; i++)
+        if (cutis_gltf_same_text(data->nodes[i].name, old->name)) return false;
+    for (size_t i = 0; i < json_array_size(nodes); i++)
+        if (cutis_gltf_same_text(cutis_gltf_string(json_array_get(nodes, i), "name"), node->name))
+            return false;
+    return true;
+}
+
 /// The source is a base as long as its items still are the model's first ones: then what we do not
-/// model still belongs to them. New ones may follow; one that was removed or moved makes all
-/// references doubtful.
+/// model still belongs to them. New ones may follow, and some may have got other names; one that
+/// was removed or moved makes all references doubtful.
 static bool fits_source(gltf_writer *writer)
 {
     const cutis_model_data *data = writer->data;
@@ -32,7 +51,7 @@ static bool fits_source(gltf_writer *writer)
         if (cutis_gltf_read_node(source, source->node_of_model[i], &old) != CUTIS_OK)
             writer->failed = true; // it was read before: there is no memory
         fits = !writer->failed && node->parent == old.parent && node->outside == old.outside &&
-               cutis_gltf_same_text(node->name, old.name);
+               (cutis_gltf_same_text(node->name, old.name) || renamed(writer, i, &old));
         cutis_arena_release(&source->parts);
     }
     return fits;

@@ -97,9 +97,31 @@ static void link_node(gltf_writer *writer, uint32_t index, json_t *nodes)
     cutis_gltf_append(writer, list, json_integer(writer->node_of_model[index]));
 }
 
+/// A rig's extras map bones of VRM and Mixamo to names of joints (cutis/rig.h): those that were
+/// renamed have their new ones there, too.
+static void rename_bones(gltf_writer *writer, json_t *nodes, const json_t *renamed)
+{
+    size_t i;
+    json_t *node, *bones, *name;
+    const char *standard, *bone;
+    json_array_foreach(nodes, i, node)
+    {
+        json_t *own = json_object_get(json_object_get(node, "extras"), "cutis");
+        json_object_foreach(json_object_get(own, "humanoid"), standard, bones)
+        {
+            for (void *at = json_object_iter(bones); at; at = json_object_iter_next(bones, at)) {
+                bone = json_string_value(json_object_iter_value(at));
+                name = bone ? json_object_get(renamed, bone) : NULL;
+                if (name && json_object_iter_set_new(bones, at, json_copy(name)))
+                    writer->failed = true;
+            }
+        }
+    }
+}
+
 void cutis_gltf_write_nodes(gltf_writer *writer)
 {
-    json_t *nodes = cutis_gltf_collection(writer, "nodes");
+    json_t *nodes = cutis_gltf_collection(writer, "nodes"), *renamed = json_object();
     uint32_t source_count = writer->before ? writer->source.node_count : 0;
     for (uint32_t i = 0; i < writer->data->node_count && !writer->failed; i++) {
         cutis_node old;
@@ -107,12 +129,17 @@ void cutis_gltf_write_nodes(gltf_writer *writer)
         bool kept = i < source_count;
         if (kept && cutis_gltf_read_node(&writer->source, file_index, &old) != CUTIS_OK)
             writer->failed = true;
+        else if (kept && old.name && writer->data->nodes[i].name &&
+                 strcmp(old.name, writer->data->nodes[i].name) != 0)
+            cutis_gltf_set(writer, renamed, old.name, json_string(writer->data->nodes[i].name));
         if (!kept) cutis_gltf_append(writer, nodes, cutis_gltf_new_node(writer, i));
         if (!writer->failed)
             write_node(writer, i, kept ? &old : NULL, json_array_get(nodes, file_index));
         if (!kept && !writer->failed) link_node(writer, i, nodes);
         cutis_arena_release(&writer->source.parts);
     }
+    if (json_object_size(renamed) && !writer->failed) rename_bones(writer, nodes, renamed);
+    json_decref(renamed);
 }
 
 static void write_inverse_binds(gltf_writer *writer, const cutis_skin *skin, json_t *json)
