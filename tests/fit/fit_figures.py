@@ -25,20 +25,21 @@ def root_mean(sums, count):
     return np.sqrt(np.asarray(sums) / count)
 
 
-def left_out(sequence, folds, vertices, options=()):
-    """RMS of linear blending, PSD and WPSD (rows) in frames left out, with the rig's weights, plain and drawn ones (columns).
+def left_out(sequence, folds, options=()):
+    """RMS of linear blending, PSD and WPSD (rows) in frames left out, with the rig's weights, plain and drawn ones (columns), over all
+    vertices: every fifth of a biped's has the rig's weights ahead of plain learning where all of them have it behind.
     A fold is (frames learned from, frames judged by). Weights drawn to the rig's are those for blending alone (--weights-only), and
     those for a pose space."""
-    sums, count, few = np.zeros((3, 3)), 0, sequence.some(vertices)
+    sums, count = np.zeros((3, 3)), 0
     for use, judge in folds:
         plain = fit(cutis, folder, sequence, use, *LEARN, "--prior", "0", *options)[1]
         drawn = [fit(cutis, folder, sequence, use, *words, *options)[1] for words in (LEARN, LEARN[:1])]
         for k, pair in enumerate(([sequence.parts[0].weights] * 2, [plain] * 2, drawn)):
-            alone, under = (w[vertices] for w in pair)
-            space = PoseSpace(few, under, use)
+            alone, under = pair
+            space = PoseSpace(sequence, under, use)
             for f in judge:
-                sums[:, k] += [((x - few.shapes[f])**2).sum() for x in (lbs(few, alone, f), space.psd(f), space.wpsd(f))]
-        count += len(judge) * len(vertices)
+                sums[:, k] += [((x - sequence.shapes[f])**2).sum() for x in (lbs(sequence, alone, f), space.psd(f), space.wpsd(f))]
+        count += len(judge) * len(sequence.rest)
     return root_mean(sums, count)
 
 
@@ -50,8 +51,7 @@ def stretches(frames, count):
 
 def judge(sequence, folds, label, limits=1.01, options=()):
     """limits: of drawn against the better of the other two, for linear blending, PSD and WPSD."""
-    vertices = np.arange(0, len(sequence.rest), max(1, len(sequence.rest) // 300))
-    rms = left_out(sequence, folds, vertices, options)
+    rms = left_out(sequence, folds, options)
     ratio = rms[:, 2] / rms[:, :2].min(1)
     claim(f"left_out {sequence.name} {label}".replace(" ", "_").replace(",", ""), (ratio <= limits).all(),
           "; ".join("%s rig %.3e plain %.3e drawn %.3e (%.3f)" % (m, *rms[i], ratio[i]) for i, m in enumerate(("ssd", "psd", "wpsd"))))
@@ -149,8 +149,8 @@ def moved(method, clips):
 
 def one_clip(method, clip):
     s = moved(method, [clip])
-    # 1.01 is the goal; docs/benchmarks.md has what is missed: bend and twist of CoR, which go there and back, so that one pose decides
-    judge(s, stretches(list(range(13)), 4), "4 stretches", (1.09, 1.08, 1.08))
+    # 1.01 is the goal; of the bipeds' clips docs/benchmarks.md has one over it, the cage's twist played by WPSD
+    judge(s, stretches(list(range(13)), 4), "4 stretches", (1.01, 1.01, 1.05 if (method, clip) == ("cage", "twist") else 1.01))
     exact(s, "--learn-weights")
 
 

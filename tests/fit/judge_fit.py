@@ -196,17 +196,27 @@ class PoseSpace:
         r, _ = radial(self.total, query[None], 1e-5)
         return self.place(frame, np.einsum("k,kvc->vc", r[0], self.d))
 
+    def fields(self):
+        """Of every vertex, for WPSD: distances among the poses, their largest, the inverse of the kernel matrix; and the vertices whose
+        weights hide a joint that tells poses apart. Those are taken one by one."""
+        if not hasattr(self, "own"):
+            g = np.sqrt(np.einsum("klj,vj->vkl", self.table, self.weights))
+            n = g.shape[1]
+            hidden = ((g < 1e-3) & ~np.eye(n, dtype=bool)).any((1, 2))
+            sigma = np.where(hidden, 1, g.max((1, 2)))
+            kernel = np.exp(-g / sigma[:, None, None])
+            kernel[hidden] = np.eye(n)
+            self.own = g, sigma, np.linalg.inv(kernel), np.where(hidden)[0]
+        return self.own
+
     def wpsd(self, frame):
+        g, sigma, inverse, hidden = self.fields()
         square = joint_squares(self.sequence, [self.sequence.poses[frame]], self.poses)[0]
+        query = np.sqrt(self.weights @ square.T)
+        f = np.einsum("vkl,vl->vk", inverse, np.exp(-(query - query.min(1, keepdims=True)) / sigma[:, None]))
+        f /= f.sum(1, keepdims=True)
         r = radial(self.total, np.sqrt(square.sum(1))[None], 1e-5)[0][0]
-        d = np.zeros_like(self.d[0])
-        seen = {}
-        for v in range(len(d)):
-            key = self.weights[v].tobytes()
-            if key not in seen:
-                g = np.sqrt(self.table @ self.weights[v])
-                own, cluster = radial(g, np.sqrt(square @ self.weights[v])[None], 1e-3)
-                at = np.eye(len(g)) if len(np.unique(cluster)) == len(g) else radial(g, g, 1e-3)[0]
-                seen[key] = own[0] + r @ (np.eye(len(g)) - at)  # what its own fields miss in the very poses is played by PSD's weights
-            d[v] = seen[key] @ self.d[:, v]
-        return self.place(frame, d)
+        for v in hidden:  # what its own fields miss in the very poses is played by PSD's weights
+            own, _ = radial(g[v], query[v][None], 1e-3)
+            f[v] = own[0] + r @ (np.eye(len(r)) - radial(g[v], g[v], 1e-3)[0])
+        return self.place(frame, np.einsum("vk,kvc->vc", f, self.d))

@@ -36,11 +36,11 @@ static void the_better_end_is_taken_where_nothing_between_is_better(void **state
     (void)state;
     cutis_choice_region r;
     uint8_t chosen;
-    fill(&r, (double[]){ 4, 4, 3.5, 3, 2.5, 2, 1.5, 1 });
+    fill(&r, (double[]){ 4, 4, 3, 2, 1 });
     cutis_choice c = choose(&r, 1, &chosen);
     assert_true(c.own && !c.plain && chosen == OWN);
     assert_near(c.total[2], c.total[0], 0);
-    fill(&r, (double[]){ 1, 1.5, 2, 2.5, 3, 3.5, 3.5, 4 });
+    fill(&r, (double[]){ 1, 1.5, 2, 3, 4 });
     c = choose(&r, 1, &chosen);
     assert_true(c.plain && !c.own && chosen == 0);
     assert_near(c.total[2], c.total[1], 0);
@@ -51,9 +51,9 @@ static void a_gain_of_less_than_half_a_hundredth_is_not_worth_other_weights(void
     (void)state;
     cutis_choice_region r;
     uint8_t chosen;
-    fill(&r, (double[]){ 0.995, 0.995, 0.995, 0.995, 0.995, 0.995, 0.995, 1 });
+    fill(&r, (double[]){ 0.995, 0.995, 0.995, 0.995, 1 });
     assert_true(choose(&r, 1, &chosen).own);
-    fill(&r, (double[]){ 0.97, 0.97, 0.97, 0.97, 0.97, 0.97, 0.97, 1 });
+    fill(&r, (double[]){ 0.97, 0.97, 0.97, 0.97, 1 });
     assert_false(choose(&r, 1, &chosen).own);
 }
 
@@ -62,11 +62,11 @@ static void regions_that_ask_for_different_weights_get_them(void **state)
     (void)state;
     cutis_choice_region r[2];
     uint8_t chosen[2];
-    fill(&r[0], (double[]){ 1, 1, 1, 1, 1, 2, 20, 40 });
-    fill(&r[1], (double[]){ 40, 40, 39, 38, 35, 30, 20, 1 });
+    fill(&r[0], (double[]){ 1, 1, 2, 20, 40 });
+    fill(&r[1], (double[]){ 40, 39, 30, 20, 1 });
     const cutis_choice c = choose(r, 2, chosen);
     assert_true(!c.own && !c.plain);
-    assert_true(chosen[0] <= 5 && chosen[1] == OWN);
+    assert_true(chosen[0] <= 2 && chosen[1] == OWN);
     assert_true(c.total[2] < 0.2 * fmin(c.total[0], c.total[1]));
 }
 
@@ -77,15 +77,15 @@ static void the_worst_of_all_figures_decides(void **state)
     (void)state;
     cutis_choice_region r;
     uint8_t chosen;
-    fill(&r, (double[]){ 1, 1, 1, 1, 1, 1, 1, 1 });
+    fill(&r, (double[]){ 1, 1, 1, 1, 1 });
     for (uint32_t f = 0; f < FOLDS; f++) {
-        static const double first[CUTIS_CHOICES] = { 1, 1, 1, 1, 1.2, 1.3, 1.5, 2 };
-        static const double second[CUTIS_CHOICES] = { 9, 9, 9, 9, 1.2, 1.1, 1, 1 };
+        static const double first[CUTIS_CHOICES] = { 1, 1, 1.2, 1.3, 2 };
+        static const double second[CUTIS_CHOICES] = { 9, 9, 1.2, 1.1, 1 };
         for (uint32_t c = 0; c < CUTIS_CHOICES; c++)
             r.off[0][f][c][0] = first[c], r.off[0][f][c][1] = second[c];
     }
     choose(&r, 1, &chosen);
-    assert_int_equal(chosen, 4);
+    assert_int_equal(chosen, 2);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CUTIS_CHOICES     8u ///< strengths: the first is plain learning, the last the model's own
+#define CUTIS_CHOICES     5u ///< strengths: the first is plain learning, the last the model's own
 #define CUTIS_CHOICE_OWN  (CUTIS_CHOICES - 1)
 #define CUTIS_SCHEMES     2u ///< ways of leaving out
 #define CUTIS_FOLDS       8u ///< at most that a scheme leaves out in turn
