@@ -10,7 +10,10 @@ import { readNpy } from './npy.mjs';
 
 const [studio, command, folder, seeds] = process.argv.slice(2, 6).map((path) => resolve(path));
 const module = await WebAssembly.compile(readFileSync(join(studio, 'engine.wasm')));
-const say = (claim, problem) => console.log(problem ? `not ok ${claim}: ${problem}` : `ok ${claim}`);
+const say = (claim, problem) => {
+  if (problem) process.exitCode = 1;
+  console.log(problem ? `not ok ${claim}: ${problem}` : `ok ${claim}`);
+};
 const character = (name) => join(studio, 'models', `${name}.glb`);
 
 // The same words on a disk and in memory --------------------------------------------------------------------------------------------
