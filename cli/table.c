@@ -170,7 +170,8 @@ const verb_row cli_verbs[] = {
       "measure speed against plain C and the machine's limits",
       "blend: positions and normals, 4 influences, 64 bones, with plain C (-O3 -march=native), the FMA rate and\n"
       "the memory bandwidth measured in the same run; all figures are the best of many. pose: sample two clips,\n"
-      "blend them and go to model space, 64 joints. Compare ratios, not times from different days.\n"
+      "blend them and go to model space, 64 joints. files makes its files in the current folder and removes them.\n"
+      "Compare ratios, not times from different days.\n"
       "\n"
       "JSON keys of blend: machine {cpu, isa, cores, gfma_per_second, gb_per_second}, rows [{method, normals,\n"
       "body, device, isa, threads, vertices, instances, ns_per_vertex, times_plain, of_limit, limit,\n"

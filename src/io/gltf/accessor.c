@@ -318,13 +318,14 @@ static void decode_integer(const gltf_accessor *a, const layout *l, const uint8_
                                                           : cutis_load_u32(bytes + 4 * (size_t)c);
 }
 
-/// Numbers of four bytes that lie in the document as an array of them would, else NULL: most of a
-/// large file, and there is no need to have them twice. They live as long as the document.
-static const void *in_place(const gltf_accessor *a)
+/// Numbers of this type, of four bytes, that lie in the document as an array of them would, else
+/// NULL: most of a large file, and there is no need to have them twice. They live as long as the
+/// document.
+static const void *in_place(const gltf_accessor *a, uint32_t component)
 {
     const bool whole = !a->missing && !a->unknown && !a->sparse_values && a->data;
-    const bool dense = whole && (a->component == GLTF_F32 || a->component == GLTF_U32) &&
-                       a->stride == layout_of(a->shape, a->component).size;
+    const bool dense =
+        whole && a->component == component && a->stride == layout_of(a->shape, a->component).size;
     return dense && (uintptr_t)a->data % sizeof(uint32_t) == 0 ? a->data : NULL;
 }
 
@@ -400,11 +401,11 @@ static cutis_result decode_new(gltf_document *document, uint32_t accessor, decod
 
 /// The same for who only reads: nothing is decoded where there is nothing to decode.
 static cutis_result decode_or_borrow(gltf_document *document, uint32_t accessor, decoder one,
-                                     const void **out)
+                                     uint32_t component, const void **out)
 {
     const gltf_accessor *a = &document->accessors[accessor];
     void *values = NULL;
-    *out = in_place(a);
+    *out = in_place(a, component);
     if (*out) return cutis_gltf_charge(document, a->count, a->width * sizeof(uint32_t));
     const cutis_result result = decode_new(document, accessor, one, &values);
     *out = values;
@@ -415,10 +416,7 @@ cutis_result cutis_gltf_new_floats(gltf_document *document, uint32_t accessor, c
 {
     const gltf_accessor *a = &document->accessors[accessor];
     const void *values = NULL;
-    // Whole numbers become floats one by one.
-    cutis_result result = a->component == GLTF_F32
-                              ? decode_or_borrow(document, accessor, decode_float, &values)
-                              : decode_new(document, accessor, decode_float, (void **)&values);
+    cutis_result result = decode_or_borrow(document, accessor, decode_float, GLTF_F32, &values);
     *out = values;
     if (result != CUTIS_OK) return result;
     return check_finite(document, accessor, values, (size_t)a->count * a->width);
@@ -452,7 +450,7 @@ cutis_result cutis_gltf_new_directions(gltf_document *document, uint32_t accesso
     if (!cutis_gltf_mends(document) || document->repair || !cutis_gltf_has_data(a))
         return cutis_gltf_new_floats(document, accessor, out);
     void *values = NULL;
-    *out = a->component == GLTF_F32 ? in_place(a) : NULL;
+    *out = in_place(a, GLTF_F32);
     if (*out && all_directions(*out, a->count, a->width))
         return cutis_gltf_charge(document, a->count, a->width * sizeof(float));
     cutis_result result = decode_new(document, accessor, decode_float, &values);
@@ -493,7 +491,7 @@ cutis_result cutis_gltf_new_integers(gltf_document *document, uint32_t accessor,
     if (!a->missing && !a->unknown && (!whole || a->normalized || a->shape > GLTF_VEC4))
         return WRONG("MESH_PRIMITIVE_ATTRIBUTES_ACCESSOR_INVALID_FORMAT",
                      "/accessors/%u/componentType: unsigned integers are needed", accessor);
-    cutis_result result = decode_or_borrow(document, accessor, decode_integer, &values);
+    cutis_result result = decode_or_borrow(document, accessor, decode_integer, GLTF_U32, &values);
     *out = values;
     return result;
 }
