@@ -1,9 +1,10 @@
 /// Crowds on OpenCL and CUDA: bits against the CPU device, then whole frames against the skinning
 /// kernel alone.
 ///
-///     bench_crowd --bits      every method, with and without roots, blends, packing: exit 1 if a
-///     bit differs bench_crowd --time      1024 bipeds of 46036 vertices; 10,000 of 3000 with
-///     levels of detail
+///     bench_crowd --bits    every method, with and without roots, blends, packing;
+///                           exit 1 if a bit differs
+///     bench_crowd --time    1024 bipeds of 46036 vertices;
+///                           10,000 of 3000 with levels of detail
 ///     --device opencl|cuda    one of them; --small: sizes for a machine without a GPU
 #include <math.h>
 #include <stdio.h>

@@ -197,7 +197,7 @@ const verb_row cli_verbs[] = {
       "cutis bench patches --threads 1\ta knee's blending patch, and a body's: milliseconds a frame\n"
       "cutis bench cage\tbinding 351,000 vertices to 137 controls, and frames, beside the paper's\n"
       "cutis bench skeleton\tskeleton extraction at the sizes of the paper's Table 2\n"
-      "cutis bench files\treading and binding a file of 100 MB, writing frames, beside the machine's own rates\n"
+      "cutis bench files\treading and binding a large file, writing frames, beside the machine's own rates\n"
       "cutis bench handles\tbinding, moving and updating handles beside the paper's Table 1; cost against the grid\n",
       verb_bench },
     { "demo", "", NULL, 0, 0, "everything once, on a built-in character: volumes, errors, speeds",

@@ -152,6 +152,8 @@ if [ -n "${CUTIS_SOAK:-}" ] && "$CUTIS" devices | grep -q '^opencl:'; then
     XDG_CACHE_HOME=$T/cache; export XDG_CACHE_HOME
     passes "devices --prepare on OpenCL" "$CUTIS" devices --prepare --device opencl -q
     "$CUTIS" synth biped --vertices 2000 -q -o "$T/p.glb" && "$CUTIS" deform "$T/p.glb" --method sbs --device opencl -q -o "$T/p.npy"
+    cached=$(find "$T/cache" -type f -path '*cutis*' | wc -l)
+    if [ "$cached" -gt 10 ]; then ok "there are kernels in the cache"; else not_ok "there are kernels in the cache" "$cached"; fi
     equals "a real call finds its kernels" "$(find "$T/cache" -type f -path '*cutis*' | wc -l)" "$(find "$T/cache" -type f -path '*cutis*' ! -newer "$T/p.glb" | wc -l)"
     unset XDG_CACHE_HOME
 fi

@@ -322,7 +322,9 @@ static void bands_are_closed_and_keep_their_volume_in_every_pose(void **state)
                       worst, together);
         // Bounded by the loop alone, not by the length of the band, swelling left up to 0.014 % in
         // the poses of the gate, and off the loops more in others.
-        const double most = !soak ? 0.01 : at_loops ? 0.2 : 0.4;
+        const bool unseen =
+            soak && !at_loops && BODIES[b % 2] == CUTIS_BODY_QUADRUPED; // not gone through yet
+        const double most = unseen ? 0.4 : 0.01;
         assert_true(worst < most && together < most);
         patch_run_close(&r);
     }

@@ -106,7 +106,7 @@ export class Cages {
     $('cage-drawing').hidden = !draft;
     $('cage-draw').textContent = cage ? 'Reshape it …' : 'Draw one …';
     checkRadio('cage-draws', this.draws);
-    $('canvas').classList.toggle('adding', !!draft && this.draws !== 'drag');
+    $('canvas').classList.toggle('adding', !!studio.adding || (!!draft && this.draws !== 'drag'));
     $('cage-on').checked = this.on;
     setSlider($('cage-cells'), this.cells);
     $('cage-cells').nextElementSibling.textContent = String(this.cells);

@@ -236,7 +236,6 @@ export class Pages {
     $('handle-bones').hidden = !skinned;
     checkRadio('handle-grip', studio.handleGrip);
     $('handle-rigid').checked = studio.state.rigid;
-    $('canvas').classList.toggle('adding', !!studio.adding);
     const moved = ({ move, turn: turned }) => !!turned || move.some((x) => Math.abs(x) > 1e-9), names = handles.map((each, i) => `${each.to ? 'bar' : 'handle'} ${i + 1}${moved(each) ? ' · moved' : ''}`);
     if (names.join() !== [...list.options].map((option) => option.textContent).join()) options(list, names.map((name, i) => [i, name]), handle);
     list.value = String(handle);

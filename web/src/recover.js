@@ -10,7 +10,7 @@ async function store(mode, act) {
   try { return await asked(act(base.transaction(STORE, mode).objectStore(STORE))); } finally { base.close(); }
 }
 
-const documentOf = ({ name, file, made, files, main }) => ({ name, file, made, main, files });
+const documentOf = ({ name, file, made, files, main, options }) => ({ name, file, made, main, files, options });
 
 export class Recovery {
   constructor(studio) { this.studio = studio; this.key = location.pathname; }
@@ -22,8 +22,8 @@ export class Recovery {
   async keep() {
     const { studio } = this, { state } = studio;
     if (!studio.document || !studio.unsaved) { await this.forget(); return; }
-    const { document, optimised, clip, pose, methods, influences, handles, rigid, show, split, layout, bodies } = state, strokes = state.strokes.map((id) => this.studio.brush.strokes.get(id)).filter(Boolean);
-    await store('readwrite', (work) => work.put({ at: Date.now(), document: documentOf(document), optimised: optimised && documentOf(optimised), strokes, state: { clip, pose, methods, influences, handles, rigid, show, split, layout, bodies } }, this.key));
+    const { document, optimised, clip, pose, methods, influences, handles, cage, draft, rigid, show, split, layout, bodies } = state, strokes = state.strokes.map((id) => this.studio.brush.strokes.get(id)).filter(Boolean);
+    await store('readwrite', (work) => work.put({ at: Date.now(), document: documentOf(document), optimised: optimised && documentOf(optimised), strokes, state: { clip, pose, methods, influences, handles, cage, draft, rigid, show, split, layout, bodies } }, this.key));
     this.kept = true;
   }
   async forget() { clearTimeout(this.timer); if (this.kept !== false) await store('readwrite', (work) => work.delete(this.key)).catch(() => {}); this.kept = false; }

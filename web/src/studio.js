@@ -17,7 +17,7 @@ import * as turn from './turn.js';
 const FIRST_JOINTS = ['forearm_l', 'lower_arm_l', 'elbow', 'bone2', 'spine'];
 const START_HANDLES = 6, HANDLE_INFLUENCES = 8, MOST_DOCUMENTS = 8, MOST_RECENT = 5;
 const NO_POSE = Object.freeze({});
-const WORK = ['document', 'pose', 'strokes', 'influences', 'optimised', 'handles', 'cage']; // what a save would keep
+const WORK = ['document', 'pose', 'strokes', 'influences', 'optimised', 'handles', 'cage', 'draft']; // what a save would keep, or a bind
 const START = { document: null, clip: -1, pose: NO_POSE, strokes: NO_STROKES, methods: ['lbs', 'sbs-weighted', 'dqs', 'sbs'], split: false, layout: 'wipe', bodies: 2, show: 'none', exact: false, bones: null, influences: 0, optimised: null, handles: null, cage: null, draft: null, rigid: false, morphs: null };
 const documentsOf = (states) => new Set(states.flatMap(({ document, optimised }) => [document, optimised]).filter(Boolean));
 

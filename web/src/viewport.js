@@ -252,6 +252,7 @@ export class Viewport {
       document.documentElement.toggleAttribute('data-low', !!low);
       this.key.castShadow = this.ground.visible = !low;
       if (this.shared) { this.shared.low = low; for (const side of this.sides) side.setPainted(side.painted); }
+      if (this.own) this.own.material = low ? paintPlain : paintMaterial;
       if (this.look) this.setLook(this.look === LOOKS.dark);
       this.shapeMoved = true;
     }
