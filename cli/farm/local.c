@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <poll.h>
 
+enum { RANKS_MOST = 1024 };
+
 typedef struct local_ways {
-    farm_worker workers[1024];
-    struct pollfd sockets[1024];
+    farm_worker workers[RANKS_MOST];
+    struct pollfd sockets[RANKS_MOST];
     uint32_t next; // where to look first, so that nobody waits long
 } local_ways;
 
@@ -45,6 +47,8 @@ int farm_run_local(farm *f, int (*run)(farm *f, farm_ways *ways))
     OWN_MEMORY local_ways *local = calloc(1, sizeof *local);
     farm_ways ways = { .send = send_local, .receive = receive_local, .name = name_local };
     if (!local) return app_fail_text(f->app, "not enough memory");
+    if (f->ranks > RANKS_MOST)
+        return app_fail_text(f->app, "%u ranks on one machine: at most %d", f->ranks, RANKS_MOST);
     ways.user = local;
     int status = EXIT_GOOD;
     for (; ways.count < f->ranks && status == EXIT_GOOD; ways.count++) {

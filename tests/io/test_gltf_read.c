@@ -496,9 +496,53 @@ static void a_required_extension_that_is_not_known_is_named(void **state)
     cutis_model_destroy(model);
 }
 
+/// Colours out of range and rotations that are not of unit length are mended in the model, not in
+/// the caller's memory, nor in what else uses the same bytes.
+static void what_is_mended_is_not_the_memory_it_was_read_from(void **state)
+{
+    (void)state;
+    const struct {
+        float positions[3][3], normals[3][3], times[2], rotations[2][4];
+    } bin = { .positions = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 } },
+              .normals = { { 0, -1, 0 }, { 0, -1, 0 }, { 0, -1, 0 } },
+              .times = { 0, 1 },
+              .rotations = { { 0, 0, 0, 2 }, { 0, 0, 2, 0 } } };
+    static const char JSON[] =
+        "\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"mesh\":0}],"
+        "\"buffers\":[{\"byteLength\":112}],"
+        "\"bufferViews\":[{\"buffer\":0,\"byteLength\":36},"
+        "{\"buffer\":0,\"byteOffset\":36,\"byteLength\":36},"
+        "{\"buffer\":0,\"byteOffset\":72,\"byteLength\":8},"
+        "{\"buffer\":0,\"byteOffset\":80,\"byteLength\":32}],"
+        "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\","
+        "\"min\":[0,0,0],\"max\":[1,1,0]},"
+        "{\"bufferView\":1,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"},"
+        "{\"bufferView\":2,\"componentType\":5126,\"count\":2,\"type\":\"SCALAR\","
+        "\"min\":[0],\"max\":[1]},"
+        "{\"bufferView\":3,\"componentType\":5126,\"count\":2,\"type\":\"VEC4\"}],"
+        "\"animations\":[{\"samplers\":[{\"input\":2,\"output\":3}],"
+        "\"channels\":[{\"sampler\":0,\"target\":{\"node\":0,\"path\":\"rotation\"}}]}],"
+        "\"meshes\":[{\"primitives\":[{\"attributes\":"
+        "{\"POSITION\":0,\"COLOR_0\":1,\"NORMAL\":1}}]}]}";
+    static glb file, before;
+    cutis_model *model = NULL;
+    make_glb(&file, JSON, &bin, sizeof bin);
+    memcpy(&before, &file, sizeof file);
+    assert_ok(context, cutis_model_read_memory(context, file.bytes, file.size, "made.glb", NULL,
+                                               &model)); // nothing is kept: the caller's bytes
+    assert_memory_equal(file.bytes, before.bytes, file.size);
+    const cutis_primitive *p = primitive_of(model, 0);
+    assert_memory_equal(p->normals, bin.normals, sizeof bin.normals);
+    assert_true(p->colors[1] == 0);
+    assert_true(cutis_model_get(model)->clips[0].channels[0].values[3] == 1);
+    cutis_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_mended_is_not_the_memory_it_was_read_from, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(interleaved_attributes_are_taken_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sparse_values_replace_base_values_and_zeros, set_up,
                                         tear_down),

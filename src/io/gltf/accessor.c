@@ -422,6 +422,16 @@ cutis_result cutis_gltf_new_floats(gltf_document *document, uint32_t accessor, c
     return check_finite(document, accessor, values, (size_t)a->count * a->width);
 }
 
+cutis_result cutis_gltf_own_floats(gltf_document *document, uint32_t accessor, float **out)
+{
+    const gltf_accessor *a = &document->accessors[accessor];
+    void *values = NULL;
+    cutis_result result = decode_new(document, accessor, decode_float, &values);
+    *out = values;
+    if (result != CUTIS_OK) return result;
+    return check_finite(document, accessor, values, (size_t)a->count * a->width);
+}
+
 // What 8 bits per component make of a unit vector: the Khronos validator's tolerance of a length.
 static const double UNIT_VECTOR = 0.00674;
 

@@ -80,13 +80,13 @@ static cutis_result read_times(gltf_document *document, const char *place, uint3
 }
 
 /// Keys of a rotation are of unit length; those that are not are normalised, which is what players
-/// make of them. `values` are the document's own.
+/// make of them.
 static cutis_result check_rotations(const gltf_document *document, const char *place,
-                                    uint32_t accessor, const cutis_channel *channel)
+                                    uint32_t accessor, const cutis_channel *channel, float *values)
 {
     bool cubic = channel->interpolation == CUTIS_INTERPOLATION_CUBIC;
     for (size_t k = 0; k < channel->key_count; k++) {
-        float *q = (float *)channel->values + 4 * (cubic ? 3 * k + 1 : k);
+        float *q = values + 4 * (cubic ? 3 * k + 1 : k);
         double length = 0;
         for (int i = 0; i < 4; i++) length += (double)q[i] * q[i];
         length = sqrt(length);
@@ -128,10 +128,12 @@ static cutis_result read_values(gltf_document *document, const char *place, uint
                      "needed",
                      place, accessor, a->count, (unsigned long long)expected);
     if (!out->times && !(document->strict && cutis_gltf_has_data(a))) return CUTIS_OK;
-    result = cutis_gltf_new_floats(document, accessor, &out->values);
-    if (result != CUTIS_OK || out->path != CUTIS_PATH_ROTATION || document->published)
-        return result;
-    return check_rotations(document, place, accessor, out);
+    if (out->path != CUTIS_PATH_ROTATION || document->published)
+        return cutis_gltf_new_floats(document, accessor, &out->values);
+    float *values = NULL;
+    result = cutis_gltf_own_floats(document, accessor, &values);
+    out->values = values;
+    return result == CUTIS_OK ? check_rotations(document, place, accessor, out, values) : result;
 }
 
 typedef struct sort_key {

@@ -239,10 +239,14 @@ const json_t *cutis_gltf_meshopt_extension(const json_t *object); ///< NULL if a
 cutis_result cutis_gltf_load_views(gltf_document *document);
 cutis_result cutis_gltf_load_accessors(gltf_document *document);
 
-/// Decode an accessor, after it was charged, into `parts`: normalised and quantised integers to
-/// floats, sparse values in place. Not-finite floats are an error.
+/// An accessor, after it was charged, as floats: normalised and quantised integers become floats,
+/// sparse values are in place. Decoded into `parts`, or, where they lie there as they are, the
+/// bytes of the document or of the caller's memory: never to be written, and gone with the document.
+/// Not-finite floats are an error.
 cutis_result cutis_gltf_new_floats(gltf_document *document, uint32_t accessor, const float **out);
-/// The same for integers that stay integers; floats are an error.
+/// The same to be mended: always in `parts`.
+cutis_result cutis_gltf_own_floats(gltf_document *document, uint32_t accessor, float **out);
+/// The same as the first for integers that stay integers; floats are an error.
 cutis_result cutis_gltf_new_integers(gltf_document *document, uint32_t accessor,
                                      const uint32_t **out);
 /// Whether the file holds anything for it; else its elements are zeros.

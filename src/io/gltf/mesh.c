@@ -47,13 +47,14 @@ static cutis_result check_colors(const gltf_document *document, const char *plac
 static cutis_result read_colors(gltf_document *document, const char *place, const json_t *map,
                                 const float **out)
 {
-    const float *values = NULL;
+    float *values = NULL;
     int32_t accessor = cutis_gltf_index(map, "COLOR_0");
-    cutis_result result = read_attribute(document, map, "COLOR_0", &values);
-    if (result != CUTIS_OK || !values) return result;
+    if (accessor == CUTIS_NONE) return CUTIS_OK;
+    cutis_result result = cutis_gltf_own_floats(document, (uint32_t)accessor, &values);
+    if (result != CUTIS_OK) return result;
     const gltf_accessor *a = &document->accessors[accessor];
     *out = values;
-    result = check_colors(document, place, a, (float *)values);
+    result = check_colors(document, place, a, values);
     if (result != CUTIS_OK || a->width == 4) return result;
     result = cutis_gltf_charge(document, a->count, 4 * sizeof(float));
     if (result != CUTIS_OK) return result;
