@@ -3,5 +3,5 @@
 
 int verb_farm(cli_app *app)
 {
-    return app_fail_text(app, "farm: not in this build of the command: the system has no fork");
+    return app_fail_text(app, "farm: not in this build of the command: it needs Linux");
 }

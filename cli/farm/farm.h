@@ -194,6 +194,9 @@ int farm_run_local(farm *f, int (*run)(farm *f, farm_ways *ways));
 int farm_join(farm *f);
 /// Read back what a unit has in place: pieces that are not as they were written are to do again.
 bool farm_check_unit(farm *f, const farm_unit *unit);
+/// The same before a run goes on: an array that has its name already and is not as it was is made
+/// again whole, for its pieces are put into a new file.
+void farm_recheck_unit(farm *f, const farm_unit *u);
 int farm_plan(farm *f);
 
 /// Set by cutis-farm: what runs under mpirun.

@@ -200,8 +200,9 @@ static int add_options(const job_reader *r, farm_unit *u)
     }
     char threads[32];
     snprintf(threads, sizeof threads, "--threads=%u", r->farm->threads);
-    const bool device = option_given(r->farm->app, OPTION_DEVICE);
-    if (r->verb->options[OPTION_THREADS] && !device && !add_word(u, strdup(threads)))
+    const char *asked = option_text(r->farm->app, OPTION_DEVICE);
+    const bool gpu = asked && strncmp(asked, "cpu", 3) != 0 && r->verb->options[OPTION_DEVICE];
+    if (r->verb->options[OPTION_THREADS] && !gpu && !add_word(u, strdup(threads)))
         return no_memory(r);
     const char *const last[] = { "--json", "--", u->file };
     for (int i = 0; i < 3; i++)

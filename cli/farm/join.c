@@ -52,6 +52,15 @@ bool farm_check_unit(farm *f, const farm_unit *u)
     return whole;
 }
 
+void farm_recheck_unit(farm *f, const farm_unit *u)
+{
+    OWN_MEMORY char *part = u->cut ? farm_path(f, u->output, ".part") : NULL;
+    if (farm_check_unit(f, u) || (part && access(part, F_OK) == 0)) return;
+    for (uint32_t k = 0; u->cut && k < u->piece_count; k++)
+        if (f->pieces[u->piece_first + k].state == PIECE_DONE)
+            f->pieces[u->piece_first + k].state = PIECE_TODO;
+}
+
 /// The first piece of a unit that is not there.
 static uint32_t first_missing(const farm *f, const farm_unit *u)
 {

@@ -72,6 +72,9 @@ int farm_run(farm *f, farm_ways *ways)
     TRY(farm_cut(f));
     TRY(farm_book_cut(f));
     if (option_given(f->app, OPTION_RESUME)) TRY(farm_book_read(f, true));
+    // What was put in place is read back: a piece that is not as its sum says is done again.
+    for (uint32_t i = 0; i < f->unit_count && option_given(f->app, OPTION_RESUME) && !f->dry; i++)
+        farm_recheck_unit(f, &f->units[i]);
     if (!f->dry) TRY(farm_make_places(f));
     TRY(farm_give_out(f, ways));
     for (uint32_t i = 0; i < f->unit_count && !f->slices; i++) // a run before may have ended here

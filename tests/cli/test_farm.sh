@@ -137,6 +137,9 @@ equals "half a line in the manifest does not count" "$(hash whole)" "$whole"
 rm whole/biped.obj whole/walk.npy
 timeout 60 "$CUTIS" farm in/kill.json -o whole --resume -q 2>log || not_ok "outputs that are gone" "$(cat log)"
 equals "outputs that are gone are made again" "$(hash whole)" "$whole"
+printf 'x' | dd of=whole/walk.npy bs=1 seek=5000 conv=notrunc 2>/dev/null
+timeout 60 "$CUTIS" farm in/kill.json -o whole --resume -q 2>log || not_ok "a damaged array" "$(cat log)"
+equals "a damaged array is mended" "$(hash whole)" "$whole"
 
 # Ctrl-C: one line, no temporary, and --resume.
 "$CUTIS" farm in/kill.json -o stopped --ranks 2 2>err & run=$!
