@@ -19,7 +19,6 @@ foreach(reason
         "deform/test_patches_teams=it changes stacks by POSIX's ucontext"
         "deform/test_patches_teams_half=it changes stacks by POSIX's ucontext"
         "fit/test_reduce_teams=it changes stacks by POSIX's ucontext"
-        "io/test_meshopt=it compares with decoders of meshoptimizer that are not built here"
         "render/test_render=no pictures on Windows"
         "render/test_golden=no pictures on Windows")
   string(REGEX REPLACE "=.*" "" test "${reason}")
