@@ -139,7 +139,7 @@ def scaled(cutis, folder, model, plain):
 
 def main(cutis, folder):
     model = os.path.join(folder, "arm.glb")
-    run(cutis, "synth", "arm", "--vertices", "1000", "-q", "-o", model)
+    run(cutis, "synth", "arm", "--size", "low", "-q", "-o", model)
     told = json.loads(run(cutis, "bake", model, "--method", "dqs", "--helpers", "4", "--fps", "5", "--json", "-o", os.path.join(folder, "x.glb")))
     scaled(cutis, folder, model, told["ratio"])
     told, out = check_file(cutis, folder, model, "dqs", 4, 10)
