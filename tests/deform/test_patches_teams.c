@@ -145,7 +145,8 @@ static int close_devices(void **state)
 static cutis_model *copy_of(const cutis_model *model)
 {
     cutis_model *out = NULL;
-    assert_ok(context, cutis_model_create(context, cutis_model_get(model), CUTIS_GATE_REFUSE, &out));
+    assert_ok(context,
+              cutis_model_create(context, cutis_model_get(model), CUTIS_GATE_REFUSE, &out));
     return out;
 }
 

@@ -148,7 +148,8 @@ typedef struct {
     cutis_reduce_row automatic, largest, fitted, geometric, klargest;
 } limb_rows;
 
-// All methods on 6 example poses and 20 unseen ones of the limb of RINGS; once, two tests look at it.
+// All methods on 6 example poses and 20 unseen ones of the limb of RINGS; once, two tests look at
+// it.
 static limb_rows reduce_limb(const limb *l, bool smooth)
 {
     static limb_rows done[2];

@@ -622,7 +622,8 @@ static void cal3d_files_that_leave_their_folder_are_not_opened(void **state)
     size_t size = 0;
     (void)state;
     assert_int_equal(mkdir(below("in"), 0700), 0);
-    assert_ok(context, cutis_file_read(context, CUTIS_SOURCE_DIR "/fuzz/seeds/two.csf", &seed, &size));
+    assert_ok(context,
+              cutis_file_read(context, CUTIS_SOURCE_DIR "/fuzz/seeds/two.csf", &seed, &size));
     assert_ok(context, cutis_file_write(context, below("secret.csf"), seed, size));
     assert_ok(context, cutis_file_write(context, below("in/good.csf"), seed, size));
     cutis_memory_free(context, seed, size);
