@@ -7,6 +7,11 @@
 
 #include "base/memory.h"
 
+/// What helps where borders or the mesh are not what patches need: a new rig of the bare body, or
+/// another of its parts.
+#define PATCH_HEAL                                                                                 \
+    "; cutis rig --patches makes a body without that, cutis skeleton --parts parts another rig"
+
 /// A ring of edges between two parts, welded vertices: v[i] -> v[i + 1] is an edge of a child face.
 typedef struct patch_loop {
     uint32_t parent, child;

@@ -42,8 +42,7 @@ static cutis_result number_vertices(const patch_body *body, patch_pieces *out, u
         for (uint32_t v = 0; v < body->vertex_count; v++) {
             if (copy[v] == NOWHERE) continue;
             if (used == capacity)
-                return UNSUPPORTED(body->context,
-                                   "part %s touches another in a vertex; cutis skeleton heals that",
+                return UNSUPPORTED(body->context, "part %s touches another in a vertex" PATCH_HEAL,
                                    patch_part_name(body, p));
             out->welded[used] = v;
             out->vertex_part[used] = p;
@@ -81,8 +80,7 @@ static cutis_result place_loops(const patch_body *body, patch_pieces *out)
                                        body->loop_vertices[loop->first + k]);
                 if (out->vertex_loop[v] >= 0)
                     return UNSUPPORTED(body->context,
-                                       "part %s: two of its borders touch; cutis skeleton heals "
-                                       "that",
+                                       "part %s: two of its borders touch" PATCH_HEAL,
                                        patch_part_name(body, side ? loop->child : loop->parent));
                 out->vertex_loop[v] = (int32_t)i;
                 out->vertex_place[v] = (int32_t)k;
@@ -152,8 +150,7 @@ static cutis_result chain_ring(const patch_body *body, patch_pieces *out, uint32
     }
     return UNSUPPORTED(
         body->context,
-        "part %s: its faces around a vertex are connected only through it; cutis skeleton "
-        "heals that",
+        "part %s: its faces around a vertex are connected only through it" PATCH_HEAL,
         patch_part_name(body, out->vertex_part[v]));
 }
 
@@ -194,8 +191,7 @@ static cutis_result check_pieces(const patch_body *body, const patch_pieces *par
                     queue[count++] = parts->ring[k];
                 }
         if (count != parts->vertex_first[p + 1] - first)
-            return UNSUPPORTED(body->context,
-                               "part %s is in several pieces; cutis skeleton heals that",
+            return UNSUPPORTED(body->context, "part %s is in several pieces" PATCH_HEAL,
                                patch_part_name(body, p));
     }
     return CUTIS_OK;
