@@ -89,6 +89,8 @@ static cutis_result count_all(packing *p, const patch_bands *bands)
     n[PATCH_CONICS] = PATCH_CONIC_STEPS + 1;
     n[PATCH_RESTS] = body->output_count;
     n[PATCH_MOVES] = bands->move_count;
+    n[PATCH_LIFTS] = bands->lift_count;
+    n[PATCH_RANK] = bands->rank_most;
     n[PATCH_BAND_FACES] = bands->face_count;
     n[PATCH_MIXED] = bands->mixed_count;
     n[PATCH_MIXED_1] = bands->mixed_count + 1ull;
