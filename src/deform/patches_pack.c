@@ -427,6 +427,11 @@ static cutis_result place_all(packing *p)
 static cutis_result fill_all(packing *p, const patch_bands *bands)
 {
     p->out->arguments.whole = cutis_patch_bands_whole(p->body, bands);
+    if (p->parts->detached != UINT32_MAX && !p->out->arguments.whole)
+        return UNSUPPORTED(p->body->context,
+                           "part %s is in several pieces, which only joints that all bend in bands "
+                           "allow (a second loop between two parts has none)",
+                           patch_part_name(p->body, p->parts->detached));
     TRY(list_entries(p));
     TRY(count_all(p, bands));
     TRY(place_all(p));
