@@ -42,9 +42,9 @@ typedef struct patch_bands {
     uint32_t *move_first;
     uint32_t move_count, rank_count;
     uint32_t lift_count, rank_most; ///< moves and joints of a rank, at most
-    int *bands;                   ///< per vertex: PATCH_BAND_..., or 1 + its place in mixed_part
-    int *mixed_part, *mixed_undo; ///< of vertices that several joints bend
-    int *undo;                    ///< joints on the ways back to their parts
+    int *bands;                     ///< per vertex: PATCH_BAND_..., or 1 + its place in mixed_part
+    int *mixed_part, *mixed_undo;   ///< of vertices that several joints bend
+    int *undo;                      ///< joints on the ways back to their parts
     uint32_t mixed_count, undo_count;
 } patch_bands;
 
