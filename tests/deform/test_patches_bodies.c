@@ -322,8 +322,8 @@ static void bands_are_closed_and_keep_their_volume_in_every_pose(void **state)
                       worst, together);
         // Bounded by the loop alone, not by the length of the band, swelling left up to 0.014 % in
         // the poses of the gate, and off the loops more in others. Shoulders of the hound whose
-        // bones lie 2 radii off their loops gain what swelling may not take back (upperarms, up to
-        // 0.67 % each, all joints at once; alone a tail 0.03 %).
+        // bones lie off their loops gain what swelling may not take back (upperarms, up to 0.67 %
+        // each, all joints at once; a joint alone 0.032 %).
         const bool off = soak && !at_loops && BODIES[b % 2] == CUTIS_BODY_QUADRUPED;
         assert_true(worst < (off ? 0.04 : 0.01) && together < (off ? 1.0 : 0.01));
         patch_run_close(&r);
