@@ -39,8 +39,8 @@ typedef struct search {
     chain chains[CHAINS];
     starter starters[2][CHAINS * AT_ONCE]; ///< those that are swept, those that are fused
     uint32_t number;                       ///< of the first start that is swept
-    const cutis_moments_state *given; ///< a start of the caller's, or NULL
-    uint32_t step;                    ///< of joining chains
+    const cutis_moments_state *given;      ///< a start of the caller's, or NULL
+    uint32_t step;                         ///< of joining chains
 } search;
 
 static void settle(cutis_moments_work *w, uint32_t selecting)
@@ -229,8 +229,7 @@ static void search_task(void *data, uint32_t index)
     const uint32_t at_once = CHAINS * AT_ONCE, turn = s->number / at_once;
     if (index >= CHAINS) {
         const uint32_t i = index - CHAINS;
-        if (has_start(s, s->number + i))
-            run_start(s, &s->starters[turn % 2][i], s->number + i);
+        if (has_start(s, s->number + i)) run_start(s, &s->starters[turn % 2][i], s->number + i);
     } else if (turn > 0) {
         run_chain(s, index, s->starters[(turn - 1) % 2], s->number - at_once);
     }
