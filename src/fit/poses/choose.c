@@ -1,7 +1,8 @@
 // The choice between the model's own weights, plain learning and what lies between, by squares in
 // examples left out. Few poses left out are a small sample of the poses to come, so a difference
 // counts by its standard error over them. Invariant: the model's own weights stay unless others are
-// better by more than chance, and what lies between is taken only where it is better than the end.
+// better by more than chance, and what lies between is taken only where it is better than the end,
+// or, for blending, where it costs nothing: it is safer where no example moves a joint.
 #include "fit/poses/choose.h"
 
 #include <math.h>
@@ -69,5 +70,9 @@ uint32_t cutis_fit_choose(const cutis_choice_input *in)
         const double gain = gain_of(in, c, end, FROM_END, &sure);
         if (sure > 0 && gain > most) most = gain, best = c;
     }
-    return best;
+    // Poses left out tell nothing of joints that no example moves; stronger is safer there.
+    uint32_t drawn = best;
+    for (uint32_t c = best + 1; c < CUTIS_CHOICE_OWN && !in->relative; c++)
+        if (gain_of(in, c, best, 0, &sure) >= -WORTH) drawn = c;
+    return drawn;
 }
