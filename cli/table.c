@@ -360,7 +360,7 @@ const verb_row cli_verbs[] = {
       "deficient_vertices, damped_vertices, ambiguous_vertices, still_joints, sigma, condition, displacement_max,\n"
       "fields, energy, compression_max, paper_bytes, psd_bytes, wpsd_bytes, before_rms, ssd_rms, psd_rms, wpsd_rms;\n"
       "with --learn-weights left_out {rig, plain, learned} (RMS in poses left out while learning), prior (-1: the rig's\n"
-      "weights did best and stay), kept_part (of the vertices: they stay there); leave_one_out {groups, vertices, ssd_rms,\n"
+      "weights stay); leave_one_out {groups, vertices, ssd_rms,\n"
       "psd_rms, wpsd_rms and per pose ssd, psd, wpsd}: RMS in a pose that was left out of the whole fit (of more than 32\n"
       "stretches are left out); contradictions [{first (-1: rest), second, radians, off, vertex, vertices}]: examples of\n"
       "all but one pose with different shapes; psd_worst, psd_missed, psd_misses [{vertex, example, off, why}] and the same of wpsd:\n"
