@@ -17,7 +17,7 @@ typedef struct farm_unit {
     uint32_t job;
     const char *verb, *file, *clip; ///< clip: NULL: none
     char *output;                   ///< below OUT; NULL: the result is what the verb says
-    char *normals;                  ///< the same of --normals, of a unit that is cut
+    char *normals, *report;         ///< the same of --normals and --report
     char **words;                   ///< the command line, words[0] the command
     int word_count;
     bool cut, surveyed;            ///< cut by frames; how many there are is known
@@ -25,7 +25,8 @@ typedef struct farm_unit {
     uint32_t first, end, vertices; ///< of one that is cut, once it was surveyed
     uint32_t survey_tries, surveyed_by;
     uint64_t file_bytes;
-    int64_t file_time;
+    uint64_t stamp;      ///< of all files that it reads: their names, sizes and times
+    bool stale;          ///< the manifest that is being read knows it by another stamp
     double cost;         ///< an estimate that orders pieces; no unit
     double open_seconds; ///< plan: what a rank takes to read and bind it
     uint32_t piece_first, piece_count;
@@ -42,7 +43,8 @@ typedef struct farm_piece {
     bool elsewhere; ///< not of this slice
     uint32_t tried_by;
     double seconds;
-    uint64_t sum; ///< of the bytes in place
+    uint64_t sum;  ///< of the bytes in place
+    uint32_t book; ///< which manifest said last that it is done
 } farm_piece;
 
 /// A run of the farm.
@@ -53,7 +55,7 @@ typedef struct farm {
     void *tree;            ///< jansson's, of the file of jobs
     char *text;            ///< the same as text
     size_t text_size;
-    uint64_t digest; ///< of jobs, files and version: runs go on only with the same
+    uint64_t digest; ///< of jobs, names of files, device and version: runs go on only with the same
     farm_unit *units;
     uint32_t unit_count, unit_capacity;
     farm_piece *pieces;
@@ -85,9 +87,14 @@ int farm_parse_unit(const farm *f, const farm_unit *unit, cli_app *out, FILE *li
 /// "piece 17 (deform fox.glb Walk, frames 0:30)".
 void farm_name_piece(const farm *f, uint32_t piece, char *out, size_t capacity);
 char *farm_path(const farm *f, const char *below, const char *ending); ///< OUT/below.ending, malloc
-/// A folder and those above it, for a path; says nothing.
-bool farm_make_parents(const char *path);
+/// The folder that a path is in, and those above it.
+int farm_make_parents(cli_app *app, const char *path);
 uint64_t farm_digest(uint64_t sum, const void *data, size_t size); ///< FNV-1a
+
+// inputs.c ----------------------------------------------------------------------------------------
+
+/// Size and stamp of what a unit reads: its file, the files of its options, and what those name.
+void farm_stamp_inputs(farm_unit *u, const cli_app *app);
 
 // pieces.c ----------------------------------------------------------------------------------------
 
@@ -99,7 +106,8 @@ int farm_make_places(farm *f);
 uint64_t farm_place(const farm_unit *unit, uint32_t frame, bool normals);
 /// An output that is cut is whole: under its own name from now on.
 int farm_finish_unit(farm *f, farm_unit *unit);
-/// What a kill left of files that were being written (".NAME.cutis-..."): nobody else is at work.
+/// What a kill left of outputs that were being written (".NAME.cutis-..."): nobody else writes
+/// them.
 void farm_clean(const farm *f);
 bool farm_unit_is_there(const farm *f, const farm_unit *unit); ///< its outputs, as far as seen
 
@@ -113,8 +121,6 @@ int farm_book_done(farm *f, uint32_t piece, const char *result);
 int farm_book_failed(farm *f, uint32_t piece, const char *line);
 /// What was noted goes to the disk now, or, unless `now`, when that was last done long ago.
 int farm_book_sync(farm *f, bool now);
-/// Note how many pieces there are, and which; whether other manifests have the same is checked.
-int farm_book_cut(farm *f);
 /// Take over what all manifests of OUT say: surveys (before pieces are cut) or pieces.
 int farm_book_read(farm *f, bool pieces);
 /// results.json: what every unit said, in order.

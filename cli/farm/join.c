@@ -75,10 +75,8 @@ int farm_join(farm *f)
     char name[512];
     TRY(farm_open_book(f, true));
     TRY(farm_book_read(f, false));
-    for (uint32_t i = 0; i < f->unit_count; i++)
-        if (!f->units[i].surveyed)
-            return app_fail_text(f->app, "%s: no piece of %s was ever done", f->out,
-                                 f->units[i].file);
+    for (uint32_t i = 0; i < f->unit_count; i++) // what no slice could survey is one piece: missing
+        if (!f->units[i].surveyed) f->units[i].cut = false;
     TRY(farm_cut(f));
     TRY(farm_book_read(f, true));
     for (uint32_t i = 0; i < f->unit_count; i++) {

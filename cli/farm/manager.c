@@ -283,8 +283,10 @@ static int take_survey(farm *f, const farm_message *reply, uint32_t rank)
     } else if (++u->survey_tries < FARM_TRIES) {
         u->surveyed_by = rank;
         return EXIT_GOOD;
-    } else {
+    } else { // not noted: --resume surveys it again
         u->cut = false;
+        u->surveyed = true;
+        return EXIT_GOOD;
     }
     u->surveyed = true;
     return farm_book_survey(f, reply->unit);

@@ -3,9 +3,9 @@
 /// that a run goes on with any number of them.
 #include "farm.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -122,9 +122,10 @@ static int make_place(farm *f, const farm_unit *u, const char *name, bool normal
     const uint64_t whole = farm_place(u, u->end, normals);
     OWN_MEMORY char *path = farm_path(f, name, ".part");
     if (!path) return app_fail_text(f->app, "not enough memory");
-    if (!farm_make_parents(path))
-        return app_fail_text(f->app, "%s: its folder cannot be made: %s", path, strerror(errno));
-    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    TRY(farm_make_parents(f->app, path));
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const bool made = file >= 0;
+    if (!made) file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0) return app_fail_text(f->app, "%s: %s", path, strerror(errno));
     // Room for all of it now, so that a full disk is told before the work, where that can be asked.
     int problem = fallocate(file, 0, 0, (off_t)whole) == 0 ? 0 : errno;
@@ -133,7 +134,7 @@ static int make_place(farm *f, const farm_unit *u, const char *name, bool normal
     if (!problem) problem = farm_write_at(file, header, size, 0);
     if (close(file) != 0 && !problem) problem = errno;
     if (!problem) return EXIT_GOOD;
-    unlink(path);
+    if (made) unlink(path); // one that was there has pieces in it
     return app_fail_text(f->app, "%s: %.3g GB cannot be put there: %s", path, 1e-9 * (double)whole,
                          strerror(problem));
 }
@@ -153,25 +154,79 @@ int farm_make_places(farm *f)
     return EXIT_GOOD;
 }
 
-static int remove_temporary(const char *path, const struct stat *info, int kind, struct FTW *place)
+static size_t folder_of(const char *path)
 {
-    const char *name = path + place->base;
-    (void)info;
-    if (kind == FTW_F && *name == '.' && strstr(name, ".cutis-")) unlink(path);
-    return 0;
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash + 1 - path) : 0;
+}
+
+/// Names of one folder stand together.
+static int compare_names(const void *a, const void *b)
+{
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    const size_t of_x = folder_of(x), of_y = folder_of(y);
+    if (of_x != of_y) return of_x < of_y ? -1 : 1;
+    const int order = strncmp(x, y, of_x);
+    return order ? order : strcmp(x + of_x, y + of_y);
+}
+
+/// An output of ours, or a frame of one: frames as meshes are NAME_0012.ply.
+static bool is_output(const char *path, const char *const *names, size_t count)
+{
+    char plain[4096];
+    if (bsearch(&path, names, count, sizeof *names, compare_names)) return true;
+    const char *dot = strrchr(path, '.'), *line = strrchr(path, '_');
+    if (!dot || !line || strspn(line + 1, "0123456789") != (size_t)(dot - line - 1)) return false;
+    snprintf(plain, sizeof plain, "%.*s%s", (int)(line - path), path, dot);
+    const char *key = plain;
+    return bsearch(&key, names, count, sizeof *names, compare_names) != NULL;
+}
+
+/// Of one folder below OUT; `length`: of its name with the slash.
+static void clean_folder(const farm *f, const char *folder, int length, const char *const *names,
+                         size_t count)
+{
+    char below[4096], path[8192];
+    snprintf(path, sizeof path, "%s/%.*s", f->out, length, folder);
+    DIR *stream = opendir(path);
+    for (const struct dirent *entry; stream && (entry = readdir(stream));) {
+        const char *end = strstr(entry->d_name, ".cutis-");
+        if (entry->d_name[0] != '.' || !end || end == entry->d_name) continue;
+        snprintf(below, sizeof below, "%.*s%.*s", length, folder, (int)(end - entry->d_name - 1),
+                 entry->d_name + 1);
+        snprintf(path, sizeof path, "%s/%.*s%s", f->out, length, folder, entry->d_name);
+        if (is_output(below, names, count)) unlink(path);
+    }
+    if (stream) closedir(stream);
 }
 
 void farm_clean(const farm *f)
 {
-    nftw(f->out, remove_temporary, 16, FTW_PHYS);
+    size_t count = 0;
+    OWN_MEMORY const char **names = calloc(3 * (size_t)f->unit_count + 1, sizeof *names);
+    if (!names) return; // they are in nobody's way
+    for (uint32_t i = 0; i < f->unit_count; i++) {
+        const farm_unit *u = &f->units[i];
+        if (u->output) names[count++] = u->output;
+        if (u->normals) names[count++] = u->normals;
+        if (u->report) names[count++] = u->report;
+    }
+    names[count++] = "results.json";
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 0; i < count; i++) { // each folder once
+        const size_t length = folder_of(names[i]);
+        if (i && folder_of(names[i - 1]) == length && strncmp(names[i - 1], names[i], length) == 0)
+            continue;
+        clean_folder(f, names[i], (int)length, names, count);
+    }
 }
 
 static bool is_there(const farm *f, const char *name, const char *ending, uint64_t bytes)
 {
     struct stat info;
     char *path = farm_path(f, name, ending);
-    const bool there =
-        path && stat(path, &info) == 0 && (!bytes || (uint64_t)info.st_size == bytes);
+    const bool there = path && stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+                       (!bytes || (uint64_t)info.st_size == bytes);
     free(path);
     return there;
 }

@@ -329,7 +329,7 @@ static int open_child(child *c)
     choose_device(c, option_text(c->farm->app, OPTION_DEVICE));
     for (int i = 0; i < c->unit->word_count; i++) // outputs; verbs make no folders
         if (strncmp(c->unit->words[i], c->farm->out, strlen(c->farm->out)) == 0)
-            farm_make_parents(c->unit->words[i]);
+            TRY(farm_make_parents(&c->app, c->unit->words[i]));
     return EXIT_GOOD;
 }
 
@@ -365,14 +365,16 @@ static bool counts(const child *c, int status, const char *result)
            (strcmp(c->unit->verb, "check") == 0 || option_given(&c->app, OPTION_KEEP));
 }
 
-static void answer(child *c, const farm_message *m)
+/// @return whether it was done
+static bool answer(child *c, const farm_message *m)
 {
     farm_message reply = { .unit = m->unit, .piece = m->piece };
     if (ftruncate(STDOUT_FILENO, 0) != 0 || ftruncate(STDERR_FILENO, 0) != 0) _exit(1);
     lseek(STDOUT_FILENO, 0, SEEK_SET), lseek(STDERR_FILENO, 0, SEEK_SET);
     const int status = do_message(c, m, &reply);
     char *result = c->unit->cut || c->farm->dry ? NULL : result_text();
-    if (counts(c, status, result)) {
+    const bool good = counts(c, status, result);
+    if (good) {
         reply.kind = FARM_DONE;
         if (!farm_send(c->socket, &reply, result)) _exit(1);
     } else {
@@ -383,6 +385,7 @@ static void answer(child *c, const farm_message *m)
     }
     free(result);
     c->shared->has_current = false;
+    return good;
 }
 
 /// A process for messages of one unit; the first of another is left for the worker.
@@ -396,7 +399,7 @@ static _Noreturn void serve(const farm *f, int socket, farm_shared *shared, farm
     for (;;) {
         char *text;
         shared->current = m, shared->has_current = true, shared->has_pending = false;
-        answer(&c, &m);
+        const bool good = answer(&c, &m);
         if (app_interrupted()) _exit(1);
         if (shared->has_pending)
             m = shared->pending;
@@ -404,8 +407,9 @@ static _Noreturn void serve(const farm *f, int socket, farm_shared *shared, farm
             _exit(0);
         shared->has_pending = false;
         // A failure may have left anything: the next piece begins anew. So does another unit.
-        const bool again = f->dry || (c.unit->cut && c.deform && &f->units[m.unit] == c.unit &&
-                                      m.kind != FARM_SURVEY && c.places[0].path);
+        const bool again =
+            f->dry || (good && c.unit->cut && c.deform && &f->units[m.unit] == c.unit &&
+                       m.kind != FARM_SURVEY && c.places[0].path);
         if (again) continue;
         shared->pending = m, shared->has_pending = true;
         _exit(0);
