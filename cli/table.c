@@ -367,7 +367,8 @@ const verb_row cli_verbs[] = {
       "vertices that miss an example, in parts of the diagonal.\n",
       { COMMON, READING, RUNNING, WRITING, BIT(FIT_POSES), BIT(SHAPES), BIT(LEARN_WEIGHTS), BIT(WEIGHTS_ONLY),
           BIT(NORMALISE), BIT(PRIOR), BIT(OWN_JOINTS), BIT(INFLUENCES), BIT(KERNEL), BIT(DISTANCE), BIT(SIGMA), BIT(WEIGHTS),
-          BIT(POSE_SPACE), BIT(AFTER), BIT(PRINCIPAL_POSES), BIT(KEEP_JOINTS), BIT(KEEP_VERTICES) },
+          BIT(POSE_SPACE), BIT(AFTER), BIT(PRINCIPAL_POSES), BIT(KEEP_JOINTS), BIT(KEEP_VERTICES),
+          BIT(MEMORY) },
       "cutis synth arm --examples ex -o arm.glb\ta rig with the clip `examples`, and its shapes\n"
       "cutis fit arm.glb --poses examples --shapes ex/examples.npy -o arm-psd.glb\tlearn from eight shapes\n"
       "cutis deform arm-psd.glb --clip bend --method wpsd -o bend.npy\tplay what was learned\n"

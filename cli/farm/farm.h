@@ -1,8 +1,9 @@
 /// The farm: many runs of verbs, cut into pieces that any number of ranks work on
 /// (docs/design/farm.md). A unit is one run of a verb as one process would do it: a job's verb, one
-/// of its files, one of its clips. A piece is a unit, or a range of frames of a `deform` into an
-/// array. Invariant: what is under an output's own name is whole; what is being put together stands
-/// beside it as NAME.part; a piece is finished when its line is in the manifest, on the disk.
+/// of its files, one of its clips. A piece is a unit, a range of frames of a `deform` into an
+/// array, a part of the weights that a `fit` learns, or, after those, their putting together.
+/// Invariant: what is under an output's own name is whole; what is being put together stands beside
+/// it as NAME.part; a piece is finished when its line is in the manifest, on the disk.
 #ifndef CUTIS_CLI_FARM_H
 #define CUTIS_CLI_FARM_H
 
@@ -21,6 +22,7 @@ typedef struct farm_unit {
     char **words;                   ///< the command line, words[0] the command
     int word_count;
     bool cut, surveyed;            ///< cut by frames; how many there are is known
+    bool parts;                    ///< cut into parts: `first`, `end`; its last piece joins them
     uint32_t frames_a_piece;       ///< as the job says; 0: by FARM_PIECE_BYTES
     uint32_t first, end, vertices; ///< of one that is cut, once it was surveyed
     uint32_t survey_tries, surveyed_by;
@@ -38,7 +40,8 @@ typedef struct farm_unit {
 enum { PIECE_TODO, PIECE_GIVEN, PIECE_DONE, PIECE_FAILED };
 
 typedef struct farm_piece {
-    uint32_t unit, first, end; ///< frames; of a unit that is not cut 0, 0
+    uint32_t unit, first, end; ///< frames or parts; of a unit that is not cut 0, 0, and of one
+                               ///< in parts the last piece, which is for when all others are done
     uint8_t state, tries;
     bool elsewhere; ///< not of this slice
     uint32_t tried_by;
@@ -110,6 +113,12 @@ int farm_finish_unit(farm *f, farm_unit *unit);
 /// them.
 void farm_clean(const farm *f);
 bool farm_unit_is_there(const farm *f, const farm_unit *unit); ///< its outputs, as far as seen
+char *farm_part_path(const farm *f, const farm_unit *unit, uint32_t part); ///< malloc
+/// The piece that puts a unit's parts together.
+static inline farm_piece *farm_last_piece(const farm *f, const farm_unit *unit)
+{
+    return &f->pieces[unit->piece_first + unit->piece_count - 1];
+}
 
 // manifest.c --------------------------------------------------------------------------------------
 
@@ -126,6 +135,12 @@ int farm_book_read(farm *f, bool pieces);
 /// results.json: what every unit said, in order.
 int farm_write_results(farm *f);
 
+/// How a worker is to take a unit: 1: by frames, 2: in parts.
+static inline uint32_t farm_cut_of(const farm_unit *unit)
+{
+    return unit->cut ? 1 : unit->parts ? 2 : 0;
+}
+
 // worker.c ----------------------------------------------------------------------------------------
 
 typedef enum farm_kind {
@@ -140,7 +155,7 @@ typedef enum farm_kind {
 
 typedef struct farm_message {
     uint32_t kind, unit, piece, first, end, vertices, text_size;
-    uint32_t which;               ///< of FARM_WRITE: 1: normals; to a worker: 1: the unit is cut
+    uint32_t which;               ///< of FARM_WRITE: 1: normals; to a worker: how the unit is cut
     double seconds, open_seconds; ///< of a piece; of what was read and bound before it
     uint64_t sum, offset;         ///< to a worker: the unit's frames, first << 32 | end
 } farm_message;

@@ -39,6 +39,7 @@ void farm_name_piece(const farm *f, uint32_t piece, char *out, size_t capacity)
     const farm_unit *u = &f->units[p->unit];
     char frames[48] = "";
     if (u->cut) snprintf(frames, sizeof frames, ", frames %u:%u", p->first, p->end);
+    if (u->parts && p->end) snprintf(frames, sizeof frames, ", part %u", p->first);
     snprintf(out, capacity, "piece %u (%s %s%s%s%s)", piece, u->verb, u->file, u->clip ? " " : "",
              u->clip ? u->clip : "", frames);
 }
@@ -242,6 +243,11 @@ static int check_unit(const job_reader *r, farm_unit *u)
     u->cut = status == EXIT_GOOD && strcmp(u->verb, "deform") == 0 && u->output && !patches &&
              has_extension(u->output, ".npy .pc2") &&
              (!u->normals || has_extension(u->normals, ".npy .pc2"));
+    // Slices cannot wait for each other, and a GPU learns all vertices at once.
+    const char *device = option_text(r->farm->app, OPTION_DEVICE);
+    u->parts = status == EXIT_GOOD && strcmp(u->verb, "fit") == 0 && !r->farm->slices &&
+               option_given(&app, OPTION_WEIGHTS_ONLY) &&
+               (!device || strncmp(device, "cpu", 3) == 0);
     if (status == EXIT_GOOD) farm_stamp_inputs(u, &app);
     args_release(&app);
     if (status != EXIT_GOOD) {

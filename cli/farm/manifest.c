@@ -182,6 +182,7 @@ static uint32_t find_piece(const farm *f, uint32_t unit, uint32_t first, uint32_
     if (unit >= f->unit_count || f->units[unit].piece_count == 0) return UINT32_MAX;
     const farm_unit *u = &f->units[unit];
     const farm_piece *at = &f->pieces[u->piece_first];
+    if (u->parts && end == 0) return u->piece_first + u->piece_count - 1;
     const uint32_t size = at->end > at->first ? at->end - at->first : 1;
     const uint32_t k = first >= at->first ? (first - at->first) / size : UINT32_MAX;
     if (k >= u->piece_count || at[k].first != first || at[k].end != end) return UINT32_MAX;
@@ -280,15 +281,22 @@ static int read_part(farm *f, book_part part)
     return status;
 }
 
+/// What pieces say of a unit, beside what is there of it.
+static void settle_unit(farm *f, const farm_unit *u)
+{
+    farm_piece *pieces = &f->pieces[u->piece_first];
+    const bool joined = u->parts && farm_last_piece(f, u)->state == PIECE_DONE;
+    if (u->parts && !joined) return; // its parts wait for what puts them together
+    // A whole output that is gone since was not finished; parts went when they were put together.
+    const bool there = farm_unit_is_there(f, u);
+    for (uint32_t k = 0; k < u->piece_count && (!there || joined); k++)
+        pieces[k].state = there ? PIECE_DONE : PIECE_TODO;
+}
+
 int farm_book_read(farm *f, bool pieces)
 {
     TRY(read_part(f, pieces ? BOOK_PIECES : BOOK_SURVEYS));
-    if (!pieces) return EXIT_GOOD;
-    // A whole output that is gone since was not finished.
-    for (uint32_t i = 0; i < f->unit_count; i++)
-        for (uint32_t k = 0; !farm_unit_is_there(f, &f->units[i]) && k < f->units[i].piece_count;
-             k++)
-            f->pieces[f->units[i].piece_first + k].state = PIECE_TODO;
+    for (uint32_t i = 0; i < f->unit_count && pieces; i++) settle_unit(f, &f->units[i]);
     return EXIT_GOOD;
 }
 
@@ -387,7 +395,7 @@ static void put_unit(FILE *out, const farm *f, const farm_unit *u, char *const *
     emit(&json, "{ job %u verb %s file %s clip %s output %s", u->job, u->verb, u->file, u->clip,
          u->output);
     if (u->cut) emit(&json, "frames %u vertices %u", u->end - u->first, u->vertices);
-    const char *failed = NULL, *result = results[u->piece_first];
+    const char *failed = NULL, *result = results[u->piece_first + u->piece_count - 1];
     int used = 0;
     for (uint32_t k = 0; k < u->piece_count && !failed; k++) {
         const uint32_t p = u->piece_first + k;

@@ -84,8 +84,9 @@ int farm_cut(farm *f)
     for (uint32_t i = 0; i < f->unit_count; i++) {
         farm_unit *u = &f->units[i];
         const uint32_t size = u->cut ? frames_a_piece(u) : 1, frames = u->end - u->first;
+        u->parts = u->parts && frames > 1;
         u->piece_first = (uint32_t)total;
-        u->piece_count = u->cut ? (frames + size - 1) / size : 1;
+        u->piece_count = u->cut ? (frames + size - 1) / size : u->parts ? frames + 1 : 1;
         u->cost = u->cut ? (double)frame_bytes(u) * frames + (double)u->file_bytes
                          : verb_cost(u->verb) * ((double)u->file_bytes + 1e4);
         total += u->piece_count;
@@ -103,6 +104,7 @@ int farm_cut(farm *f)
         for (uint32_t k = 0; k < u->piece_count; k++) {
             farm_piece *p = &f->pieces[u->piece_first + k];
             *p = (farm_piece){ .unit = i, .tried_by = UINT32_MAX };
+            if (u->parts && k + 1 < u->piece_count) p->first = k, p->end = k + 1;
             if (!u->cut) continue;
             p->first = u->first + k * frames_a_piece(u);
             p->end = k + 1 < u->piece_count ? p->first + frames_a_piece(u) : u->end;
@@ -170,16 +172,29 @@ static int compare_names(const void *a, const void *b)
     return order ? order : strcmp(x + of_x, y + of_y);
 }
 
-/// An output of ours, or a frame of one: frames as meshes are NAME_0012.ply.
+static bool is_name(const char *path, const char *const *names, size_t count)
+{
+    return bsearch(&path, names, count, sizeof *names, compare_names) != NULL;
+}
+
+/// An output of ours, a frame of one (frames as meshes are NAME_0012.ply), or what is written
+/// beside one: materials of an .obj, buffers of a .gltf.
 static bool is_output(const char *path, const char *const *names, size_t count)
 {
-    char plain[4096];
-    if (bsearch(&path, names, count, sizeof *names, compare_names)) return true;
+    static const char *const BESIDE[][2] = { { "", "" }, { ".mtl", ".obj" }, { ".bin", ".gltf" } };
     const char *dot = strrchr(path, '.'), *line = strrchr(path, '_');
-    if (!dot || !line || strspn(line + 1, "0123456789") != (size_t)(dot - line - 1)) return false;
-    snprintf(plain, sizeof plain, "%.*s%s", (int)(line - path), path, dot);
-    const char *key = plain;
-    return bsearch(&key, names, count, sizeof *names, compare_names) != NULL;
+    char other[4096];
+    for (size_t i = 0; i < sizeof BESIDE / sizeof *BESIDE; i++) {
+        if (i > 0 && (!dot || strcmp(dot, BESIDE[i][0]) != 0)) continue;
+        const char *ending = i > 0 ? BESIDE[i][1] : dot ? dot : "";
+        const size_t stem = dot ? (size_t)(dot - path) : strlen(path);
+        snprintf(other, sizeof other, "%.*s%s", (int)stem, path, ending);
+        if (is_name(other, names, count)) return true;
+        if (!dot || !line || strspn(line + 1, "0123456789") != (size_t)(dot - line - 1)) continue;
+        snprintf(other, sizeof other, "%.*s%s", (int)(line - path), path, ending);
+        if (is_name(other, names, count)) return true;
+    }
+    return false;
 }
 
 /// Of one folder below OUT; `length`: of its name with the slash.
@@ -262,9 +277,28 @@ static int finish_file(farm *f, const char *name)
     return problem ? app_fail_text(f->app, "%s: %s", path, strerror(problem)) : EXIT_GOOD;
 }
 
+char *farm_part_path(const farm *f, const farm_unit *u, uint32_t part)
+{
+    char name[64];
+    snprintf(name, sizeof name, "farm/parts/%u.%u", (uint32_t)(u - f->units), part);
+    return farm_path(f, name, "");
+}
+
+/// Parts that were put together are not needed any more.
+static void remove_parts(const farm *f, const farm_unit *u)
+{
+    OWN_MEMORY char *folder = farm_path(f, "farm/parts", "");
+    for (uint32_t k = u->first; k < u->end; k++) {
+        OWN_MEMORY char *path = farm_part_path(f, u, k);
+        if (path) unlink(path);
+    }
+    if (folder) rmdir(folder); // the last one
+}
+
 int farm_finish_unit(farm *f, farm_unit *u)
 {
     u->finished = true;
+    if (u->parts && !f->dry) remove_parts(f, u);
     if (!u->cut || f->dry) return EXIT_GOOD;
     if (u->normals) TRY(finish_file(f, u->normals)); // who finds the other finds it too
     return finish_file(f, u->output);

@@ -32,7 +32,7 @@ typedef struct planner {
 static double piece_cost(const farm *f, const farm_piece *p)
 {
     const farm_unit *u = &f->units[p->unit];
-    return u->cut ? (double)(p->end - p->first) * u->vertices : u->cost;
+    return u->cut ? (double)(p->end - p->first) * u->vertices : u->cost / u->piece_count;
 }
 
 /// Of each job some units, evenly from the dearest to the cheapest, a piece each.
@@ -98,7 +98,7 @@ static int measure(planner *plan, farm_ways *ways)
                                        .first = p->first,
                                        .end = p->end,
                                        .vertices = u->vertices,
-                                       .which = u->cut,
+                                       .which = farm_cut_of(u),
                                        .offset = (uint64_t)u->first << 32 | u->end };
             if (!ways->send(ways, r, &ask)) return app_fail_text(f->app, "a worker is lost");
             busy[r] = 1, out++;

@@ -5,6 +5,7 @@
 #include "farm.h"
 
 #include "deform.h"
+#include "fit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,6 +106,7 @@ typedef struct child {
     cli_app app;
     deform_job *deform;
     deform_extent extent;
+    fit_job *fit; // of a unit in parts
     double open_seconds;
     place places[2];
     bool nowhere; // plan: nothing is written
@@ -216,6 +218,65 @@ static int open_cut(child *c, const farm_message *m)
                              u->file);
     TRY(open_place(c, m, u->output, 0));
     return open_place(c, m, u->normals, 1);
+}
+
+// Parts -------------------------------------------------------------------------------------------
+
+static int open_parts(child *c, const farm_message *m)
+{
+    uint32_t parts, vertices;
+    farm_unit *u = &c->farm->units[c->unit - c->farm->units];
+    if (!c->fit) {
+        TRY(fit_open(&c->app, &parts, &vertices, &c->fit));
+        c->extent = (deform_extent){ 0, parts, vertices };
+    }
+    if (m->kind == FARM_SURVEY) return EXIT_GOOD;
+    u->first = m->offset >> 32, u->end = (uint32_t)m->offset, u->vertices = m->vertices;
+    if (c->extent.end != u->end || c->extent.vertex_count != u->vertices)
+        return app_fail_text(&c->app, "%s: it has other parts or vertices here than in the survey",
+                             u->file);
+    return m->end ? fit_prepare(&c->app, c->fit) : EXIT_GOOD;
+}
+
+/// Learn a part, and leave it where the last piece finds it.
+static int run_part(child *c, const farm_message *m, uint64_t *sum)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    TRY(fit_learn(&c->app, c->fit, m->first, &bytes, &size));
+    OWN_MEMORY char *path = farm_part_path(c->farm, c->unit, m->first);
+    int status = path ? EXIT_GOOD : app_fail_text(&c->app, "not enough memory");
+    *sum = farm_sum(0, bytes, size);
+    if (status == EXIT_GOOD && m->kind != FARM_MEASURE) {
+        status = farm_make_parents(&c->app, path);
+        if (status == EXIT_GOOD)
+            status = app_result(&c->app, path, cutis_file_write(c->app.context, path, bytes, size));
+    }
+    cutis_memory_free(c->app.context, bytes, size);
+    return status;
+}
+
+static int read_parts(child *c, uint32_t count, void **parts, size_t *sizes)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        OWN_MEMORY char *path = farm_part_path(c->farm, c->unit, k);
+        if (!path) return app_fail_text(&c->app, "not enough memory");
+        TRY(app_result(&c->app, path, cutis_file_read(c->app.context, path, &parts[k], &sizes[k])));
+    }
+    return EXIT_GOOD;
+}
+
+static int join_parts(child *c)
+{
+    const uint32_t count = c->unit->end;
+    OWN_MEMORY void **parts = calloc(count + (size_t)1, sizeof *parts);
+    OWN_MEMORY size_t *sizes = calloc(count + (size_t)1, sizeof *sizes);
+    if (!parts || !sizes) return app_fail_text(&c->app, "not enough memory");
+    int status = read_parts(c, count, parts, sizes);
+    if (status == EXIT_GOOD)
+        status = fit_finish(&c->app, c->fit, count, (const void *const *)parts, sizes);
+    for (uint32_t k = 0; k < count; k++) cutis_memory_free(c->app.context, parts[k], sizes[k]);
+    return status;
 }
 
 // What a verb says --------------------------------------------------------------------------------
@@ -340,6 +401,7 @@ static int do_message(child *c, const farm_message *m, farm_message *reply)
     if (c->farm->dry) return EXIT_GOOD;
     if (!c->app.context) status = open_child(c);
     if (status == EXIT_GOOD && c->unit->cut && !c->deform) status = open_cut(c, m);
+    if (status == EXIT_GOOD && c->unit->parts) status = open_parts(c, m);
     const double opened = app_seconds();
     if (status == EXIT_GOOD && m->kind == FARM_SURVEY) {
         reply->first = c->extent.first, reply->end = c->extent.end;
@@ -349,6 +411,8 @@ static int do_message(child *c, const farm_message *m, farm_message *reply)
     if (status == EXIT_GOOD && c->unit->cut) {
         status = run_range(c, m);
         reply->sum = c->places[0].sum + 31 * c->places[1].sum;
+    } else if (status == EXIT_GOOD && c->unit->parts) {
+        status = m->end ? run_part(c, m, &reply->sum) : join_parts(c);
     } else if (status == EXIT_GOOD) {
         status = c->app.verb->run(&c->app);
     }
@@ -392,7 +456,8 @@ static bool answer(child *c, const farm_message *m)
 static _Noreturn void serve(const farm *f, int socket, farm_shared *shared, farm_message m)
 {
     child c = { .farm = f, .unit = &f->units[m.unit], .socket = socket, .shared = shared };
-    f->units[m.unit].cut = m.which; // the survey was after the fork
+    f->units[m.unit].cut = m.which == 1; // the survey was after the fork
+    f->units[m.unit].parts = m.which == 2;
     redirect(STDOUT_FILENO, "said");
     redirect(STDERR_FILENO, "lines");
     app_catch_interrupt();
@@ -407,9 +472,9 @@ static _Noreturn void serve(const farm *f, int socket, farm_shared *shared, farm
             _exit(0);
         shared->has_pending = false;
         // A failure may have left anything: the next piece begins anew. So does another unit.
-        const bool again =
-            f->dry || (good && c.unit->cut && c.deform && &f->units[m.unit] == c.unit &&
-                       m.kind != FARM_SURVEY && c.places[0].path);
+        const bool open = (c.unit->cut && c.deform && c.places[0].path) || (c.unit->parts && c.fit);
+        const bool again = f->dry || (good && open && &f->units[m.unit] == c.unit &&
+                                      m.kind != FARM_SURVEY && m.which == farm_cut_of(c.unit));
         if (again) continue;
         shared->pending = m, shared->has_pending = true;
         _exit(0);
