@@ -150,12 +150,13 @@ typedef enum farm_kind {
     FARM_FAILED,  ///< it is not; text: why
     FARM_WRITE,   ///< to the rank: bytes in the shared memory, to be put into place
     FARM_WROTE,   ///< they are; `sum`: 0, or why not
-    FARM_MEASURE, ///< do a piece, and leave nothing (plan)
+    FARM_MEASURE, ///< do a piece where nothing counts (plan)
 } farm_kind;
 
 typedef struct farm_message {
     uint32_t kind, unit, piece, first, end, vertices, text_size;
     uint32_t which;               ///< of FARM_WRITE: 1: normals; to a worker: how the unit is cut
+    uint32_t opened;              ///< the piece is the first of its process; of FARM_MEASURE: write
     double seconds, open_seconds; ///< of a piece; of what was read and bound before it
     uint64_t sum, offset;         ///< to a worker: the unit's frames, first << 32 | end
 } farm_message;

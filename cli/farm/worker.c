@@ -173,9 +173,19 @@ static int put_frame(void *user, uint32_t frame, const float *positions, const f
     return c->places[1].path ? put_values(c, 1, normals) : EXIT_GOOD;
 }
 
+/// Room for a piece that is measured: a run has it before it begins.
+static void reserve(const child *c, const farm_message *m)
+{
+    for (uint32_t w = 0; w < 2; w++) {
+        if (c->places[w].file < 0) continue;
+        const uint64_t from = farm_place(c->unit, m->first, w), to = farm_place(c->unit, m->end, w);
+        if (fallocate(c->places[w].file, 0, (off_t)from, (off_t)(to - from)) != 0) return;
+    }
+}
+
 static int run_range(child *c, const farm_message *m)
 {
-    c->nowhere = m->kind == FARM_MEASURE;
+    c->nowhere = m->kind == FARM_MEASURE && !m->opened;
     for (uint32_t w = 0; w < 2; w++) {
         if (c->places[w].path) c->places[w].offset = farm_place(c->unit, m->first, w);
         c->places[w].used = 0, c->places[w].sum = 0;
@@ -199,8 +209,10 @@ static int open_place(child *c, const farm_message *m, const char *name, int whi
     if (!name) return EXIT_GOOD;
     p->path = farm_path(c->farm, name, ".part");
     if (!p->path) return app_fail_text(&c->app, "not enough memory");
-    if (c->farm->parent_writes || m->kind == FARM_MEASURE) return EXIT_GOOD;
-    p->file = open(p->path, O_WRONLY | O_CLOEXEC);
+    const bool measured = m->kind == FARM_MEASURE;
+    if (c->farm->parent_writes || (measured && !m->opened)) return EXIT_GOOD;
+    if (measured) TRY(farm_make_parents(&c->app, p->path));
+    p->file = open(p->path, O_WRONLY | O_CLOEXEC | (measured ? O_CREAT : 0), 0666);
     return p->file >= 0 ? EXIT_GOOD : app_fail_text(&c->app, "%s: %s", p->path, strerror(errno));
 }
 
@@ -399,9 +411,12 @@ static int do_message(child *c, const farm_message *m, farm_message *reply)
     const double start = app_seconds();
     int status = EXIT_GOOD;
     if (c->farm->dry) return EXIT_GOOD;
+    reply->opened = !c->app.context;
     if (!c->app.context) status = open_child(c);
     if (status == EXIT_GOOD && c->unit->cut && !c->deform) status = open_cut(c, m);
     if (status == EXIT_GOOD && c->unit->parts) status = open_parts(c, m);
+    reply->open_seconds = reply->opened ? app_seconds() - start : 0;
+    if (status == EXIT_GOOD && c->unit->cut && m->kind == FARM_MEASURE && m->opened) reserve(c, m);
     const double opened = app_seconds();
     if (status == EXIT_GOOD && m->kind == FARM_SURVEY) {
         reply->first = c->extent.first, reply->end = c->extent.end;
@@ -417,7 +432,6 @@ static int do_message(child *c, const farm_message *m, farm_message *reply)
         status = c->app.verb->run(&c->app);
     }
     reply->seconds = app_seconds() - opened;
-    reply->open_seconds = opened - start;
     return status;
 }
 
