@@ -355,6 +355,7 @@ const verb_row cli_verbs[] = {
       "matched in order, or, where a glTF has seams and a sculpt does not, by rest position. The result has the displacements as morph targets and the poses in CUTIS_pose_space\n"
       "(docs/formats/pose_space.md); any glTF player shows its skin and clips, `deform --method psd` and `--method wpsd`\n"
       "pass through every example. The table lists RMS distances to the shapes, in metres: with the pose learned from, and with it left out.\n"
+      "With --weights-only an array of more than --memory (2 GB) stays in its file, and is read some vertices at a time: the same bytes.\n"
       "\n"
       "JSON keys: file, output, vertices, examples, poses, merged, root_counts, diagonal, discarded_mean, discarded_max,\n"
       "deficient_vertices, damped_vertices, ambiguous_vertices, still_joints, sigma, condition, displacement_max,\n"
@@ -469,8 +470,8 @@ const verb_row cli_verbs[] = {
       verb_joints },
     { "farm", "[join|plan] JOBS.json", NULL, 1, 2, "many files, clips and frames: all cores, mpirun, or slices for a scheduler",
       "JOBS.json (docs/formats/jobs.md): jobs of deform, compare, reduce, fit, bake, rig, check and convert, each with files, clips,\n"
-      "options and the name of its output below the folder of -o. They are cut into pieces, an array of `deform` by frames, and given\n"
-      "out to whoever is free, dearest first; every file is byte for byte what one process writes, on any number of ranks.\n"
+      "options and the name of its output below the folder of -o. They are cut into pieces, an array of `deform` by frames, weights that\n"
+      "`fit --weights-only` learns by vertices, and given out to whoever is free, dearest first; every file is byte for byte what one process writes, on any number of ranks.\n"
       "`mpirun -n N cutis farm` uses MPI, with the program cutis-farm; alone it runs --ranks processes. --device cuda: a GPU a rank.\n"
       "OUT/farm/manifest lists what is finished: --resume goes on where a run was stopped or killed. A piece that fails three times\n"
       "is named and the rest goes on; exit status 1 then. What verbs say, without times, is in OUT/results.json, in order.\n"
