@@ -1,13 +1,17 @@
 /// Handing out. A rank gets pieces of the unit it has open while there are some, else the dearest
-/// unit that nobody has begun, else a share of the one with most left; and one piece ahead, so that
-/// it does not wait for the next. Invariant: a piece is with one rank at a time, and is done when
-/// the manifest has it.
+/// unit that nobody has begun, else a share of the one with most left; and, while its pieces are
+/// short, one ahead, so that it does not wait for the next. Invariant: a piece is with one rank at
+/// a time, and is done when the manifest has it.
 #include "farm.h"
 
 typedef struct rank_state {
     uint32_t unit;    // that it has open; UINT32_MAX: none
     uint32_t pending; // messages not answered yet
+    bool quick;       // its last piece was short: waiting for the next one would show
 } rank_state;
+
+// Pieces that take longer are handed out one by one: who is free first gets the next.
+static const double QUICK_SECONDS = 0.1;
 
 typedef struct manager {
     farm *farm;
@@ -104,7 +108,8 @@ static int give(manager *m, uint32_t rank)
     p->state = PIECE_GIVEN;
     p->tries++;
     p->tried_by = rank;
-    m->ranks[rank] = (rank_state){ p->unit, m->ranks[rank].pending + 1 };
+    m->ranks[rank].unit = p->unit;
+    m->ranks[rank].pending++;
     m->left--, m->out++;
     if (m->ways->send(m->ways, rank, &message)) return EXIT_GOOD;
     char name[96];
@@ -160,13 +165,13 @@ static int take_failed(manager *m, const farm_message *reply, const char *rank, 
     return farm_book_failed(f, reply->piece, text);
 }
 
-/// Ranks that idle get something; those at work one piece ahead, while many are left.
+/// Ranks that idle get something; those with short pieces one ahead, while many are left.
 static int feed(manager *m)
 {
     for (uint32_t depth = 0; depth < 2; depth++)
         for (uint32_t r = 0; r < m->ways->count; r++) {
             if (m->left == 0 || (depth == 1 && m->left < 2 * m->ways->count)) return EXIT_GOOD;
-            if (m->ranks[r].pending == depth) TRY(give(m, r));
+            if (m->ranks[r].pending == depth && (depth == 0 || m->ranks[r].quick)) TRY(give(m, r));
         }
     return EXIT_GOOD;
 }
@@ -184,6 +189,7 @@ static int hear(manager *m, int milliseconds)
     int status = EXIT_GOOD;
     m->ranks[rank].pending--;
     m->out--;
+    m->ranks[rank].quick = reply.kind == FARM_DONE && reply.seconds < QUICK_SECONDS;
     if (reply.kind == FARM_DONE) {
         status = take_done(m, &reply, name, text);
     } else {

@@ -168,8 +168,9 @@ CUTIS_API uint32_t cutis_poses_part_count(const cutis_model *model);
 /// What learns parts: a fit up to where its vertices begin.
 typedef struct cutis_pose_learner cutis_pose_learner;
 
-/// @param device, examples, options as of cutis_poses_fit; what they point to stays until the
-/// learner is destroyed
+/// Check everything, and choose how weights are learned (options.prior): once for all parts.
+/// @param examples, options as of cutis_poses_fit; what they point to, model and device stay until
+/// the learner is destroyed
 /// @return as cutis_poses_fit, and CUTIS_INVALID_ARGUMENT (not weights_only)
 CUTIS_API cutis_result cutis_pose_learner_create(const cutis_model *model, cutis_device *device,
                                                  const cutis_pose_examples *examples,
@@ -178,7 +179,8 @@ CUTIS_API cutis_result cutis_pose_learner_create(const cutis_model *model, cutis
 CUTIS_API void cutis_pose_learner_destroy(cutis_pose_learner *learner); ///< NULL is fine
 
 /// Learn one part: its vertices' weights, and their share in each sum of the report. A fit with all
-/// parts (cutis_pose_fit_options) has the bits of one that learns them itself.
+/// parts (cutis_pose_fit_options) has the bits of one that learns them itself. A learner is for one
+/// thread at a time.
 /// @param part  below cutis_poses_part_count
 /// @param bytes in this machine's order; released by cutis_memory_free with their size
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no such part), what `read` said, CUTIS_CANCELLED,
