@@ -288,6 +288,8 @@ static int join_parts(child *c)
     if (status == EXIT_GOOD)
         status = fit_finish(&c->app, c->fit, count, (const void *const *)parts, sizes);
     for (uint32_t k = 0; k < count; k++) cutis_memory_free(c->app.context, parts[k], sizes[k]);
+    fit_close(c->fit); // nothing of it is left to do
+    c->fit = NULL;
     return status;
 }
 
