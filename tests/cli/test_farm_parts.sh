@@ -78,7 +78,7 @@ timeout 60 "$CUTIS" farm in/gone.json -o gone --ranks 2 -q >log 2>err; code=$?
 equals "without its shapes every part fails, and the farm ends" "$code $(grep -c 'part [0-2]): failed 3 times' err)" "1 3"
 
 if [ -n "${CUTIS_SOAK:-}" ]; then
-    "$CUTIS" synth arm --vertices 100000 -q -o large.glb
+    "$CUTIS" synth arm --vertices 200000 -q -o large.glb
     "$CUTIS" convert large.glb --clip bend -q -o bend.bvh
     frames=400
     /usr/bin/python3 - $frames <<'END'
