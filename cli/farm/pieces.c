@@ -205,10 +205,13 @@ static void clean_folder(const farm *f, const char *folder, int length, const ch
     snprintf(path, sizeof path, "%s/%.*s", f->out, length, folder);
     DIR *stream = opendir(path);
     for (const struct dirent *entry; stream && (entry = readdir(stream));) {
-        const char *end = strstr(entry->d_name, ".cutis-");
-        if (entry->d_name[0] != '.' || !end || end == entry->d_name) continue;
-        snprintf(below, sizeof below, "%.*s%.*s", length, folder, (int)(end - entry->d_name - 1),
-                 entry->d_name + 1);
+        const char *name = entry->d_name, *end = strstr(name, ".cutis-");
+        // OpenMPI's lock beside a file that it has open: "NAME.part-123-45.lock".
+        const char *part = strstr(name, ".part-");
+        const bool lock = part && part != name && has_extension(name, ".lock");
+        if (!lock && (name[0] != '.' || !end || end == name)) continue;
+        snprintf(below, sizeof below, "%.*s%.*s", length, folder,
+                 (int)(lock ? part - name : end - name - 1), lock ? name : name + 1);
         snprintf(path, sizeof path, "%s/%.*s%s", f->out, length, folder, entry->d_name);
         if (is_output(below, names, count)) unlink(path);
     }

@@ -78,9 +78,9 @@ if [ $code = 1 ] && [ "$(grep -c '^cutis: .*farm/manifest: ' err)" = 1 ] && cmp 
 else not_ok "a manifest that cannot be read stays" "$code: $(head -1 err)"; fi
 
 # What a kill left goes; what is not the farm's stays.
-mkdir -p whole/mine; touch whole/mine/.a.obj.cutis-1-1 whole/.arm.obj.cutis-1-1 whole/mesh/.arm.obj.cutis-1-1 whole/mesh/.arm.mtl.cutis-1-2 whole/mesh/.arm_0012.obj.cutis-1-3 whole/fit/.arm.glb.cutis-2-f whole/.results.json.cutis-3-0
+mkdir -p whole/mine; touch whole/mine/.a.obj.cutis-1-1 whole/.arm.obj.cutis-1-1 whole/mesh/.arm.obj.cutis-1-1 whole/mesh/.arm.mtl.cutis-1-2 whole/mesh/.arm_0012.obj.cutis-1-3 whole/fit/.arm.glb.cutis-2-f whole/.results.json.cutis-3-0 whole/arm.npy.part-118751233-27643.lock whole/your.npy.part-1-2.lock
 farm in/jobs.json -o whole --resume -q 2>err
-equals "temporary files of outputs go, others stay" "$(cd whole && find . -name '.*.cutis-*' | LC_ALL=C sort | tr '\n' ' ')" "./.arm.obj.cutis-1-1 ./mine/.a.obj.cutis-1-1 "
+equals "temporary files of outputs go, others stay" "$(cd whole && find . -name '.*.cutis-*' -o -name '*.lock' | LC_ALL=C sort | tr '\n' ' ')" "./.arm.obj.cutis-1-1 ./mine/.a.obj.cutis-1-1 ./your.npy.part-1-2.lock "
 
 # Names ---------------------------------------------------------------------------------------------
 case_() { echo "$2" >in/case.json; fails 1 "$1" "$3" "$CUTIS" farm in/case.json -o "$T/out"; rm -rf "$T/out"; }
