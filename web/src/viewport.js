@@ -118,7 +118,8 @@ export class Viewport {
     this.resize();
   }
   makeRenderer(canvas, smooth) {
-    const renderer = new THREE.WebGLRenderer({ canvas, antialias: smooth, powerPreference: 'high-performance' });
+    const context = canvas.getContext('webgl2', { alpha: false, antialias: smooth, powerPreference: 'high-performance' }); // three.js would ask for one that is seen through, and the page blend it
+    const renderer = new THREE.WebGLRenderer({ canvas, context });
     renderer.debug.checkShaderErrors = false; // asking for a shader's log waits for its compiler
     Object.assign(renderer.shadowMap, { enabled: smooth, type: THREE.PCFShadowMap, autoUpdate: false });
     return renderer;
