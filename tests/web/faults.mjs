@@ -414,7 +414,7 @@ async function skeletonArea(scale) {
       for (let i = 0; i < a.length; i += 4) if (Math.abs(a[i] - b[i]) + Math.abs(a[i + 1] - b[i + 1]) + Math.abs(a[i + 2] - b[i + 2]) > 24) count++;
       return count;
     }, [on.toString('base64'), off.toString('base64')])) / scale ** 2;
-  }, { width: 800, height: 600, scale });
+  }, { width: 800, height: 600, scale, quality: 'high' });
   return area;
 }
 async function testMarkers() {
@@ -448,7 +448,6 @@ async function testShadows() {
       shadowMap.render = (...words) => { window.drawn.frames++; if (shadowMap.autoUpdate || shadowMap.needsUpdate) window.drawn.shadows++; return render(...words); };
     });
     await page.evaluate(() => { // slow or not by word, whatever this machine is
-      Object.assign(window.studio.panels.view, { quality: 'high' }); // else slow frames would lose their shadows
       Object.defineProperty(window.studio.viewport, 'slow', { get: () => window.slow, set() {}, configurable: true });
     });
     const share = async (slow) => {
@@ -461,7 +460,7 @@ async function testShadows() {
     await page.click('#play');
     say('where frames are fast every one has its shadow', fast.shadows >= 0.9 * fast.frames ? '' : `${fast.shadows} in ${fast.frames} frames`);
     say('where they are slow shadows are redrawn every 300 ms at most', slow.shadows > 0 && slow.shadows <= 2 + slow.took / 300 && slow.shadows < fast.shadows ? '' : `${slow.shadows} in ${slow.frames} frames of ${slow.took.toFixed(0)} ms in all`);
-  }, { width: 1200, height: 800 });
+  }, { width: 1200, height: 800, quality: 'high' }); // else slow frames would lose their shadows
 }
 
 let page;

@@ -269,7 +269,6 @@ let page;
 try {
   page = await browser.open(await server.address, { width: 1000, height: 700 });
   await page.ready(LONG, 'start');
-  await page.evaluate(() => { const { view } = window.studio.panels; view.quality = 'low'; view.apply(); }); // how it looks is tested elsewhere, and drawing without a GPU is half of the time
   for (const body of bodies()) if (wanted.test(`testJourney ${body.what}`)) { await testJourney(page, body); note(body.what); }
   for (const step of [testJoints, testRecovery, testUp, testRefused]) if (wanted.test(step.name) && (name === 'chromium' || soak)) { await step(page); note(step.name); }
   say('no errors or warnings on the console', page.complaints.slice(0, 3).join(' | '));
