@@ -4,6 +4,7 @@
 import { Character, Engine, EngineError, PATCHES_METHOD, RIGID_HANDLES, materialsOf } from './engine.js';
 import { hull } from './hull.js';
 import { facets, paint, paintParts } from './colormap.js';
+import { orderParts } from './order.js';
 import { Painting, runs } from './painting.js';
 import { roundUp } from './dom.js';
 
@@ -222,7 +223,8 @@ export class Stage {
   describe(opened, materials, notes) {
     const { character, bounds, diagonal } = opened, { description } = character, look = character.look();
     const offered = description.skins.length ? this.engine.methods.filter((method) => this.engine.offers(method, description)).map(({ id }) => id) : [];
-    const transfer = { indices: character.indices.slice(), texcoords: look.texcoords, colors: look.colors, materials };
+    const counts = character.instances.flatMap(({ mesh }) => description.meshes[mesh].primitives.filter(({ topology }) => topology === 0).map(({ indexCount }) => indexCount)); // as the stage groups them
+    const transfer = { indices: orderParts(character.indices.slice(), counts), texcoords: look.texcoords, colors: look.colors, materials };
     return {
       description, bounds, diagonal, notes, methods: offered, instances: character.instances,
       vertexCount: character.vertexCount, triangleCount: character.triangleCount, maxInfluences: character.maxInfluences, transfer,
