@@ -10,7 +10,8 @@ import { roundUp } from './dom.js';
 
 const OPEN_AT_ONCE = 3; // characters in the engine's memory
 const COARSE = 40; // voxels along the longest side, for handle weights that follow the pointer
-const MOST_ISSUES = 4;
+const MOST_ISSUES = 4, MOST_GUESSED = 20e6; // bytes of a file that is read twice
+const AXELESS = /\.(obj|ply|off|stl)$/i; // formats that say neither what is up nor their unit
 const SLOW_BIND = 150; // milliseconds of binding beyond which the shape waits for the end of a stroke
 
 /** `count` vertices that lie far from each other and from `others`, or from the middle. */
@@ -161,11 +162,24 @@ export class Stage {
     this.register({ id, files, main, options });
     try {
       const opened = await this.opened(id), notes = this.engine.notes, materials = await this.materials(opened, files.find(({ name }) => name === main), notes);
-      return this.describe(opened, materials, notes.length > MOST_ISSUES ? [...notes.slice(0, MOST_ISSUES), `and ${notes.length - MOST_ISSUES} more`] : [...notes]);
+      const told = this.describe(opened, materials, notes.length > MOST_ISSUES ? [...notes.slice(0, MOST_ISSUES), `and ${notes.length - MOST_ISSUES} more`] : [...notes]);
+      return { ...told, guess: AXELESS.test(main) && !Object.keys(options).length ? await this.guess(files, main) : null };
     } catch (error) {
       this.close({ ids: [id] });
       throw error;
     }
+  }
+  /** How the library would read a mesh that says neither what is up nor its unit: { up, units, why } where not as it stands, else null. */
+  async guess(files, main) {
+    const { engine } = this, blob = files.find(({ name }) => name === main).blob;
+    if (blob.size > MOST_GUESSED) return null;
+    engine.files.set(main, new Uint8Array(await blob.arrayBuffer()));
+    try {
+      engine.destroy(engine.open(main, { up: 'auto', units: 'auto' }));
+      const [up, units] = ['up', 'units'].map((option) => new RegExp(`guessed --${option} (\\w+): (.*)$`).exec(engine.notes.find((note) => note.includes(`--${option} `)) ?? '') ?? [null, null, '']);
+      const why = [up[1] === 'y' ? '' : up[2], units[1] === 'm' ? '' : units[2]].filter(Boolean).join('; ');
+      return why && up[1] && units[1] ? { up: up[1], units: units[1], why } : null;
+    } catch { return null; } finally { engine.files.clear(); } // it was read as it stands
   }
   register({ id, files, main, options }) { this.documents.set(id, { files, main, options, opened: null, used: 0 }); }
   close({ ids }) {

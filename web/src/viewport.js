@@ -131,7 +131,7 @@ export class Viewport {
     this.key.shadow.mapSize.set(2048, 2048);
     Object.assign(this.key.shadow, { radius: 3.5, bias: -0.0004 });
     this.rim = new THREE.DirectionalLight(0xd6e4ff, 0.9);
-    this.ground = new THREE.Mesh(new THREE.CircleGeometry(1, 64), new THREE.ShadowMaterial({ opacity: 0.25 }));
+    this.ground = new THREE.Mesh(new THREE.CircleGeometry(1, 64), new THREE.ShadowMaterial({ opacity: 0.25, depthWrite: false })); // the dark spot lies on it
     this.ground.receiveShadow = true;
     // A soft dark spot under the body: the sky's own shadow.
     this.contact = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.MeshBasicMaterial({ map: softSpot(), transparent: true, depthWrite: false, opacity: 0.5 }));
