@@ -161,9 +161,10 @@ export class Stage {
   async open({ id, files, main, options }) {
     this.register({ id, files, main, options });
     try {
+      const guess = AXELESS.test(main) && !Object.keys(options).length ? await this.guess(files, main) : null; // first: two models at once would take more memory
       const opened = await this.opened(id), notes = this.engine.notes, materials = await this.materials(opened, files.find(({ name }) => name === main), notes);
       const told = this.describe(opened, materials, notes.length > MOST_ISSUES ? [...notes.slice(0, MOST_ISSUES), `and ${notes.length - MOST_ISSUES} more`] : [...notes]);
-      return { ...told, guess: AXELESS.test(main) && !Object.keys(options).length ? await this.guess(files, main) : null };
+      return { ...told, guess };
     } catch (error) {
       this.close({ ids: [id] });
       throw error;
