@@ -14,7 +14,7 @@ import { view } from './view.mjs';
 
 const [command, studio, folder] = process.argv.slice(2), soak = !!process.env.CUTIS_SOAK;
 const { say, note, end } = claims();
-const DOWNLOAD_LIMIT = 2.5e6, READY_LIMIT = 2000, FRAME_LIMIT = 0.5, TASK_LIMIT = 100, FRAME_TOTAL = 56, FRAME_THREAD = 25; // bytes; milliseconds
+const DOWNLOAD_LIMIT = 2.5e6, READY_LIMIT = 2000, FRAME_LIMIT = 0.5, TASK_LIMIT = 100, FRAME_TOTAL = 54, FRAME_THREAD = 25; // bytes; milliseconds
 const LOADS = soak ? 201 : 12, SEEN = soak ? 45 : 12; // both end on the same of three files by four methods
 const FRAGMENTS = 262144; // bytes the allocator may take more, to put the same in other places
 const SIDES = soak ? [860, 690] : [300, 240]; // 56 MB of GLB and 28 MB of OBJ; 7 and 3
