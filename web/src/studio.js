@@ -516,7 +516,7 @@ export class Studio {
       const bound = handles ? await this.bound(from, list, !place, strokes) : null;
       try {
         if (place) { const moved = this.movedPose(bound, list); poses = moved === NO_POSE ? null : bound.info.description.nodes.flatMap(({ rest }, i) => moved[i] ?? rest); }
-        const { blob } = await this.stage.call('save', { id: (bound ?? from).id, strokes: bound ? NO_STROKES : strokes, options: { influences, weights, clip: poses && { name: title, poses } } });
+        const { blob } = await this.stage.call('save', { id: (bound ?? from).id, strokes: bound ? NO_STROKES : strokes, options: { influences: from === optimised && !bound ? 0 : influences, weights, clip: poses && { name: title, poses } } }); // optimised ones are few enough: made to sum to one again they would be others in their last bits
         download(blob, name);
       } finally {
         if (bound) this.discard(bound);
