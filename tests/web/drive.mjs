@@ -142,8 +142,8 @@ class ChromiumPage extends Page {
   async resize(width, height) { await this.page.setViewportSize({ width, height }); }
   /** Another tab of the same visitor. */
   async beside(address) { const tab = new ChromiumPage(await this.context.newPage(), this.context); tab.close = () => tab.page.close(); await tab.go(address); return tab; }
-  /** Processor time of every thread of the browser, milliseconds. What others do on the machine is not in it, so that a test can
-   * claim something of it. */
+  /** Processor time of every thread of the browser, milliseconds. What others do on the machine is not in it, though caches that
+   * they fill make it up to a third longer: a test can claim something of it. */
   async spent() {
     this.whole ??= await this.context.browser().newBrowserCDPSession();
     const { processInfo } = await this.whole.send('SystemInfo.getProcessInfo'), threads = new Map();
