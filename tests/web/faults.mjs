@@ -424,6 +424,7 @@ async function testMarkers() {
 /** Low quality has a canvas over the one that gets the pointer: what the pointer looks like is the latter's. */
 async function testCrosshair(page) {
   await drop(page, [['rich.glb', source]]);
+  await page.evaluate(() => { window.studio.amend({ split: false, show: 'none' }); }); // as steps before may have left it
   const under = () => page.evaluate(() => { const { x, y, width, height } = document.getElementById('canvas').getBoundingClientRect(), top = document.elementFromPoint(x + width / 2, y + height / 2); return `${top.id} ${getComputedStyle(top).cursor}`; });
   const low = await page.state('s.viewport.low > 0 && s.viewport.renderer !== s.viewport.fine');
   await tab(page, 'handles');

@@ -261,9 +261,10 @@ export class Viewport {
   }
   /** Draws as well as it can, whatever the quality of the stage is. */
   finely(draw) {
-    const { low } = this;
+    const { low, slow } = this;
+    Object.assign(this, { slow: false, shapeMoved: true }); // its shadows are of this shape
     this.setLow(0);
-    try { return draw(); } finally { this.setLow(low); }
+    try { return draw(); } finally { this.slow = slow; this.setLow(low); }
   }
   setLook(dark) {
     const look = this.look = dark ? LOOKS.dark : LOOKS.light;
