@@ -360,7 +360,7 @@ const verb_row cli_verbs[] = {
       "deficient_vertices, damped_vertices, ambiguous_vertices, still_joints, sigma, condition, displacement_max,\n"
       "fields, energy, compression_max, paper_bytes, psd_bytes, wpsd_bytes, before_rms, ssd_rms, psd_rms, wpsd_rms;\n"
       "with --learn-weights left_out {rig, plain, learned} (RMS in poses left out while learning), prior (-1: the rig's\n"
-      "weights did best and stay), kept_part (of the vertices: they stay there); leave_one_out {groups, vertices, ssd_rms,\n"
+      "weights stay); leave_one_out {groups, vertices, ssd_rms,\n"
       "psd_rms, wpsd_rms and per pose ssd, psd, wpsd}: RMS in a pose that was left out of the whole fit (of more than 32\n"
       "stretches are left out); contradictions [{first (-1: rest), second, radians, off, vertex, vertices}]: examples of\n"
       "all but one pose with different shapes; psd_worst, psd_missed, psd_misses [{vertex, example, off, why}] and the same of wpsd:\n"
@@ -415,22 +415,23 @@ const verb_row cli_verbs[] = {
       "extras map the bones of VRM and Mixamo to them. --motion puts the first clip of a file on it, under its own name or\n"
       "its file's, and may be given again. Where a limb is taken for another, --strokes says what it is; --parts file:LABELS\n"
       "gives the parts (one number per triangle), each with a joint where it meets its parent; the mesh is welded and closed\n"
-      "for it, as `skeleton` does. A result that fails its own check is an error, and nothing is written without\n"
+      "for it, as `skeleton` does. --patches closes it, too, and gives every joint a part. A result that fails its own check is an error, and nothing is written without\n"
       "--keep. --report writes a page: the verdict, parts, skeleton, frames of the motions, figures of parts and joints.\n"
       "\n"
       "JSON keys: file, output, kind, deviation (of the limbs from the kind's: below 0.5 is usual, beyond 1.5 it is none), second,\n"
       "second_deviation (the kind that fits next best; null: the kind was given), joints, parts, moved_inside, seconds,\n"
-      "changes [text] (--parts: to mesh and labels), problems [text], motions [{file, clip (its name), frames, fps, joints (that it moves), slide, seconds,\n"
+      "changes [text] (--parts, --patches: to the mesh), problems [text], motions [{file, clip (its name), frames, fps, joints (that it moves), slide, seconds,\n"
       "torn (% of the surface in triangles stretched 4 times), lean (degrees), off_ground, sunk, slide_seen (% of the height; null: not checked,\n"
       "neither two legs stand nor four; slide_seen also where the motion walks in place; lean on four legs is 0)}].\n",
       { COMMON, READING, WRITING, RUNNING, BIT(KIND), BIT(PARTS), BIT(PART_COUNT), BIT(STROKES), BIT(MOTIONS), BIT(REPORT),
-          BIT(INFLUENCES), BIT(LARGEST), BIT(TWIST), BIT(KEEP),
+          BIT(INFLUENCES), BIT(LARGEST), BIT(TWIST), BIT(FOR_PATCHES), BIT(KEEP),
           BIT(WEIGHTS) },
       "cutis rig scan.obj -o body.glb\tfind out what it is, and rig it\n"
       "cutis rig scan.ply --kind human --motion 02_01.bvh -o walk.glb\ta person, walking\n"
       "cutis rig chair.obj --kind any -o chair.glb\twhatever stands out becomes a limb\n"
       "cutis rig scan.ply --motion walk.bvh --motion run.bvh -o moves.glb\ta clip for each motion\n"
       "cutis rig scan.ply --strokes limbs.json -o body.glb\tlimbs as they are told\n"
+      "cutis rig scan.ply --patches -o body.glb\tto bend by deform --method patches, or to print a pose\n"
       "cutis rig scan.off --parts file:scan.seg -o body.glb\tparts as they are told\n"
       "cutis rig scan.ply --keep --report rig.html -o body.glb\ta page to judge it by, whatever came out\n",
       verb_rig },

@@ -339,9 +339,10 @@ static void say_result(const cli_app *app, const fit_job *job)
                 f->left_out_own, f->left_out_plain);
         if (isinf(f->prior))
             app_say(app, "so the rig's stay\n");
+        else if (f->prior == 0)
+            app_say(app, "so these are taken\n");
         else
-            app_say(app, "%.3e drawn to the rig's, which stay at %.0f %% of the vertices\n",
-                    f->left_out_rms, 100 * f->kept_part);
+            app_say(app, "%.3e drawn to the rig's\n", f->left_out_rms);
     }
     say_one_out(app, job);
     app_say(app, "still joints %u, damped vertices %ju, ambiguous vertices %ju\n",
@@ -445,9 +446,8 @@ static void emit_result(const fit_job *job)
         if (values) emit_numbers(&json, keys[m], values, job->count);
     }
     if (f->left_out_plain > 0)
-        emit(&json, "left_out { rig %g plain %g learned %g } prior %g kept_part %g",
-             f->left_out_own, f->left_out_plain, f->left_out_rms, isinf(f->prior) ? -1.0 : f->prior,
-             f->kept_part);
+        emit(&json, "left_out { rig %g plain %g learned %g } prior %g", f->left_out_own,
+             f->left_out_plain, f->left_out_rms, isinf(f->prior) ? -1.0 : f->prior);
     emit_one_out(&json, job);
     for (int m = 1; m < 3; m++) emit_misses(&json, job, m);
     emit_end(&json);

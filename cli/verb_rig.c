@@ -93,10 +93,11 @@ static int read_hints(cli_app *app, rig_job *job)
         return app_usage(app, "--count goes with --kind any: other kinds have the parts they have");
     if (parts && strncmp(parts, "file:", 5) != 0)
         return app_usage(app, "--parts %s: want file:LABELS; without it parts are found", parts);
-    if (parts && (strokes || job->options.twist || option_given(app, OPTION_PART_COUNT) ||
-                  option_given(app, OPTION_KIND)))
+    if (parts && (strokes || job->options.twist || job->options.patches ||
+                  option_given(app, OPTION_PART_COUNT) || option_given(app, OPTION_KIND)))
         return app_usage(app,
-                         "--kind, --count, --strokes and --twist are for parts that are found");
+                         "--kind, --count, --strokes, --twist and --patches are for parts that "
+                         "are found");
     if (parts)
         TRY(app_result(
             app, parts + 5,
@@ -119,6 +120,7 @@ static int read_job(cli_app *app, rig_job *job)
     job->options.influences = option_count(app, OPTION_INFLUENCES, 0);
     job->options.largest = option_given(app, OPTION_LARGEST);
     job->options.twist = option_given(app, OPTION_TWIST);
+    job->options.patches = option_given(app, OPTION_FOR_PATCHES);
     TRY(read_hints(app, job));
     TRY(app_read_model(app, job->path, &job->model));
     TRY(rig_motions_read(app, job));

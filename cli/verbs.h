@@ -263,6 +263,8 @@ typedef enum option_kind {
       "leave the weights as they are (default: made anew where a joint was moved or added)")       \
     X(SYNTH_MOTIONS, "motions", 0, FLAG, 0, 0, 0, 0,                                               \
       "biped, quadruped: the clips walk, run, idle (and wave) in place of its own")                \
+    X(FOR_PATCHES, "patches", 0, FLAG, 0, 0, 0, 0,                                                 \
+      "for deform --method patches: one closed mesh, holes capped, and a part for every joint")    \
     X(TWIST, "twist", 0, FLAG, 0, 0, 0, 0,                                                         \
       "joints halfway along upper arms, forearms and thighs that take half of their twist")        \
     X(KEEP, "keep", 0, FLAG, 0, 0, 0, 0,                                                           \

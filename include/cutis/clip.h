@@ -59,7 +59,8 @@ CUTIS_API void cutis_pose_drive(const cutis_model *model, cutis_drive drive,
 /// @param first_clip clips from this on
 /// @param drive      RESTING: of nodes that a clip has no tracks of; ALL: of all, in place of
 /// theirs
-/// @param fps        keys a second; 0 = 30
+/// @param fps        keys a second; 0 = 30. Where a joint that drives turns in steps there are keys
+/// of each step besides, so that what follows it steps too
 /// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT, CUTIS_LIMIT_EXCEEDED (a clip of days),
 /// CUTIS_OUT_OF_MEMORY
 CUTIS_API cutis_result cutis_clips_drive(const cutis_model *model, uint32_t first_clip,

@@ -130,7 +130,7 @@ typedef struct cutis_bind_options {
     uint32_t concurrent_calls;  ///< how many threads may deform at once without waiting for each
                                 ///< other; 0 = 1
     uint32_t instance_capacity; ///< instances that are worked on together; 0 = chosen by the
-                                ///< device (PATCHES: 1)
+                                ///< device (PATCHES: 1; a CPU takes at most two a thread)
     cutis_patch_removal patch_removal; ///< PATCHES
     cutis_patch_fill patch_fill;       ///< PATCHES
     cutis_patch_band patch_band;       ///< PATCHES
@@ -195,8 +195,8 @@ typedef struct cutis_stream {
 /// of vertices hold vertex_capacity elements an instance, those of triangles triangle_capacity.
 typedef struct cutis_topology_outputs {
     /// Room of each instance; 0 = what the binding says, which always suffices. With less, the call
-    /// waits for the counts, and a frame that does not fit is CUTIS_BUFFER_TOO_SMALL: its counts
-    /// are there, nothing else of it.
+    /// waits for the counts, and the first frame that does not fit is CUTIS_BUFFER_TOO_SMALL: its
+    /// counts are there, nothing else of it.
     uint32_t vertex_capacity, triangle_capacity;
     cutis_stream indices; ///< 3 uint32 a triangle; required with positions
     cutis_stream counts;  ///< 2 uint32 an instance: vertices, triangles; required with positions

@@ -82,9 +82,8 @@ typedef struct cutis_pose_fit_report {
     uint32_t pose_count;     ///< distinct poses, rest included
     const uint32_t *same_as; ///< per example: the first one of its pose, itself if it is that;
                              ///< UINT32_MAX: the rest pose
-    double prior; ///< that weights were learned with, at the vertex in the middle (1e6: the model's
-                  ///< own stay there); INFINITY: the model's own did best and stay
-    double kept_part; ///< of the vertices: the model's own weights did best in their region
+    double prior; ///< that weights were learned with; INFINITY: the model's own stay, for others
+                  ///< were no better than chance would have it
     /// RMS in examples that were left out to choose that (each in turn; of more than eight a
     /// stretch of them), over some vertices, of linear blending or, where displacements are stored,
     /// of PSD and WPSD together: with the model's own weights (0: it has none), learned plainly,

@@ -34,8 +34,10 @@ typedef struct cutis_rig_options {
     cutis_rig_kind kind;
     uint32_t influences; ///< weights kept per vertex; 0 = 4
     bool largest;        ///< keep the largest weights, in place of those that deform alike
-    bool twist; ///< joints halfway along upper arms, forearms and thighs that take half of what
-                ///< these are twisted by; cutis_retarget moves them
+    bool twist;   ///< joints halfway along upper arms, forearms and thighs that take half of what
+                  ///< these are twisted by; cutis_retarget moves them
+    bool patches; ///< for CUTIS_METHOD_PATCHES: the body becomes one closed mesh in world space
+                  ///< (holes capped, borders that coincide welded) with a part for every joint
     uint32_t part_count; ///< of CUTIS_RIG_ANY: at most so many parts; 0: all that stand out
     /// What limbs are, where it is not seen: points and bars on them, in the world, whose names
     /// begin with head, arm, leg, tail, ear, antenna, wing, abdomen, finger, wrist, dorsal, anal,
@@ -79,7 +81,7 @@ typedef struct cutis_rig_report {
     uint32_t problem_count;
     const char *const *problems; ///< what its own check found, one line each
     uint32_t note_count;
-    const char *const *notes; ///< told parts: what was done to the mesh, what stays behind
+    const char *const *notes; ///< told parts, patches: what was done to the mesh, what stays behind
     double seconds;
     cutis_rig_motion motion; ///< of the last motion that was checked
     uint32_t humanoid_count; ///< of people and toy bears; else 0

@@ -154,12 +154,22 @@ static cutis_result bind_body(patches_binding *binding, cutis_arena *scratch, pa
     return keep_facts(binding, &body, &parts, pack);
 }
 
+// Instances of a batch. A CPU's threads take a few through all ranks before the next ones, so that
+// what they work on stays in the cache.
+static uint32_t capacity_of(const cutis_binding *base)
+{
+    const uint32_t asked = base->options.instance_capacity ? base->options.instance_capacity : 1;
+    const uint32_t threads = base->device->task_threads > 0 ? base->device->task_threads : 1;
+    const uint32_t few = threads > 1 ? 2 * threads : 1;
+    return base->device->operations->compute_run || asked < few ? asked : few;
+}
+
 static cutis_result bind(cutis_binding *base)
 {
     patches_binding *binding = (patches_binding *)base;
     cutis_arena scratch = { .context = base->context };
     patch_pack pack;
-    base->capacity = base->options.instance_capacity ? base->options.instance_capacity : 1;
+    base->capacity = capacity_of(base);
     cutis_result result = bind_body(binding, &scratch, &pack);
     if (result == CUTIS_OK) {
         const uint64_t size = PATCH_UNIT * (uint64_t)pack.body_units;

@@ -7,6 +7,11 @@
 
 #include "base/memory.h"
 
+/// What helps where borders or the mesh are not what patches need: a new rig of the bare body, or
+/// another of its parts.
+#define PATCH_HEAL                                                                                 \
+    "; cutis rig --patches makes a body without that, cutis skeleton --parts parts another rig"
+
 /// A ring of edges between two parts, welded vertices: v[i] -> v[i + 1] is an edge of a child face.
 typedef struct patch_loop {
     uint32_t parent, child;
@@ -68,6 +73,7 @@ typedef struct patch_pieces {
     uint32_t *ring_first, *ring, *ring_edge;
     uint32_t *loop_copies; ///< 2 per place on a loop: part vertex in the parent, in the child
     patch_shape *shapes;   ///< per part
+    uint32_t detached;     ///< a part with further pieces that no other touches, or UINT32_MAX
 } patch_pieces;
 
 /// Weld, check that the mesh is closed, find loops and the tree.

@@ -245,6 +245,26 @@ static void rank_joint(turning *t, uint32_t j, int *last)
     if ((uint32_t)rank >= bands->rank_count) bands->rank_count = (uint32_t)rank + 1;
 }
 
+// Joints of a rank have places beside each other; the next rank has the same.
+static cutis_result place_joints(const turning *t)
+{
+    patch_bands *bands = t->bands;
+    cutis_arena *arena = t->body->arena;
+    uint32_t *joints = cutis_arena_zero(arena, bands->rank_count + (size_t)1, sizeof *joints);
+    uint32_t *moves = cutis_arena_zero(arena, bands->rank_count + (size_t)1, sizeof *moves);
+    if (!joints || !moves) return cutis_alloc_result(t->body->context);
+    for (uint32_t j = 0; j < t->body->loop_count; j++) {
+        patch_band *band = &bands->joints[j];
+        const int first = (int)bands->move_first[j];
+        band->place = (int)joints[band->rank]++;
+        band->lifted = (int)moves[band->rank] - first;
+        moves[band->rank] += bands->move_first[j + 1] - bands->move_first[j];
+        if (joints[band->rank] > bands->rank_most) bands->rank_most = joints[band->rank];
+        if (moves[band->rank] > bands->lift_count) bands->lift_count = moves[band->rank];
+    }
+    return CUTIS_OK;
+}
+
 // Joints that touch the same vertices turn one after the other, the deepest first.
 static cutis_result rank_joints(turning *t)
 {
@@ -262,7 +282,7 @@ static cutis_result rank_joints(turning *t)
                 rank_joint(t, j, last);
                 find_slope(t, j, grow);
             }
-    return CUTIS_OK;
+    return place_joints(t);
 }
 
 // Corners of the faces of a joint that it does not move are moves too, of nothing: faces then look

@@ -14,7 +14,6 @@
 #include "geometry/vector.h"
 
 #define NOWHERE UINT32_MAX
-#define HEAL    "; cutis skeleton heals that"
 
 // Of a sum of unit normals: below it those of a vertex that was split cancel out.
 static const double NORMAL_LEAST = 1e-3;
@@ -31,10 +30,14 @@ static cutis_result find_instance(patch_body *body)
         found++;
     }
     if (found == 0)
-        return UNSUPPORTED(body->context, "no mesh has parts; cutis skeleton makes them");
+        return UNSUPPORTED(
+            body->context,
+            "no mesh has parts; cutis skeleton makes them, cutis rig --patches a whole rig");
     if (found > 1 || count > 1)
-        return UNSUPPORTED(body->context, "%u meshes; patches need one, which cutis skeleton makes",
-                           count);
+        return UNSUPPORTED(
+            body->context,
+            "%u meshes; patches need one, which cutis rig --patches and cutis skeleton make",
+            count);
     if (instances[instance].skin == CUTIS_NONE)
         return UNSUPPORTED(body->context, "the mesh with parts has no skin");
     body->mesh = &data->meshes[instances[instance].mesh];
@@ -142,14 +145,15 @@ static cutis_result pair_edges(patch_body *body)
         size_t faces = cutis_edges_run(edges, count, i);
         if (faces != 2)
             return UNSUPPORTED(body->context,
-                               "part %s: the mesh is not closed there (an edge has %s)" HEAL,
+                               "part %s: the mesh is not closed there (an edge has %s)" PATCH_HEAL,
                                patch_part_name(body, body->labels[edges[i].half / 3]),
                                faces > 2 ? "more than two faces" : "one face");
         uint32_t a = (uint32_t)edges[i].half, b = (uint32_t)edges[i + 1].half;
         if (body->faces[a] == body->faces[b])
-            return UNSUPPORTED(body->context,
-                               "part %s: neighbouring faces are oriented against each other" HEAL,
-                               patch_part_name(body, body->labels[a / 3]));
+            return UNSUPPORTED(
+                body->context,
+                "part %s: neighbouring faces are oriented against each other" PATCH_HEAL,
+                patch_part_name(body, body->labels[a / 3]));
         body->twins[a] = b;
         body->twins[b] = a;
     }
@@ -283,9 +287,10 @@ static cutis_result link_borders(patch_body *body, uint32_t *next, uint32_t *at)
         if (own == other || !is_child(body, other, own)) continue;
         uint32_t v = body->faces[h];
         if (next[v] != NOWHERE)
-            return UNSUPPORTED(body->context,
-                               "part %s: its border touches another (or itself) in a vertex" HEAL,
-                               patch_part_name(body, own));
+            return UNSUPPORTED(
+                body->context,
+                "part %s: its border touches another (or itself) in a vertex" PATCH_HEAL,
+                patch_part_name(body, own));
         next[v] = head(body, h);
         at[v] = h;
     }
@@ -304,7 +309,7 @@ static cutis_result trace_loop(patch_body *body, const uint32_t *next, const uin
         if (!same)
             return UNSUPPORTED(body->context,
                                "parts %s and %s: their border is no closed loop (three parts meet "
-                               "in a vertex)" HEAL,
+                               "in a vertex)" PATCH_HEAL,
                                patch_part_name(body, parent), patch_part_name(body, child));
         seen[v] = true;
         body->loop_vertices[(*used)++] = v;

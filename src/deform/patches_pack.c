@@ -89,6 +89,8 @@ static cutis_result count_all(packing *p, const patch_bands *bands)
     n[PATCH_CONICS] = PATCH_CONIC_STEPS + 1;
     n[PATCH_RESTS] = body->output_count;
     n[PATCH_MOVES] = bands->move_count;
+    n[PATCH_LIFTS] = bands->lift_count;
+    n[PATCH_RANK] = bands->rank_most;
     n[PATCH_BAND_FACES] = bands->face_count;
     n[PATCH_MIXED] = bands->mixed_count;
     n[PATCH_MIXED_1] = bands->mixed_count + 1ull;
@@ -425,6 +427,11 @@ static cutis_result place_all(packing *p)
 static cutis_result fill_all(packing *p, const patch_bands *bands)
 {
     p->out->arguments.whole = cutis_patch_bands_whole(p->body, bands);
+    if (p->parts->detached != UINT32_MAX && !p->out->arguments.whole)
+        return UNSUPPORTED(p->body->context,
+                           "part %s is in several pieces, which only joints that all bend in bands "
+                           "allow (a second loop between two parts has none)",
+                           patch_part_name(p->body, p->parts->detached));
     TRY(list_entries(p));
     TRY(count_all(p, bands));
     TRY(place_all(p));

@@ -41,9 +41,10 @@ typedef struct patch_bands {
     patch_band_move *moves; ///< what joints do to vertices, in the order of the joints
     uint32_t *move_first;
     uint32_t move_count, rank_count;
-    int *bands;                   ///< per vertex: PATCH_BAND_..., or 1 + its place in mixed_part
-    int *mixed_part, *mixed_undo; ///< of vertices that several joints bend
-    int *undo;                    ///< joints on the ways back to their parts
+    uint32_t lift_count, rank_most; ///< moves and joints of a rank, at most
+    int *bands;                     ///< per vertex: PATCH_BAND_..., or 1 + its place in mixed_part
+    int *mixed_part, *mixed_undo;   ///< of vertices that several joints bend
+    int *undo;                      ///< joints on the ways back to their parts
     uint32_t mixed_count, undo_count;
 } patch_bands;
 

@@ -42,8 +42,7 @@ static cutis_result number_vertices(const patch_body *body, patch_pieces *out, u
         for (uint32_t v = 0; v < body->vertex_count; v++) {
             if (copy[v] == NOWHERE) continue;
             if (used == capacity)
-                return UNSUPPORTED(body->context,
-                                   "part %s touches another in a vertex; cutis skeleton heals that",
+                return UNSUPPORTED(body->context, "part %s touches another in a vertex" PATCH_HEAL,
                                    patch_part_name(body, p));
             out->welded[used] = v;
             out->vertex_part[used] = p;
@@ -81,8 +80,7 @@ static cutis_result place_loops(const patch_body *body, patch_pieces *out)
                                        body->loop_vertices[loop->first + k]);
                 if (out->vertex_loop[v] >= 0)
                     return UNSUPPORTED(body->context,
-                                       "part %s: two of its borders touch; cutis skeleton heals "
-                                       "that",
+                                       "part %s: two of its borders touch" PATCH_HEAL,
                                        patch_part_name(body, side ? loop->child : loop->parent));
                 out->vertex_loop[v] = (int32_t)i;
                 out->vertex_place[v] = (int32_t)k;
@@ -152,8 +150,7 @@ static cutis_result chain_ring(const patch_body *body, patch_pieces *out, uint32
     }
     return UNSUPPORTED(
         body->context,
-        "part %s: its faces around a vertex are connected only through it; cutis skeleton "
-        "heals that",
+        "part %s: its faces around a vertex are connected only through it" PATCH_HEAL,
         patch_part_name(body, out->vertex_part[v]));
 }
 
@@ -178,25 +175,40 @@ static cutis_result make_rings(const patch_body *body, patch_pieces *out)
     return CUTIS_OK;
 }
 
-static cutis_result check_pieces(const patch_body *body, const patch_pieces *parts)
+// The piece of a part around a vertex. @return has it a loop?
+static bool flood(const patch_pieces *parts, uint32_t from, uint32_t *queue, bool *seen)
+{
+    bool loop = false;
+    uint32_t count = 1;
+    queue[0] = from;
+    seen[from] = true;
+    for (uint32_t i = 0; i < count; i++) {
+        loop |= parts->vertex_loop[queue[i]] >= 0;
+        for (uint32_t k = parts->ring_first[queue[i]]; k < parts->ring_first[queue[i] + 1]; k++)
+            if (!seen[parts->ring[k]]) {
+                seen[parts->ring[k]] = true;
+                queue[count++] = parts->ring[k];
+            }
+    }
+    return loop;
+}
+
+// Pieces of a part that have loops: one at most. Those that have none (eyes, a helmet) are closed
+// by themselves and follow the part; whether they may is known when bands are.
+static cutis_result check_pieces(const patch_body *body, patch_pieces *parts)
 {
     uint32_t *queue = cutis_arena_alloc(body->arena, parts->vertex_count, sizeof *queue);
     bool *seen = cutis_arena_zero(body->arena, parts->vertex_count, sizeof *seen);
     if (!queue || !seen) return cutis_alloc_result(body->context);
+    parts->detached = NOWHERE;
     for (uint32_t p = 0; p < body->part_count; p++) {
-        uint32_t first = parts->vertex_first[p], count = 1;
-        queue[0] = first;
-        seen[first] = true;
-        for (uint32_t i = 0; i < count; i++)
-            for (uint32_t k = parts->ring_first[queue[i]]; k < parts->ring_first[queue[i] + 1]; k++)
-                if (!seen[parts->ring[k]]) {
-                    seen[parts->ring[k]] = true;
-                    queue[count++] = parts->ring[k];
-                }
-        if (count != parts->vertex_first[p + 1] - first)
-            return UNSUPPORTED(body->context,
-                               "part %s is in several pieces; cutis skeleton heals that",
+        uint32_t pieces = 0, looped = 0;
+        for (uint32_t v = parts->vertex_first[p]; v < parts->vertex_first[p + 1]; v++)
+            if (!seen[v]) looped += flood(parts, v, queue, seen), pieces++;
+        if (looped > 1)
+            return UNSUPPORTED(body->context, "part %s is in several pieces" PATCH_HEAL,
                                patch_part_name(body, p));
+        if (pieces > 1) parts->detached = p;
     }
     return CUTIS_OK;
 }

@@ -48,8 +48,10 @@ typedef struct cutis_compute_kernel {
     uint32_t alone_tasks; ///< CPU: so few are done before another thread has woken up; 0: one
     uint32_t group_size;  ///< GPU: work items of a group; 0: 128
     uint32_t
-        registers;  ///< GPU: of a work item at most (drivers that can); 0: the compiler's choice
-    uint32_t lanes; ///< GPU: of a team that does one item (kernel/team.h); 0 or 1: none
+        registers;   ///< GPU: of a work item at most (drivers that can); 0: the compiler's choice
+    uint32_t lanes;  ///< GPU: of a team that does one item (kernel/team.h); 0 or 1: none
+    bool brief;      ///< GPU: compiled in no time, so with others of its text (program.c)
+    bool plain_team; ///< its TEAM_SYNCs are few and never in a branch: any GPU's compiler can
 } cutis_compute_kernel;
 
 /// Run `item_count` items: NAME_run of CUTIS_COMPUTE_DECLARE is the call to use. GPU: the launch is

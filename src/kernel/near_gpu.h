@@ -5,11 +5,13 @@
 #define CUTIS_KERNEL_NEAR_GPU_H
 
 #if defined(KERNEL_CUDA) || SKIN_PTX
-#define UNROLL    _Pragma("unroll")
-#define NO_UNROLL _Pragma("unroll 1")
+#define UNROLL     _Pragma("unroll")
+#define NO_UNROLL  _Pragma("unroll 1")
+#define UNROLL_TWO _Pragma("unroll 2")
 #else // other compilers know best, and some warn on stderr about a hint they ignore
 #define UNROLL
 #define NO_UNROLL
+#define UNROLL_TWO
 #endif
 #ifdef KERNEL_CUDA
 #define ASM              asm volatile

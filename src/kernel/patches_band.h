@@ -18,6 +18,16 @@
 
 #define PATCH_UNFOLD 0.2 // what is left of a length for normals, at least
 
+// Faces, moves or vertices that are looked at together, faces each in a stretch of their own: lanes
+// of vectors on a CPU, where a root or a quotient of one would be waited for.
+#if defined(KERNEL_OPENCL) || defined(KERNEL_CUDA) || defined(TEAM_HOST)
+#define PATCH_LANES 1
+#else
+#define PATCH_LANES PATCH_FACE_BLOCK
+#endif
+// How many lanes there are from `at` on.
+#define PATCH_LANES_TO(at, end) ((end) - (at) < PATCH_LANES ? (end) - (at) : PATCH_LANES)
+
 FN pvec pvec_of(pvec_short v)
 {
     return pvec_make(v.x, v.y, v.z);
@@ -62,12 +72,16 @@ FN double patch_soft_size(patch_soft b, double share)
 {
     return 1.0 + 2.0 * b.gap * share * (1.0 - share);
 }
+// What patch_soft_rows goes by.
+FN double patch_soft_twice(patch_soft b, int side, double share)
+{
+    return 2.0 * (side ? share - 1.0 : share) / patch_soft_size(b, share);
+}
 // q(share), the child's s^-1 q(share), which is (1 - share) of the turn back. Both have the same
-// length, and no root is needed.
-FN patch_rows patch_soft_rows(patch_soft b, int side, double share)
+// length, and no root is needed. twice: patch_soft_twice.
+FN patch_rows patch_soft_rows(patch_soft b, int side, double share, double twice)
 {
     double part = side ? share - 1.0 : share, whole = side ? 1.0 - share : share;
-    double twice = 2.0 * part / patch_soft_size(b, share);
     pvec s = pvec_times(b.axis, twice * (1.0 + whole * b.gap)),
          a = pvec_times(b.axis, twice * part);
     double xx = a.x * b.axis.x, yy = a.y * b.axis.y, zz = a.z * b.axis.z;
@@ -132,11 +146,13 @@ FN int patch_space(patch_work w, int v)
     return band > 0 && w.given->whole ? body_mixed_part(w)[band - 1] : body_vertex_part(w)[v];
 }
 
-// Its normal there: across both directions along the surface; where the surface folds, no further
-// from the turned normal than PATCH_UNFOLD leaves.
-FN pvec patch_normal(patch_work w, int v)
+// Its normal there, of any length: across both directions along the surface; where the surface
+// folds, no further from the turned normal than PATCH_UNFOLD leaves. `square`: of that length; 1 of
+// normals that stay as they are.
+FN pvec patch_normal_way(patch_work w, int v, double *square_out)
 {
     pvec n = body_vertex_normal(w)[v];
+    *square_out = 1.0;
     if (body_vertex_band(w)[v] < 0) return n;
     pvec a = pvec_of(work_soft_lean(w)[2 * v]), b = pvec_of(work_soft_lean(w)[2 * v + 1]);
     if (!patch_leans(a)) return n; // no joint has turned it
@@ -145,7 +161,20 @@ FN pvec patch_normal(patch_work w, int v)
     double least = PATCH_UNFOLD * pvec_dot(rest, rest) * square; // times the length of out
     if ((along < 0.0 || along * along < least * least * square) && square > 1e-30)
         bent = pvec_plus(bent, pvec_times(out, (least * ROOT(square) - along) / square));
-    return pvec_unit(bent);
+    *square_out = pvec_dot(bent, bent);
+    return bent;
+}
+// What makes a vector of that square a unit one (pvec_unit).
+FN double patch_unit_scale(double square)
+{
+    double l = ROOT(square), scale = 1.0 / l;
+    return l > 1e-150 ? scale : 1.0;
+}
+FN pvec patch_normal(patch_work w, int v)
+{
+    double square;
+    pvec way = patch_normal_way(w, v, &square);
+    return pvec_times(way, patch_unit_scale(square));
 }
 
 // The way back, of a vertex that several joints have bent, into the space of its part.
@@ -156,7 +185,8 @@ FN void patch_back(patch_work w, int mixed, int v)
         int joint = body_undo(w)[k];
         GLOBAL const patch_joint *j = work_joint(w) + joint;
         if (!j->softly) continue;
-        patch_rows m = patch_soft_rows(patch_soft_of(j), 1, 0.0);
+        patch_soft bend = patch_soft_of(j);
+        patch_rows m = patch_soft_rows(bend, 1, 0.0, patch_soft_twice(bend, 1, 0.0));
         if (j->scaled) m = patch_scaled_rows(j, m, 1, 0.0);
         pvec centre = body_joint_centre(w)[joint];
         pvec x = patch_rows_of(m, pvec_minus(work_soft_point(w)[v], centre));

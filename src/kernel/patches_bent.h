@@ -19,6 +19,7 @@ TEAM_KERNEL(patch_bent, PATCH_BENT_BUFFERS)
     TEAM_BEGIN
     int blocks = patch_blocks(given.vertex_count), block = TEAM_INDEX(blocks);
     patch_work w = patch_work_of(body, work, &given, TEAM_INSTANCE(blocks));
+    int first = block * PATCH_BLOCK;
     int end = patch_bent_fits(&given) ? patch_block_end(block, given.vertex_count) : 0;
     if (block == 0 && TEAM_LANE == 0) {
         counts[2 * w.instance] = given.whole_count;
@@ -29,14 +30,23 @@ TEAM_KERNEL(patch_bent, PATCH_BENT_BUFFERS)
             wanted_counts[at + 1] = given.face_count;
         }
     }
-    TEAM_EACH (v, block * PATCH_BLOCK, end) {
-        int out = body_whole_vertex(w)[v], part = patch_space(w, v);
-        if (out < 0) continue;
-        patch_store(positions, patch_element(w, given.positions, out),
-                    pvec_moved(work_matrix(w) + 12 * part, patch_point(w, v)));
-        if (normals)
-            patch_store(normals, patch_element(w, given.normals, out),
-                        patch_part_normal(w, part, patch_normal(w, v)));
+    TEAM_EACH (k, 0, end > first ? (end - first + PATCH_LANES - 1) / PATCH_LANES : 0) {
+        pvec way[PATCH_LANES] = { { 0.0, 0.0, 0.0 } };
+        double scale[PATCH_LANES] = { 0.0 };
+        int at = first + k * PATCH_LANES, many = PATCH_LANES_TO(at, end);
+        for (int lane = 0; normals && lane < many; lane++)
+            way[lane] = patch_normal_way(w, at + lane, &scale[lane]);
+        for (int lane = 0; normals && lane < many; lane++)
+            scale[lane] = patch_unit_scale(scale[lane]);
+        for (int lane = 0; lane < many; lane++) {
+            int v = at + lane, out = body_whole_vertex(w)[v], part = patch_space(w, v);
+            if (out < 0) continue;
+            patch_store(positions, patch_element(w, given.positions, out),
+                        pvec_moved(work_matrix(w) + 12 * part, patch_point(w, v)));
+            if (normals)
+                patch_store(normals, patch_element(w, given.normals, out),
+                            patch_part_normal(w, part, pvec_times(way[lane], scale[lane])));
+        }
     }
     ITEM_END
 }

@@ -73,8 +73,11 @@ STRUCT(patch_band)
     double slope;  // how that grows with swelling at rest, without regard to what is pressed
     double girth;  // what its length goes by: the loop's half axis, or how far it is from the joint
     int there;
-    int rank; // joints of one rank share no vertex, and those of less come before it
-    int over; // faces that others bend before: they stand first, whole blocks of them
+    int rank;   // joints of one rank share no vertex, and those of less come before it
+    int over;   // faces that others bend before: they stand first, whole blocks of them
+    int place;  // in its rank
+    int lifted; // where its moves are lifted, less where they stand: joints of other ranks use the
+                // same memory, so that it stays in a CPU's cache
 };
 
 // What a joint does to a vertex.
@@ -213,6 +216,8 @@ enum patch_count {
     PATCH_CONICS,
     PATCH_RESTS, // vertices of the model
     PATCH_MOVES, // of vertices by joints
+    PATCH_LIFTS, // moves of a rank, at most
+    PATCH_RANK,  // joints of a rank, at most
     PATCH_BAND_FACES,
     PATCH_MIXED, // vertices that several joints bend
     PATCH_MIXED_1,
@@ -293,13 +298,13 @@ enum patch_count {
     F(matrix, double, 12, PARTS, PARTS, SOURCES) /* part to world */                               \
     F(joint, patch_joint, 1, JOINTS, JOINTS, REPORT)                                               \
     F(part_scale, double, 1, PARTS, PARTS, SOURCES) /* 1 / its one scale; 0: has several */        \
-    F(swell_sum, double, 4 * PATCH_BAND_PARTS, JOINTS, BANDS, BANDS)                               \
-    F(swell_top, double, 4 * PATCH_BAND_TOPS, JOINTS, BANDS, BANDS)                                \
+    F(swell_sum, double, 4 * PATCH_BAND_PARTS, RANK, BANDS, BANDS)                                 \
+    F(swell_top, double, 4 * PATCH_BAND_TOPS, RANK, BANDS, BANDS)                                  \
     /* vertices */                                                                                 \
     F(soft_point, pvec, 1, VERTICES, START, SOURCES)      /* of bands: where it is */              \
     F(soft_out, pvec_short, 1, VERTICES, START, SOURCES)  /* its direction outwards */             \
     F(soft_lean, pvec_short, 2, VERTICES, START, SOURCES) /* two along the surface; 0: at rest */  \
-    F(lifted, patch_lifted, 1, MOVES, BANDS, BANDS)                                                \
+    F(lifted, patch_lifted, 1, LIFTS, BANDS, BANDS)                                                \
     F(state, int, 1, VERTICES, CUT, SOURCES)    /* patch_state */                                  \
     F(owner, int, 1, VERTICES, CUT, REST)       /* entry that removes it, or -1 */                 \
     F(slot, int, 1, VERTICES, CUT, SOURCES)     /* its border slot, or -1 */                       \

@@ -12,13 +12,6 @@
 #define PATCH_SWELL_STEPS 8    // of Newton's, at most: three do but for the largest bends
 #define PATCH_SWELL_NEAR  1e-9 // of what swelling by the half axis would add: near enough
 
-// Faces that are looked at together, each in a stretch of its own: lanes of vectors on a CPU.
-#if defined(KERNEL_OPENCL) || defined(KERNEL_CUDA) || defined(TEAM_HOST)
-#define PATCH_LANES 1
-#else
-#define PATCH_LANES PATCH_FACE_BLOCK
-#endif
-
 /// Corners of faces that are looked at together: where they are after a joint's turn, from its
 /// centre, where swelling takes them, and where they were before. 3 times 3 numbers of every face.
 STRUCT(patch_wide)
@@ -72,14 +65,14 @@ FN void patch_band_stretches(patch_work w, int joint, int at, double *sum)
     GLOBAL const pvec *points = work_soft_point(w);
     pvec centre = body_joint_centre(w)[joint];
     int first = body_band_face_first(w)[joint], end = body_band_face_first(w)[joint + 1];
-    int over = first + body_joint_band(w)[joint].over;
+    int over = first + body_joint_band(w)[joint].over, lift = body_joint_band(w)[joint].lifted;
     for (int f = first + at; f < end; f += PATCH_BAND_PARTS) {
         patch_wide wide;
         for (int lane = 0; lane < PATCH_LANES; lane++)
             for (int c = 0; c < 3; c++) {
                 int i = corners[3 * (f + lane) + c];
-                patch_wide_put(wide.at, lane, c, lifted[i].at);
-                patch_wide_put(wide.grow, lane, c, pvec_of(lifted[i].grow));
+                patch_wide_put(wide.at, lane, c, lifted[i + lift].at);
+                patch_wide_put(wide.grow, lane, c, pvec_of(lifted[i + lift].grow));
             }
         patch_cubic_add(sum, &wide);
         if (f >= over) continue;
@@ -100,8 +93,9 @@ STRUCT(patch_cubic)
 // so that any number of lanes gives the same bits. All lanes have the result.
 TEAM_FN patch_cubic patch_band_gain(patch_work w, int joint)
 {
-    GLOBAL double *sums = work_swell_sum(w) + 4 * PATCH_BAND_PARTS * joint;
-    GLOBAL double *tops = work_swell_top(w) + 4 * PATCH_BAND_TOPS * joint;
+    int place = body_joint_band(w)[joint].place;
+    GLOBAL double *sums = work_swell_sum(w) + 4 * PATCH_BAND_PARTS * place;
+    GLOBAL double *tops = work_swell_top(w) + 4 * PATCH_BAND_TOPS * place;
     patch_cubic total = { { 0.0, 0.0, 0.0, 0.0 } };
     TEAM_EACH (k, 0, PATCH_BAND_PARTS / PATCH_LANES) {
         double sum[4 * PATCH_LANES];
@@ -146,34 +140,43 @@ FN double patch_swell_for(patch_cubic gain, double most, double slope_least, dou
     return x;
 }
 
+// A vertex of a joint's band, turned by it.
+FN void patch_turn_move(patch_work w, int joint, patch_soft bend, int i, double twice)
+{
+    GLOBAL const patch_joint *j = work_joint(w) + joint;
+    int v = body_move_vertex(w)[i], kind = body_move_kind(w)[i], side = kind & PATCH_MOVE_CHILD;
+    double share = body_move_share(w)[i];
+    pvec x = pvec_minus(work_soft_point(w)[v], body_joint_centre(w)[joint]);
+    patch_lifted to = { x, { 0.0f, 0.0f, 0.0f } };
+    if (!(kind & (PATCH_MOVE_WHOLE | PATCH_MOVE_STILL))) {
+        pvec rest = body_vertex_outwards(w)[v];
+        patch_rows turn = patch_soft_rows(bend, side, share, twice);
+        if (j->scaled) turn = patch_scaled_rows(j, turn, side, share);
+        pvec out = kind & PATCH_MOVE_MIXED ? pvec_of(work_soft_out(w)[v]) : rest;
+        out = patch_rows_of(turn, out);
+        to.at = patch_rows_of(turn, x);
+        to.grow = pvec_shortened(pvec_times(out, patch_bump(share) * patch_outer(j->inner, rest)));
+        work_soft_out(w)[v] = pvec_shortened(out);
+    }
+    work_lifted(w)[i + body_joint_band(w)[joint].lifted] = to;
+}
+
 // The vertices of a joint's band, turned by it. Those that follow whole and those that stay are
 // corners of its faces.
 TEAM_FN void patch_turn_band(patch_work w, int joint)
 {
-    GLOBAL const patch_joint *j = work_joint(w) + joint;
-    GLOBAL const int *vertices = body_move_vertex(w), *kinds = body_move_kind(w);
+    GLOBAL const int *kinds = body_move_kind(w);
     GLOBAL const double *shares = body_move_share(w);
-    GLOBAL const pvec *outwards = body_vertex_outwards(w), *points = work_soft_point(w);
-    GLOBAL patch_lifted *lifted = work_lifted(w);
-    GLOBAL pvec_short *outs = work_soft_out(w);
-    pvec centre = body_joint_centre(w)[joint], inner = j->inner;
-    patch_soft bend = patch_soft_of(j);
-    int scaled = j->scaled;
-    TEAM_EACH (i, body_band_first(w)[joint], body_band_first(w)[joint + 1]) {
-        int v = vertices[i], kind = kinds[i], side = kind & PATCH_MOVE_CHILD;
-        double share = shares[i];
-        pvec x = pvec_minus(points[v], centre), rest = outwards[v];
-        patch_lifted to = { x, { 0.0f, 0.0f, 0.0f } };
-        if (!(kind & (PATCH_MOVE_WHOLE | PATCH_MOVE_STILL))) {
-            patch_rows turn = patch_soft_rows(bend, side, share);
-            if (scaled) turn = patch_scaled_rows(j, turn, side, share);
-            pvec out = patch_rows_of(turn, kind & PATCH_MOVE_MIXED ? pvec_of(outs[v]) : rest);
-            double bump = patch_bump(share) * patch_outer(inner, rest);
-            to.at = patch_rows_of(turn, x);
-            to.grow = pvec_shortened(pvec_times(out, bump));
-            outs[v] = pvec_shortened(out);
-        }
-        lifted[i] = to;
+    patch_soft bend = patch_soft_of(work_joint(w) + joint);
+    int first = body_band_first(w)[joint], end = body_band_first(w)[joint + 1];
+    TEAM_EACH (k, 0, (end - first + PATCH_LANES - 1) / PATCH_LANES) {
+        double twice[PATCH_LANES];
+        int at = first + k * PATCH_LANES, many = PATCH_LANES_TO(at, end);
+        for (int lane = 0; lane < many; lane++)
+            twice[lane] =
+                patch_soft_twice(bend, kinds[at + lane] & PATCH_MOVE_CHILD, shares[at + lane]);
+        for (int lane = 0; lane < many; lane++)
+            patch_turn_move(w, joint, bend, at + lane, twice[lane]);
     }
     TEAM_SYNC;
 }
@@ -186,7 +189,8 @@ FN pvec patch_scaled_rate(GLOBAL const patch_joint *j, patch_soft bend, int side
     pvec more = pvec_turned(j->stretch, rest);
     pvec stretched = pvec_plus(rest, pvec_times(more, share));
     more = pvec_plus(more, pvec_times(pvec_cross(bend.axis, stretched), twice));
-    more = patch_rows_of(patch_soft_rows(bend, side, share), more);
+    patch_rows turn = patch_soft_rows(bend, side, share, patch_soft_twice(bend, side, share));
+    more = patch_rows_of(turn, more);
     return side ? pvec_turned(j->shrink, more) : more;
 }
 
@@ -213,61 +217,85 @@ FN patch_pair patch_pair_of(patch_work w, int v, int mixed)
     return p;
 }
 
+/// Quotients that a move goes by.
+STRUCT(patch_quotients)
+{
+    double twice; // patch_soft_twice
+    double rate;  // 2 over the square of q(f)
+    double bump;  // how swelling grows with the share, of what it is
+};
+
 // The same after: they lean as the point moves with its share. y: where it is from the centre,
-// swollen.
-FN patch_pair patch_lean(patch_work w, int joint, patch_soft bend, double swell, int i, pvec y,
-                         patch_pair p)
+// swollen; grow: where swelling takes it.
+FN patch_pair patch_lean(patch_work w, int joint, patch_soft bend, patch_quotients by, int i,
+                         pvec y, pvec grow, patch_pair p)
 {
     GLOBAL const patch_joint *j = work_joint(w) + joint;
     int v = body_move_vertex(w)[i], side = body_move_kind(w)[i] & PATCH_MOVE_CHILD;
     double share = body_move_share(w)[i];
-    patch_rows turn = patch_soft_rows(bend, side, share);
-    pvec u = pvec_times(pvec_cross(bend.axis, y), 2.0 / patch_soft_size(bend, share));
-    pvec grow = pvec_of(work_lifted(w)[i].grow);
+    patch_rows turn = patch_soft_rows(bend, side, share, by.twice);
+    pvec u = pvec_times(pvec_cross(bend.axis, y), by.rate);
     if (j->scaled) {
         pvec centre = body_joint_centre(w)[joint];
         turn = patch_scaled_rows(j, turn, side, share);
         u = patch_scaled_rate(j, bend, side, share, pvec_minus(work_soft_point(w)[v], centre));
     }
     if (j->shifted) u = pvec_plus(u, side ? j->back : j->offset);
-    u = pvec_plus(u, pvec_times(grow, swell * (1.0 - 2.0 * share) / (share * (1.0 - share))));
+    u = pvec_plus(u, pvec_times(grow, by.bump));
     patch_pair to;
     to.a = pvec_plus(patch_rows_of(turn, p.a), pvec_times(u, body_move_rate(w)[2 * i]));
     to.b = pvec_plus(patch_rows_of(turn, p.b), pvec_times(u, body_move_rate(w)[2 * i + 1]));
     return to;
 }
 
-// The vertices of a joint's band, where they are after it. Those that a joint above bends too go
-// on in the parent's space.
-TEAM_FN void patch_place_band(patch_work w, int joint, double swell)
+// A vertex of a joint's band, where it is after it. One that a joint above bends too goes on in the
+// parent's space.
+FN void patch_place_move(patch_work w, int joint, patch_soft bend, double swell, int i,
+                         patch_quotients by)
 {
     GLOBAL const patch_joint *j = work_joint(w) + joint;
-    GLOBAL const int *vertices = body_move_vertex(w), *kinds = body_move_kind(w);
-    GLOBAL const patch_lifted *lifted = work_lifted(w);
-    GLOBAL pvec *points = work_soft_point(w);
-    GLOBAL pvec_short *leans = work_soft_lean(w), *outs = work_soft_out(w);
-    pvec centre = body_joint_centre(w)[joint];
-    patch_soft bend = patch_soft_of(j);
-    int shaded = w.given->normals.stride != 0, shifted = j->shifted;
-    TEAM_EACH (i, body_band_first(w)[joint], body_band_first(w)[joint + 1]) {
-        int v = vertices[i], kind = kinds[i];
-        if (kind & PATCH_MOVE_STILL) continue;
-        pvec y = pvec_plus(lifted[i].at, pvec_times(pvec_of(lifted[i].grow), swell));
-        patch_pair pair = { { 0.0, 0.0, 0.0 }, { 0.0, 0.0, 0.0 } };
-        if (shaded) pair = patch_pair_of(w, v, kind & PATCH_MOVE_MIXED);
-        if (shaded && !(kind & PATCH_MOVE_WHOLE))
-            pair = patch_lean(w, joint, bend, swell, i, y, pair);
-        if (shifted)
-            y = pvec_plus(y, patch_soft_shift(j, kind & PATCH_MOVE_CHILD, body_move_share(w)[i]));
-        if (kind & PATCH_MOVE_ON) {
-            y = pvec_plus(pvec_turned(j->turn, y), j->offset);
-            pair.a = pvec_turned(j->turn, pair.a);
-            pair.b = pvec_turned(j->turn, pair.b);
-            outs[v] = pvec_shortened(pvec_turned(j->turn, pvec_of(outs[v])));
+    GLOBAL const patch_lifted *from = work_lifted(w) + (i + body_joint_band(w)[joint].lifted);
+    int v = body_move_vertex(w)[i], kind = body_move_kind(w)[i];
+    int shaded = w.given->normals.stride != 0;
+    if (kind & PATCH_MOVE_STILL) return;
+    pvec grow = pvec_of(from->grow), y = pvec_plus(from->at, pvec_times(grow, swell));
+    patch_pair pair = { { 0.0, 0.0, 0.0 }, { 0.0, 0.0, 0.0 } };
+    if (shaded) pair = patch_pair_of(w, v, kind & PATCH_MOVE_MIXED);
+    if (shaded && !(kind & PATCH_MOVE_WHOLE))
+        pair = patch_lean(w, joint, bend, by, i, y, grow, pair);
+    if (j->shifted)
+        y = pvec_plus(y, patch_soft_shift(j, kind & PATCH_MOVE_CHILD, body_move_share(w)[i]));
+    if (kind & PATCH_MOVE_ON) {
+        y = pvec_plus(pvec_turned(j->turn, y), j->offset);
+        pair.a = pvec_turned(j->turn, pair.a);
+        pair.b = pvec_turned(j->turn, pair.b);
+        work_soft_out(w)[v] = pvec_shortened(pvec_turned(j->turn, pvec_of(work_soft_out(w)[v])));
+    }
+    work_soft_point(w)[v] = pvec_plus(body_joint_centre(w)[joint], y);
+    work_soft_lean(w)[2 * v] = pvec_shortened(pair.a);
+    work_soft_lean(w)[2 * v + 1] = pvec_shortened(pair.b);
+}
+
+// The vertices of a joint's band, where they are after it.
+TEAM_FN void patch_place_band(patch_work w, int joint, double swell)
+{
+    GLOBAL const int *kinds = body_move_kind(w);
+    GLOBAL const double *shares = body_move_share(w);
+    patch_soft bend = patch_soft_of(work_joint(w) + joint);
+    int first = body_band_first(w)[joint], end = body_band_first(w)[joint + 1];
+    TEAM_EACH (k, 0, (end - first + PATCH_LANES - 1) / PATCH_LANES) {
+        double twice[PATCH_LANES], rate[PATCH_LANES], bump[PATCH_LANES];
+        int at = first + k * PATCH_LANES, many = PATCH_LANES_TO(at, end);
+        for (int lane = 0; lane < many; lane++) {
+            double share = shares[at + lane];
+            twice[lane] = patch_soft_twice(bend, kinds[at + lane] & PATCH_MOVE_CHILD, share);
+            rate[lane] = 2.0 / patch_soft_size(bend, share);
+            bump[lane] = swell * (1.0 - 2.0 * share) / (share * (1.0 - share));
         }
-        points[v] = pvec_plus(centre, y);
-        leans[2 * v] = pvec_shortened(pair.a);
-        leans[2 * v + 1] = pvec_shortened(pair.b);
+        for (int lane = 0; lane < many; lane++) {
+            patch_quotients by = { twice[lane], rate[lane], bump[lane] };
+            patch_place_move(w, joint, bend, swell, at + lane, by);
+        }
     }
 }
 
@@ -322,7 +350,7 @@ TEAM_KERNEL(patch_overlaps, PATCH_OVERLAPS_BUFFERS)
         if (given.rank < 0) work_soft_point(w)[v] = body_vertex_point(w)[v];
         if (band >= 0 && given.rank < 0) {
             work_soft_lean(w)[2 * v] = pvec_shortened(pvec_make(0.0, 0.0, 0.0));
-            work_soft_out(w)[v] = pvec_shortened(body_vertex_outwards(w)[v]);
+            if (band > 0) work_soft_out(w)[v] = pvec_shortened(body_vertex_outwards(w)[v]);
         } else if (band > 0) {
             patch_back(w, band - 1, v);
         }

@@ -113,7 +113,7 @@ FN skin_vertex pose_finished(const int bones, const skin_arguments a, const skin
 {
     PALETTE_TYPE palette = PALETTE_OF(g);
     float4 row = NEAR_ROW(NEAR_AT(s.near_address, g * s.near_step * 4u));
-    skin_vertex r = vertex_morphed(a, s, k, g);
+    skin_vertex r = tile_morphed(a, s, k, g).of[0];
     REAL reciprocal = pose_reciprocal(sums.total);
     r.p = real3_blend(r.p, reciprocal, sums.d);
 #if SKIN_NORMALS

@@ -56,7 +56,9 @@
 #define LIST_MAX     8        // bones whose weights are kept in registers
 #define LIST_FEW     4        // bones whose signs are kept as words
 #define IMAGE_ROWS   LIST_MAX // of an instance; the centre is in the first three's fourth words
-#define RECORD       (3 + (SKIN_NORMALS ? 3 : 0) + (SKIN_TANGENTS ? 4 : 0)) // floats of a packed vertex
+// Instances whose morph targets are added together. Formulas that turn would be copied as often.
+#define MORPH_TILE (!SKIN_MORPH || SKIN_TURNED || SKIN_POSES ? 1 : SKIN_TANGENTS ? 2 : 4)
+#define RECORD     (3 + (SKIN_NORMALS ? 3 : 0) + (SKIN_TANGENTS ? 4 : 0)) // floats of a packed vertex
 
 // What a group of work items knows. An instance's part of `near` is a row (scale, its sign, first
 // float of its packed output as two words) and the records of the chunk's bones.
@@ -411,29 +413,47 @@ FN REAL signed_weight(const int bones, REAL w, int i, float4 signs)
 
 // One vertex of one instance --------------------------------------------------------------------
 
-FN skin_vertex vertex_morphed(const skin_arguments a, const skin_group s, const skin_block k,
-                              UINT g)
+// Rest vertices of MORPH_TILE instances, moved by their morph targets: a delta, the most there is
+// to read, is read once for all of them.
+STRUCT(skin_tile)
 {
-    skin_vertex r = k.rest;
+    skin_vertex of[MORPH_TILE];
+};
+#define EACH_OF_TILE UNROLL for (int t = 0; t < MORPH_TILE; t++)
+
+FN skin_tile tile_morphed(const skin_arguments a, const skin_group s, const skin_block k, UINT g)
+{
+    skin_tile tile;
+    EACH_OF_TILE tile.of[t] = k.rest;
 #if SKIN_MORPH
+    UINT amounts[MORPH_TILE];
+    EACH_OF_TILE // beyond the last of the group, that one again
+    {
+        UINT instance = g + (UINT)t < s.count ? g + (UINT)t : s.count - 1u;
+        amounts[t] = a.targets + (s.first + instance) * a.target_count;
+    }
     UINT end = s.index[a.morph_first + k.block + 1];
-    for (UINT e = s.index[a.morph_first + k.block]; e < end; e++) {
-        UINT at = a.targets + (s.first + g) * a.target_count + s.index[a.morph_target + e];
-        REAL amount = SPLAT(s.frames[at]);
-        real3 delta;
-        PLANES3(delta, a.morph_delta, e * SKIN_MORPH);
-        r.p = morph_add(r.p, amount, delta);
+    UNROLL_TWO for (UINT e = s.index[a.morph_first + k.block]; e < end; e++)
+    {
+        UINT target = s.index[a.morph_target + e];
+        real3 p, n = real3_zero(), along = real3_zero();
+        PLANES3(p, a.morph_delta, e * SKIN_MORPH);
 #if SKIN_NORMALS
-        PLANES3(delta, a.morph_delta, e * SKIN_MORPH + 1u);
-        r.n = morph_add(r.n, amount, delta);
+        PLANES3(n, a.morph_delta, e * SKIN_MORPH + 1u);
 #endif
 #if SKIN_TANGENTS
-        PLANES3(delta, a.morph_delta, e * SKIN_MORPH + SKIN_MORPH - 1u);
-        r.t = morph_add(r.t, amount, delta);
+        PLANES3(along, a.morph_delta, e * SKIN_MORPH + SKIN_MORPH - 1u);
 #endif
+        EACH_OF_TILE
+        {
+            REAL amount = SPLAT(s.frames[amounts[t] + target]);
+            tile.of[t].p = morph_add(tile.of[t].p, amount, p);
+            if (SKIN_NORMALS) tile.of[t].n = morph_add(tile.of[t].n, amount, n);
+            if (SKIN_TANGENTS) tile.of[t].t = morph_add(tile.of[t].t, amount, along);
+        }
     }
 #endif
-    return r;
+    return tile;
 }
 
 #if SKIN_TURNED
@@ -499,10 +519,10 @@ FN real3 vertex_set_centre(const skin_arguments a, const skin_group s, const ski
 
 FN skin_vertex vertex_blended(const int bones, const int images, const int apart,
                               const skin_arguments a, const skin_group s, const skin_block k,
-                              UINT g, float4 signs, REAL sign)
+                              const skin_vertex r, UINT g, float4 signs, REAL sign)
 {
     PALETTE_TYPE palette = PALETTE_OF(g);
-    skin_vertex r = vertex_morphed(a, s, k, g), out = r;
+    skin_vertex out = r;
     mat34 blended = mat34_zero(), m;
 #if SKIN_LINEAR
     FOR_BONES(MATRIX_AT(m) blended = mat34_blend(blended, w, m);)
@@ -703,41 +723,48 @@ FN UINT block_instances(const int bones, const int images, const int apart, cons
 #if SKIN_TURNED
     NEAR_FLOATS signs_at = NEAR_AT(s.signs_address, (k.block - s.block_first) * 32u);
 #endif
-    NO_UNROLL for (UINT g = 0; g < s.count; g++)
+    NO_UNROLL for (UINT first = 0; first < s.count; first += MORPH_TILE)
     {
-        float4 row = NEAR_ROW(NEAR_AT(s.near_address, g * s.near_step * 4u));
-        float4 signs = QUAD(0.0f, 0.0f, 0.0f, 0.0f);
-#if SKIN_TURNED
-        signs = NEAR_ROW(signs_at);
-        signs_at = NEAR_AT(signs_at, 4u);
-        if (bones && !apart && (UINT)ELEM_BITS(signs.w) >= SIGNS_LOOSE) {
-            left |= 1u << g;
-            continue;
-        }
-        if (apart && !(wanted >> g & 1u)) continue;
-#endif
-        skin_vertex v = skin_finished(
-            vertex_blended(bones, images, apart, a, s, k, g, signs, SPLAT(row.y)), SPLAT(row.x));
-        box_add(s, g, k, v.p);
-#if SKIN_STAGED
-        // Two halves, alternately: one is staged while slower lanes still read the other.
-        WORD2 to = (WORD2)(UINT)ELEM_BITS(row.w) << 32 | (UINT)ELEM_BITS(row.z);
-        EACH_PART
+        skin_tile tile = tile_morphed(a, s, k, first);
+        EACH_OF_TILE
         {
-            record_stage(NEAR_AT(put_at, half_at), v, part);
-            WARP_SYNC;
-            if (k.run != NO_VERTEX)
-                record_run(NEAR_AT(get_at, half_at), s.lane,
-                           (GLOBAL float4 *)(run + to) + part * (RECORD * 8));
-            else
-                record_scatter(s.stage + half_at, s.stage_vertices + 32 * part, s.lane,
-                               (GLOBAL float *)((GLOBAL char *)s.positions + to));
-            half_at = RECORD * 32u - half_at;
-        }
-#else
-        EACH_PART if (k.vertex[part] != NO_VERTEX)
-            vertex_write(a, s, k.vertex[part], s.instances[g], v, part);
+            UINT g = first + (UINT)t;
+            if (MORPH_TILE > 1 && g >= s.count) break;
+            float4 row = NEAR_ROW(NEAR_AT(s.near_address, g * s.near_step * 4u));
+            float4 signs = QUAD(0.0f, 0.0f, 0.0f, 0.0f);
+#if SKIN_TURNED
+            signs = NEAR_ROW(signs_at);
+            signs_at = NEAR_AT(signs_at, 4u);
+            if (bones && !apart && (UINT)ELEM_BITS(signs.w) >= SIGNS_LOOSE) {
+                left |= 1u << g;
+                continue;
+            }
+            if (apart && !(wanted >> g & 1u)) continue;
 #endif
+            skin_vertex v = skin_finished(
+                vertex_blended(bones, images, apart, a, s, k, tile.of[t], g, signs, SPLAT(row.y)),
+                SPLAT(row.x));
+            box_add(s, g, k, v.p);
+#if SKIN_STAGED
+            // Two halves, alternately: one is staged while slower lanes still read the other.
+            WORD2 to = (WORD2)(UINT)ELEM_BITS(row.w) << 32 | (UINT)ELEM_BITS(row.z);
+            EACH_PART
+            {
+                record_stage(NEAR_AT(put_at, half_at), v, part);
+                WARP_SYNC;
+                if (k.run != NO_VERTEX)
+                    record_run(NEAR_AT(get_at, half_at), s.lane,
+                               (GLOBAL float4 *)(run + to) + part * (RECORD * 8));
+                else
+                    record_scatter(s.stage + half_at, s.stage_vertices + 32 * part, s.lane,
+                                   (GLOBAL float *)((GLOBAL char *)s.positions + to));
+                half_at = RECORD * 32u - half_at;
+            }
+#else
+            EACH_PART if (k.vertex[part] != NO_VERTEX)
+                vertex_write(a, s, k.vertex[part], s.instances[g], v, part);
+#endif
+        }
     }
     return left;
 }

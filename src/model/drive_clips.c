@@ -1,8 +1,10 @@
-// Tracks of driven nodes, for players that have no drivers. Invariant: what clips have stays as it
-// is, but for tracks that are to be replaced; new channels come last.
+// Tracks of driven nodes, for players that have no drivers: keys on a grid of times and, where a
+// joint that drives steps, just before and at the step. Invariant: what clips have stays as it is,
+// but for tracks that are to be replaced; new channels come last.
 #include <cutis/clip.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -46,8 +48,8 @@ static bool has_track(const cutis_model *model, const cutis_clip *clip, uint32_t
     return false;
 }
 
-// Times on the grid, and the end if that is none of them.
-static uint32_t fill_times(const tracks *t, float duration, float *times)
+// Times on the grid, and the end if that is none of them. @return how many; UINT32_MAX: too many
+static uint32_t fill_grid(const tracks *t, float duration, float *times)
 {
     const double last = floor((double)duration * t->fps + 1e-4);
     uint32_t count = 0;
@@ -59,6 +61,61 @@ static uint32_t fill_times(const tracks *t, float duration, float *times)
         count++;
     }
     return count;
+}
+
+// Whether a channel turns a joint that drivers read, in steps.
+static bool steps(const tracks *t, const cutis_channel *channel)
+{
+    const cutis_drivers *all = t->model->data.drivers;
+    bool read = false;
+    for (uint32_t j = 0; j < all->joint_count && !read; j++) read = all->joints[j] == channel->node;
+    return read && channel->path == CUTIS_PATH_ROTATION &&
+           channel->interpolation == CUTIS_INTERPOLATION_STEP;
+}
+
+// Of every step the time and the last one before it: between the two nothing shows that players
+// would go the way from key to key. @return how many
+static size_t fill_steps(const tracks *t, const cutis_clip *clip, float *times)
+{
+    size_t count = 0;
+    for (uint32_t c = 0; c < clip->channel_count; c++) {
+        const cutis_channel *channel = &clip->channels[c];
+        for (uint32_t k = 1; steps(t, channel) && k < channel->key_count; k++) {
+            const float at = channel->times[k], *value = channel->values + 4 * (size_t)k;
+            if (!(at > 0 && at <= clip->duration) ||
+                memcmp(value, value - 4, 4 * sizeof *value) == 0)
+                continue;
+            if (times) times[count] = nextafterf(at, 0), times[count + 1] = at;
+            count += 2;
+        }
+    }
+    return count;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+// The times of a clip's new keys, ascending.
+static cutis_result list_times(const tracks *t, uint32_t index, const cutis_clip *clip, float **out,
+                               uint32_t *count)
+{
+    const uint32_t grid = fill_grid(t, clip->duration, NULL);
+    const size_t all = grid + fill_steps(t, clip, NULL);
+    if (grid == UINT32_MAX || all > 4 * (size_t)FRAMES_MOST)
+        return cutis_fail(t->model->context, CUTIS_LIMIT_EXCEEDED,
+                          "clip %u: %g seconds are too many", index, (double)clip->duration);
+    float *times = *out = cutis_arena_alloc(t->arena, all, sizeof *times);
+    if (!times) return cutis_alloc_result(t->model->context);
+    fill_grid(t, clip->duration, times);
+    fill_steps(t, clip, times + grid);
+    qsort(times, all, sizeof *times, ascending);
+    *count = 1;
+    for (size_t i = 1; i < all; i++)
+        if (times[i] > times[*count - 1]) times[(*count)++] = times[i];
+    return CUTIS_OK;
 }
 
 // A key on the side of the one before it: players go the short way between them.
@@ -133,18 +190,14 @@ static bool is_replaced(const tracks *t, const cutis_channel *channel)
 
 static cutis_result extend(tracks *t, uint32_t index, cutis_clip *clip)
 {
-    cutis_context *context = t->model->context;
-    const uint32_t more = choose(t, clip), count = fill_times(t, clip->duration, NULL);
-    uint32_t kept = 0;
+    const uint32_t more = choose(t, clip);
+    uint32_t kept = 0, count = 0;
+    float *times = NULL;
     if (more == 0) return CUTIS_OK;
-    if (count == UINT32_MAX)
-        return cutis_fail(context, CUTIS_LIMIT_EXCEEDED, "clip %u: %g seconds are too many", index,
-                          (double)clip->duration);
+    TRY(list_times(t, index, clip, &times, &count));
     cutis_channel *channels =
         cutis_arena_alloc(t->arena, clip->channel_count + 2 * (size_t)more, sizeof *channels);
-    float *times = cutis_arena_alloc(t->arena, count, sizeof *times);
-    if (!channels || !times) return cutis_alloc_result(context);
-    fill_times(t, clip->duration, times);
+    if (!channels) return cutis_alloc_result(t->model->context);
     for (uint32_t c = 0; c < clip->channel_count; c++)
         if (!is_replaced(t, &clip->channels[c])) channels[kept++] = clip->channels[c];
     cutis_sampler *sampler = NULL;

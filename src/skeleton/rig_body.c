@@ -12,6 +12,7 @@
 #include "skeleton/parts.h"
 #include "skeleton/plan.h"
 #include "skeleton/rig_labels.h"
+#include "skeleton/rig_parts.h"
 #include "skeleton/rig_twist.h"
 
 static const uint32_t COARSE = 2000; // faces: so few may have none for a small part
@@ -71,39 +72,6 @@ static void move_inside(rigger *r)
             *point = r->lines->nodes[best].point;
         r->report->moved_inside++;
     }
-}
-
-// Parts of the body's own triangles, from the closed mesh's face in the same place.
-static cutis_result find_parts(rigger *r)
-{
-    uint32_t faces = r->mesh.face_count;
-    uint32_t *labels = cutis_arena_alloc(&r->arena, faces, sizeof *labels);
-    uint32_t *list = cutis_arena_alloc(&r->arena, faces, sizeof *list);
-    double(*middles)[3] = cutis_arena_alloc(&r->arena, faces, sizeof *middles);
-    r->parts = cutis_arena_zero(&r->arena, r->body.triangle_count, sizeof *r->parts);
-    if (!labels || !list || !middles || !r->parts) return cutis_alloc_result(r->context);
-    TRY(cutis_plan_label(r->plan, r->lines, &r->mesh, labels));
-    TRY(cutis_plan_fingers(&r->mesh, labels, false, r->plan));
-    for (uint32_t f = 0; f < faces; f++) {
-        const uint32_t *v = r->mesh.faces[f];
-        list[f] = f;
-        for (int k = 0; k < 3; k++)
-            middles[f][k] =
-                (r->mesh.points[v[0]][k] + r->mesh.points[v[1]][k] + r->mesh.points[v[2]][k]) / 3;
-    }
-    cutis_nearest *nearest =
-        cutis_nearest_make(&r->arena, (const double(*)[3])middles, list, faces);
-    if (!nearest) return cutis_alloc_result(r->context);
-    for (uint32_t t = 0; t < r->body.triangle_count; t++) {
-        double middle[3] = { 0 }, distance = INFINITY;
-        for (int k = 0; k < 9; k++)
-            middle[k % 3] +=
-                r->body.positions[3 * (size_t)r->body.triangles[3 * (size_t)t + k / 3] + k % 3] /
-                3.;
-        uint32_t f = cutis_nearest_find(nearest, middle, &distance);
-        if (f != CUTIS_NOTHING) r->parts[t] = labels[f];
-    }
-    return CUTIS_OK;
 }
 
 static const char *article(cutis_kind kind)
@@ -190,7 +158,9 @@ static cutis_result find_plan(rigger *r, const cutis_rig_options *options)
     TRY(cutis_plan_body(&r->arena, &r->mesh, kind, &hints, r->lines, r->plan));
     TRY(cutis_progress(r->context, "rigging", 0.3));
     move_inside(r);
-    TRY(find_parts(r));
+    r->parts = cutis_arena_zero(&r->arena, r->body.triangle_count, sizeof *r->parts);
+    if (!r->parts) return cutis_alloc_result(r->context);
+    TRY(cutis_rig_parts(r->plan, r->lines, &r->mesh, &r->body, r->parts));
     r->report->kind = (cutis_rig_kind)(r->plan->kind + 1);
     r->report->deviation = r->plan->cost;
     r->report->second =
@@ -548,6 +518,33 @@ static cutis_result rig(rigger *r, cutis_device *device, const cutis_rig_options
     return result;
 }
 
+// The body closed first; a part for every joint at last.
+static cutis_result rig_for_patches(rigger *r, cutis_device *device,
+                                    const cutis_rig_options *options, cutis_model **out)
+{
+    cutis_model *bare = NULL, *made = NULL;
+    rigger first = { .model = r->model,
+                     .context = r->context,
+                     .report = r->report,
+                     .arena = { .context = r->context } };
+    first.problems.arena = cutis_owner_arena(r->report);
+    cutis_result result = find_plan(&first, options);
+    const bool good = first.problems.count == 0; // else it is rigged as it is, and they are told
+    if (result == CUTIS_OK && good)
+        result =
+            cutis_rig_close(r->model, first.parts, first.body.triangle_count, &r->notes, &bare);
+    cutis_closed_release(&first.mesh);
+    cutis_arena_release(&first.arena);
+    r->report->moved_inside = 0; // counted again
+    if (result == CUTIS_OK && bare) r->model = bare;
+    if (result == CUTIS_OK) result = rig(r, device, options, good ? &made : out);
+    if (result == CUTIS_OK && good) result = cutis_rig_joint_parts(made, out);
+    if (result == CUTIS_OK) r->report->part_count = cutis_model_get(*out)->meshes[0].part_count;
+    cutis_model_destroy(made);
+    cutis_model_destroy(bare);
+    return result;
+}
+
 cutis_result cutis_rig(const cutis_model *model, cutis_device *device,
                        const cutis_rig_options *options, cutis_model **out,
                        cutis_rig_report **report)
@@ -568,9 +565,10 @@ cutis_result cutis_rig(const cutis_model *model, cutis_device *device,
     r.report = cutis_owner_create(context, sizeof *r.report);
     if (!r.report) return cutis_alloc_result(context);
     r.problems.arena = r.notes.arena = cutis_owner_arena(r.report);
-    cutis_result result = options->labels ? cutis_rig_labelled(model, device, options, r.report,
-                                                               &r.problems, &r.notes, out)
-                                          : rig(&r, device, options, out);
+    cutis_result result = options->labels    ? cutis_rig_labelled(model, device, options, r.report,
+                                                                  &r.problems, &r.notes, out)
+                          : options->patches ? rig_for_patches(&r, device, options, out)
+                                             : rig(&r, device, options, out);
     if (result == CUTIS_OK && (r.problems.failed || r.notes.failed))
         result = cutis_alloc_result(context);
     r.report->problem_count = r.problems.count, r.report->problems = r.problems.lines;

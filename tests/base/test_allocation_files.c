@@ -441,7 +441,7 @@ static cutis_result rig(uint64_t *digest)
 {
     cutis_model *out = NULL;
     cutis_rig_report *report = NULL;
-    const cutis_rig_options options = { .largest = true };
+    const cutis_rig_options options = { .largest = true, .patches = true };
     cutis_result result = cutis_rig(w.bare, w.device, &options, &out, &report);
     assert_int_equal(result == CUTIS_OK, out && report);
     if (result == CUTIS_OK) fold_model(digest, out);
@@ -651,7 +651,7 @@ static const scenario FILES[] = {
     { "cutis_skeleton_extract", "automatic", extract_auto, 16, false },
     { "cutis_retarget_map", "itself", retarget_map, 1, false },
     { "cutis_retarget", "itself", retarget, 1, false },
-    { "cutis_rig", "a fish", rig, 64, false },
+    { "cutis_rig", "a fish, for patches", rig, 128, false },
     { "cutis_rig_check_motion", "a person", check_motion, 1, false },
 };
 

@@ -187,6 +187,26 @@ passes "render draws the frame's own mesh" "$CUTIS" render "$T/painted.glb" --cl
 fails 2 "render does not paint vertices that are gone" "patches replace" "$CUTIS" render "$T/arm.glb" --method patches --show curvature -o "$T/out/x.png"
 fails 2 "compare has no vertices to compare" "vertices of their own" "$CUTIS" compare "$T/arm.glb" --methods lbs,patches --report "$T/out/x.html"
 
+# Game characters are of several shells: one that no other part touches (eyes, a helmet) follows its part as it is.
+"$CUTIS" synth arm --size low -q -o "$T/low.glb" && "$CUTIS" convert "$T/low.glb" -q -o "$T/low.obj"
+n=$(grep -c '^v ' "$T/low.obj")
+printf 'g wrist\nv 9 0 0\nv 9.1 0 0\nv 9 0.1 0\nv 9 0 0.1\nf %d %d %d\nf %d %d %d\nf %d %d %d\nf %d %d %d\n' $((n + 1)) $((n + 3)) $((n + 2)) $((n + 1)) $((n + 2)) $((n + 4)) \
+    $((n + 1)) $((n + 4)) $((n + 3)) $((n + 2)) $((n + 3)) $((n + 4)) >>"$T/low.obj"
+"$CUTIS" skeleton "$T/low.obj" --parts parts -q -o "$T/shells.glb" 2>/dev/null
+echo '{"joints": {"wrist": {"rotation": [0, 0.4, 0, 0.9165]}}}' >"$T/shells.json"
+passes "a part with a shell of its own" "$CUTIS" deform "$T/shells.glb" --pose "$T/shells.json" --method patches -q -o "$T/shells.obj"
+/usr/bin/python3 - "$T/shells.obj" >"$T/verdict" 2>&1 <<'PY'
+import itertools, math, sys
+points = [tuple(map(float, l.split()[1:4])) for l in open(sys.argv[1]) if l.startswith("v ")]
+# The four that nothing else is near: their six distances, which a rigid motion keeps, and where it has brought them.
+apart = [p for p in points if p[0] ** 2 + p[1] ** 2 + p[2] ** 2 > 25]
+want = sorted(math.dist(a, b) for a, b in itertools.combinations([(9, 0, 0), (9.1, 0, 0), (9, .1, 0), (9, 0, .1)], 2))
+got = sorted(math.dist(a, b) for a, b in itertools.combinations(apart, 2))
+print("good" if len(got) == 6 and max(abs(a - b) for a, b in zip(got, want)) < 1e-5 and min(math.dist(p, (9, 0, 0)) for p in apart) > 1 else f"{len(apart)} apart, {got}")
+PY
+equals "which goes along rigidly" "$(tail -1 "$T/verdict")" good
+fails 1 "but not where parts are cut" "in several pieces" "$CUTIS" deform "$T/shells.glb" --pose "$T/shells.json" --method patches --band none -q -o "$T/out/x.obj"
+
 # A real body, cut where its joints are, with loops as rough as they come: 120 parts on a captured walk.
 WALK=$SHARED/data/cmu-mocap/data/002/02_01.bvh
 if [ -d "$SHARED/data/makehuman" ] && [ -f "$WALK" ]; then

@@ -19,6 +19,36 @@ PY
 equals "at rest every vertex is where it was" "$(tail -1 "$T/verdict")" same
 "$CUTIS" rig "$T/bare.glb" --threads 1 -q -o "$T/one.glb" && "$CUTIS" rig "$T/bare.glb" --threads 3 -q -o "$T/three.glb"
 passes "the same bytes on one thread and three" cmp "$T/one.glb" "$T/three.glb"
+# Patches of a rigged body: borders of parts are loops; a scan is closed, and has a part for every joint, with --patches.
+"$CUTIS" synth family --kind human --seed 21 --scan off --vertices 3000 --unrigged -q -o "$T/clean.glb"
+"$CUTIS" rig "$T/clean.glb" -q -o "$T/clean-rig.glb"
+passes "patches take a body that was rigged" "$CUTIS" deform "$T/clean-rig.glb" --method patches -q -o "$T/clean.obj"
+"$CUTIS" synth family --kind octopus --seed 21 --scan on --vertices 3000 --unrigged -q -o "$T/scan.glb"
+"$CUTIS" rig "$T/scan.glb" --kind octopus -q -o "$T/scan-rig.glb"
+fails 1 "patches refuse a scan with holes, and say what helps" "cutis rig --patches" "$CUTIS" deform "$T/scan-rig.glb" --method patches -q -o "$T/scan.obj"
+"$CUTIS" rig "$T/scan.glb" --kind octopus --patches --json -o "$T/scan-rig.glb" >"$T/report"
+holds "--patches closes it, says so, and has a part for every joint" "$T/report" "d['parts'] == d['joints'] == 42 and any('capped' in c for c in d['changes'])"
+cat >"$T/bent.json" <<'J'
+{ "joints": { "arm1_4_l": { "rotation": [0.5, 0, 0, 0.866] } } }
+J
+"$CUTIS" deform "$T/scan-rig.glb" --method patches -q -o "$T/scan.obj" && "$CUTIS" deform "$T/scan-rig.glb" --pose "$T/bent.json" --method patches -q -o "$T/scan-bent.obj"
+/usr/bin/python3 - "$T" >"$T/verdict" 2>&1 <<'PY'
+import sys
+from collections import Counter
+def read(name):
+    points, edges = [], Counter()
+    for line in open(f"{sys.argv[1]}/{name}.obj"):
+        words = line.split()
+        if words[:1] == ["v"]: points.append([float(x) for x in words[1:4]])
+        if words[:1] == ["f"]:
+            v = [tuple(points[int(w.split("/")[0]) - 1]) for w in words[1:4]] # caps have corners of their own
+            for k in range(3): edges[v[k], v[k - 2]] += 1
+    return points, all(n == 1 and edges[b, a] == 1 for (a, b), n in edges.items())
+(rest, a), (bent, b) = read("scan"), read("scan-bent")
+moved = sum(max(abs(x - y) for x, y in zip(p, q)) > 1e-3 for p, q in zip(rest, bent))
+print("good" if a and b and len(rest) == len(bent) and 20 < moved < len(rest) / 8 else f"closed {a} {b}, {moved} of {len(rest)} moved")
+PY
+equals "its frames are closed, and the end of one arm bends alone" "$(tail -1 "$T/verdict")" good
 # The maps for VRM and Mixamo, judged by the VRM 1.0 humanoid (which bone hangs below which, what it must have) and by where joints are.
 cat >"$T/humanoid.py" <<'PY'
 import json, struct, sys

@@ -352,13 +352,14 @@ def sweep(cutis, model, angles, only=None):
     glb = Glb(model)
     rig = Rig(glb)
     frames, names, rest = plan(glb, rig, angles, only)
-    add_clip(glb, rig, frames)
     nearest, rows = Nearest(rest), []
     with tempfile.TemporaryDirectory() as folder:
         swept, out = os.path.join(folder, 'sweep.glb'), os.path.join(folder, 'frames.glb')
+        subprocess.run([cutis, 'deform', model, '--method', 'patches', '-q', '--force', '-o', out], check=True)
+        still, there = Glb(out).surface(0), Glb(out).names(0)
+        frames = [f for f in frames if f[0] + ' patch' in there]  # the root of a rig may have a part, too
+        add_clip(glb, rig, frames)
         glb.write(swept)
-        subprocess.run([cutis, 'deform', swept, '--method', 'patches', '-q', '--force', '-o', out], check=True)
-        still = Glb(out).surface(0)
         for first in range(0, len(frames), BATCH):
             end = min(first + BATCH, len(frames))
             subprocess.run([cutis, 'deform', swept, '--clip', 'sweep', '--method', 'patches', '--frames', f'{first}:{end}', '--fps', str(FPS), '-q',

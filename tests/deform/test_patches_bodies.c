@@ -321,11 +321,11 @@ static void bands_are_closed_and_keep_their_volume_in_every_pose(void **state)
                       cutis_body_name(BODIES[b % 2]), at_loops ? " with joints at its loops" : "",
                       worst, together);
         // Bounded by the loop alone, not by the length of the band, swelling left up to 0.014 % in
-        // the poses of the gate, and off the loops more in others.
-        const bool unseen =
-            soak && !at_loops && BODIES[b % 2] == CUTIS_BODY_QUADRUPED; // not gone through yet
-        const double most = unseen ? 0.4 : 0.01;
-        assert_true(worst < most && together < most);
+        // the poses of the gate, and off the loops more in others. Shoulders of the hound whose
+        // bones lie off their loops gain what swelling may not take back (upperarms, up to 0.67 %
+        // each, all joints at once; a joint alone 0.032 %).
+        const bool off = soak && !at_loops && BODIES[b % 2] == CUTIS_BODY_QUADRUPED;
+        assert_true(worst < (off ? 0.04 : 0.01) && together < (off ? 1.0 : 0.01));
         patch_run_close(&r);
     }
     patch_case_band = CUTIS_PATCH_BAND_NONE;

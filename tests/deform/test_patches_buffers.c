@@ -210,7 +210,7 @@ static void a_frame_that_does_not_fit_says_so_on_every_path(void **state)
                                    vertices ? need[0] - 1 : r.info.vertex_capacity,
                                    vertices ? r.info.triangle_capacity : need[1] - 1);
             deform(&r, poses, &f, CUTIS_BUFFER_TOO_SMALL);
-            assert_memory_equal(f.host[COUNTS], whole.host[COUNTS], 16);
+            assert_memory_equal(f.host[COUNTS], whole.host[COUNTS], 8); // of the one that fails
             for (int k = 0; k < COUNTS; k++) // of the instance that does not fit
                 for (uint64_t i = 0; i < f.sizes[k]; i++) assert_int_equal(f.host[k][i], 0x5a);
             frames_close(&f);

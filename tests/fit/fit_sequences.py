@@ -25,16 +25,16 @@ def arm(cutis, folder):
     return Sequence("arm examples", rig, poses, np.load(os.path.join(folder, "ex/examples.npy")))
 
 
-def biped(cutis, folder, vertices=3000):
-    rig = os.path.join(folder, "biped%d.glb" % vertices)
+def biped(cutis, folder, vertices=3000, body="biped"):
+    rig = os.path.join(folder, "%s%d.glb" % (body, vertices))
     if not os.path.exists(rig):
-        command(cutis, "synth", "biped", "--vertices", str(vertices), "-q", "-o", rig)
+        command(cutis, "synth", body, "--vertices", str(vertices), "-q", "-o", rig)
     return rig
 
 
-def moved(cutis, folder, method, clips, count=17, vertices=3000):
-    """A biped as a method of Cutis moves it."""
-    rig, poses, shapes, clip = biped(cutis, folder, vertices), [], [], []
+def moved(cutis, folder, method, clips, count=17, vertices=3000, body="biped"):
+    """A biped (or another body of synth) as a method of Cutis moves it."""
+    rig, poses, shapes, clip = biped(cutis, folder, vertices, body), [], [], []
     file, out = File(rig), os.path.join(folder, "moved.npy")
     for c, name in enumerate(clips):
         some, times = clip_poses(file, name, count)
@@ -44,7 +44,7 @@ def moved(cutis, folder, method, clips, count=17, vertices=3000):
         poses += some
         shapes.append(np.load(out))
         clip += [c] * count
-    return Sequence(f"biped, {method}, {' '.join(clips)}", rig, poses, np.concatenate(shapes), clip)
+    return Sequence(f"{body}, {method}, {' '.join(clips)}", rig, poses, np.concatenate(shapes), clip)
 
 
 def mean_value(points, cage, triangles):

@@ -306,6 +306,44 @@ static void clips_get_tracks_where_they_have_none(void **state)
     cutis_context_destroy(d.context);
 }
 
+// Node 1 turns in steps, one of them between two keys of the grid: what follows it steps with it.
+static void what_follows_a_step_steps(void **state)
+{
+    driven_rig d;
+    cutis_model *model = NULL, *baked = NULL;
+    cutis_sampler *before = NULL, *after = NULL;
+    float times[3] = { 0, 0.31f, 0.7f };
+    float turns[12] = { 0, 0, 0.28f, 0.96f, 0.3f, 0, 0.28f, 0.9f, 0, 0.3f, 0.2f, 0.9f };
+    (void)state;
+    open_rig(&d);
+    cutis_channel channel = { .node = 1,
+                              .path = CUTIS_PATH_ROTATION,
+                              .interpolation = CUTIS_INTERPOLATION_STEP,
+                              .key_count = 3,
+                              .times = times,
+                              .values = turns };
+    d.r.clip.channels = &channel, d.r.clip.channel_count = 1;
+    assert_ok(d.context, cutis_model_create(d.context, &d.r.data, CUTIS_GATE_REFUSE, &model));
+    assert_ok(d.context, cutis_clips_drive(model, 0, CUTIS_DRIVE_RESTING, 10, &baked));
+    assert_ok(d.context, cutis_sampler_create(model, 0, &before));
+    assert_ok(d.context, cutis_sampler_create(baked, 0, &after));
+    float largest = 0;
+    for (int f = 0; f <= 699; f++) {
+        cutis_transform a[RIG_NODES], b[RIG_NODES];
+        cutis_sampler_sample(before, (float)f / 1000, a, NULL);
+        cutis_sampler_sample(after, (float)f / 1000, b, NULL);
+        cutis_pose_drive(model, CUTIS_DRIVE_ALL, a);
+        largest = fmaxf(largest, fabsf(a[2].translation.x - a[0].translation.x));
+        assert_true(fabsf(a[2].translation.x - b[2].translation.x) < 1e-5f);
+        assert_true(fabsf(a[2].translation.y - b[2].translation.y) < 1e-5f);
+        assert_true(fabsf(fabsf(a[2].rotation.w) - fabsf(b[2].rotation.w)) < 1e-5f);
+    }
+    assert_true(largest > 1e-3f);
+    cutis_sampler_destroy(before), cutis_sampler_destroy(after);
+    cutis_model_destroy(model), cutis_model_destroy(baked);
+    cutis_context_destroy(d.context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +352,7 @@ int main(void)
         cmocka_unit_test(what_a_pose_moves_is_taken_at_its_word_unless_all_is_driven),
         cmocka_unit_test(bindings_drive_as_their_options_say),
         cmocka_unit_test(clips_get_tracks_where_they_have_none),
+        cmocka_unit_test(what_follows_a_step_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,8 +96,8 @@ export class Frames {
     const { studio } = this;
     if (studio.inHandles) { studio.panels.fail('No weights for these handles', error.message); return; }
     studio.setPlaying(false);
-    const [, tool] = /cutis (\w+) heals/.exec(error.message) ?? [];
-    studio.panels.notice(`${studio.method(0).name} cannot do this model`, error.message, false, tool ? [[`To the tool “${tool}”`, () => studio.panels.verbs.choose(tool)]] : []);
+    const tools = [...error.message.matchAll(/cutis (\w+) --/g)].map(([, tool]) => tool);
+    studio.panels.notice(`${studio.method(0).name} cannot do this model`, error.message, false, tools.map((tool) => [`To the tool “${tool}”`, () => studio.panels.verbs.choose(tool)]));
     if (studio.methods.some((id) => id !== 'lbs')) studio.amend({ methods: studio.methods.map(() => 'lbs') });
   }
   take(answer, asked) {

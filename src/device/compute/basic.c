@@ -7,10 +7,11 @@
 
 static const char *const TEXTS[] = { "basic_arguments.h", "basic.h", NULL };
 
-CUTIS_COMPUTE_KERNEL(fill_words, FILL_WORDS_BUFFERS, .texts = TEXTS, .task_items = 1 << 16);
+CUTIS_COMPUTE_KERNEL(fill_words, FILL_WORDS_BUFFERS, .texts = TEXTS, .brief = true,
+                     .task_items = 1 << 16);
 CUTIS_COMPUTE_KERNEL(sum_stretches, SUM_STRETCHES_BUFFERS, .texts = TEXTS);
-CUTIS_COMPUTE_KERNEL(scan_sums, SCAN_SUMS_BUFFERS, .texts = TEXTS);
-CUTIS_COMPUTE_KERNEL(scan_spread, SCAN_SPREAD_BUFFERS, .texts = TEXTS);
+CUTIS_COMPUTE_KERNEL(scan_sums, SCAN_SUMS_BUFFERS, .texts = TEXTS, .brief = true);
+CUTIS_COMPUTE_KERNEL(scan_spread, SCAN_SPREAD_BUFFERS, .texts = TEXTS, .brief = true);
 CUTIS_COMPUTE_KERNEL(stream_copy, STREAM_COPY_BUFFERS, .texts = TEXTS, .task_items = 4096);
 CUTIS_COMPUTE_KERNEL(stream_bounds, STREAM_BOUNDS_BUFFERS, .texts = TEXTS, .task_items = 8);
 

@@ -17,6 +17,6 @@ static const char *const POSE_TEXTS[] = {
 CUTIS_COMPUTE_KERNEL(crowd_update, CROWD_UPDATE_BUFFERS, .texts = TEXTS, .defines = DOUBLES,
                      .task_items = 4096);
 CUTIS_COMPUTE_KERNEL(crowd_pose, CROWD_POSE_BUFFERS, .texts = POSE_TEXTS, .defines = DOUBLES,
-                     .task_items = 4, .lanes = 32, .group_size = 64);
+                     .task_items = 4, .lanes = 32, .plain_team = true, .group_size = 64);
 CUTIS_COMPUTE_KERNEL(crowd_centres, CROWD_CENTRES_BUFFERS, .texts = TEXTS, .defines = DOUBLES,
                      .task_items = 64, .group_size = 64);

@@ -22,9 +22,10 @@ static const char *const VIRTUAL[] = { "handles_arguments.h", "handles.h", "hand
 
 // A range of two tasks is done before another thread has woken up.
 #define PLAIN(kernel, BUFFERS, text, items)                                                        \
-    CUTIS_COMPUTE_KERNEL(kernel, BUFFERS, .texts = text, .task_items = (items), .alone_tasks = 2);
+    CUTIS_COMPUTE_KERNEL(kernel, BUFFERS, .texts = text, .task_items = (items), .alone_tasks = 2,  \
+                         .brief = true);
 #define WIDE(kernel, BUFFERS, text, items)                                                         \
     CUTIS_COMPUTE_WIDE_KERNEL(kernel, BUFFERS, .texts = text, .task_items = (items),               \
-                              .alone_tasks = 2);
+                              .alone_tasks = 2, .brief = true);
 HANDLES_PLAIN(PLAIN)
 HANDLES_WIDE(WIDE)

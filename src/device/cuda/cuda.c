@@ -395,6 +395,7 @@ static cutis_result open_device(cuda *self, int index)
     gpu->registers_pairs = 80; // 24 warps
     gpu->turned_pairs = true;  // not with OpenCL's compiler: it keeps fewer lists in registers
     gpu->registers_posed = 96; // 20 warps
+    gpu->registers_morphed = 128;
     snprintf(gpu->identity, sizeof gpu->identity, "%s|%s", gpu->info.name, gpu->info.detail);
     return CUTIS_OK;
 }

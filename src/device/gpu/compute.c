@@ -10,12 +10,17 @@
 enum { GROUP_SIZE = 128, DEFINES = 1024 };
 _Static_assert(CUTIS_COMPUTE_BUFFERS + 1 <= CUTIS_GPU_ARGUMENTS, "drivers take as many");
 
+static bool is_alone(const cutis_gpu *gpu, const cutis_compute_kernel *kernel)
+{
+    return kernel->lanes <= 1 || (gpu->alone && !(kernel->plain_team && gpu->plain_teams));
+}
+
 /// The kernel as this device runs it: alone in its text, of which the lanes of a team are part.
 static cutis_result write_defines(const cutis_gpu *gpu, const cutis_compute_kernel *kernel,
                                   char defines[DEFINES])
 {
     char lanes[48] = "";
-    if (kernel->lanes > 1 && gpu->alone)
+    if (kernel->lanes > 1 && is_alone(gpu, kernel))
         snprintf(lanes, sizeof lanes, "#define TEAM_ALONE 1\n");
     else if (kernel->lanes > 1)
         snprintf(lanes, sizeof lanes, "#define TEAM_LANES %u\n", kernel->lanes);
@@ -41,7 +46,7 @@ static void shape_launch(const cutis_gpu *gpu, const cutis_compute_kernel *kerne
 {
     launch->group_size = kernel->group_size ? kernel->group_size : GROUP_SIZE;
     launch->group_count = (item_count - 1) / launch->group_size + 1;
-    if (kernel->lanes <= 1 || gpu->alone) return;
+    if (is_alone(gpu, kernel)) return;
     uint32_t teams = gpu->warp_teams ? kernel->group_size / kernel->lanes : 1;
     if (teams == 0) teams = 1;
     launch->group_size = teams * kernel->lanes;
@@ -113,8 +118,9 @@ cutis_result cutis_gpu_compute_prepare(cutis_device *device,
     cutis_result result = CUTIS_OK;
     char *defines = wanted ? (char *)(wanted + count) : NULL;
     for (uint32_t i = 0; wanted && i < count && result == CUTIS_OK; i++) {
-        wanted[i] = (cutis_gpu_variant){ kernels[i]->texts, defines + i * (size_t)DEFINES,
-                                         kernels[i]->entry, kernels[i]->registers };
+        wanted[i] =
+            (cutis_gpu_variant){ kernels[i]->texts, defines + i * (size_t)DEFINES,
+                                 kernels[i]->entry, kernels[i]->registers, kernels[i]->brief };
         result = write_defines(gpu, kernels[i], defines + i * (size_t)DEFINES);
     }
     if (wanted && result == CUTIS_OK) cutis_gpu_build_ahead(gpu, wanted, count);

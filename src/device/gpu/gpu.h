@@ -99,6 +99,7 @@ struct cutis_gpu {
     uint32_t local_bytes_max; ///< shared memory a group can have
     uint32_t warps;           ///< warps of 32 work items in a group
     bool alone;               ///< work items work alone: teams have one lane (kernel/team.h)
+    bool plain_teams;         ///< but those of kernels that are called plain (compute.h) have all
     bool warp_teams; ///< teams are warps that synchronise by themselves: a group may have several
     bool compiles_in_parallel; ///< the driver's compiler may run in several threads at once
     bool staged; ///< packed records go through shared memory (pays where a warp can synchronise)
@@ -106,14 +107,15 @@ struct cutis_gpu {
     uint32_t near_bytes; ///< shared memory for palettes: with more, fewer groups fit
     uint32_t group_instances; ///< instances a group serves, at most 8
     uint32_t registers; ///< of a work item, at most; 0: the compiler's choice (drivers that can)
-    uint32_t registers_pairs; ///< the same where a work item does two vertices
-    bool turned_pairs;        ///< that pays for formulas that turn, too
-    uint32_t registers_posed; ///< the same for weighted pose space
-    uint32_t pose_tile;       ///< instances a work item serves at a time there
-    uint32_t pose_instances;  ///< and a group, at most 32
-    const char *tuning;       ///< more lines of #define, to measure variants with; NULL: none
-    uint64_t releases;        ///< of buffers so far, foreign ones too
-    _Atomic bool lost;        ///< the device stopped answering: every later call fails at once
+    uint32_t registers_pairs;   ///< the same where a work item does two vertices
+    bool turned_pairs;          ///< that pays for formulas that turn, too
+    uint32_t registers_morphed; ///< the same for linear blending with morph targets
+    uint32_t registers_posed;   ///< the same for weighted pose space
+    uint32_t pose_tile;         ///< instances a work item serves at a time there
+    uint32_t pose_instances;    ///< and a group, at most 32
+    const char *tuning;         ///< more lines of #define, to measure variants with; NULL: none
+    uint64_t releases;          ///< of buffers so far, foreign ones too
+    _Atomic bool lost;          ///< the device stopped answering: every later call fails at once
     struct cutis_gpu_program *programs;
     cutis_gpu_stage stages[2]; ///< made when first needed
 };
@@ -158,6 +160,7 @@ typedef struct cutis_gpu_variant {
     const char *const *texts;
     const char *defines, *entry;
     uint32_t registers;
+    bool brief; ///< of cutis_compute_kernel
 } cutis_gpu_variant;
 /// Whether it is in memory; with the lock held.
 bool cutis_gpu_kernel_loaded(const cutis_gpu *gpu, const cutis_gpu_variant *wanted);

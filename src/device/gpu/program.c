@@ -177,30 +177,106 @@ static cutis_result build(cutis_gpu *gpu, const cutis_gpu_variant *wanted, cutis
 typedef struct build_ahead {
     cutis_gpu *gpu;
     const cutis_gpu_variant *wanted;
+    uint32_t count;
     _Atomic bool refused; ///< the cache takes nothing: what is compiled here would be lost
 } build_ahead;
 
-// One kernel from its text to the disk. What fails is compiled again, and told, when it is asked
-// for.
+// Most of what a compiler does for a brief kernel is reading its text. So those that differ in
+// nothing but which of the text's they are, compute.c's first line, are compiled together.
+enum { BUNDLE = 8 };
+
+static const char *after_first_line(const char *text)
+{
+    const char *end = strchr(text, '\n');
+    return end ? end + 1 : text;
+}
+
+static bool are_alike(const cutis_gpu_variant *a, const cutis_gpu_variant *b)
+{
+    return a->brief && b->brief && a->texts == b->texts && a->registers == b->registers &&
+           strcmp(after_first_line(a->defines), after_first_line(b->defines)) == 0;
+}
+
+// Those that are alike one after the other, in the order of the first of them.
+static void order_alike(cutis_gpu_variant *wanted, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t at = i;
+        const cutis_gpu_variant one = wanted[i];
+        while (at > 0 && !are_alike(&wanted[at - 1], &one)) at--;
+        if (at == 0) continue; // the first of its kind
+        memmove(&wanted[at + 1], &wanted[at], (i - at) * sizeof one);
+        wanted[at] = one;
+    }
+}
+
+/// The text of `count` variants that are alike. The caller frees it.
+static char *bundle_text(cutis_context *context, const cutis_gpu_variant *wanted, uint32_t count,
+                         size_t *size)
+{
+    size_t length = 0;
+    *size = join_text(wanted->texts, "", NULL) + strlen(wanted->defines);
+    for (uint32_t i = 1; i < count; i++)
+        *size += (size_t)(after_first_line(wanted[i].defines) - wanted[i].defines);
+    char *text = cutis_alloc(context, *size);
+    if (!text) return NULL;
+    for (uint32_t i = 1; i < count; i++) {
+        const size_t line = (size_t)(after_first_line(wanted[i].defines) - wanted[i].defines);
+        memcpy(text + length, wanted[i].defines, line);
+        length += line;
+    }
+    join_text(wanted->texts, wanted->defines, text + length);
+    return text;
+}
+
+/// Keep a binary that has the kernels of `wanted` under the name of each; those there are stay.
+static bool bundle_store(cutis_gpu *gpu, const cutis_gpu_variant *wanted, uint32_t count,
+                         const void *binary, size_t size)
+{
+    bool stored = true;
+    for (uint32_t i = 0; i < count && stored; i++) {
+        whole_text source;
+        if (source_open(gpu, &wanted[i], &source) != CUTIS_OK) return false;
+        stored = cutis_os_file_exists(source.path) ||
+                 cache_store(gpu, source.path, source.key, binary, size);
+        cutis_free(gpu->base.context, source.text, source.length);
+        cutis_errors_ignore(true); // the store has ended it
+    }
+    return stored;
+}
+
+static bool is_on_disk(const cutis_gpu *gpu, const cutis_gpu_variant *wanted)
+{
+    whole_text source;
+    if (source_open(gpu, wanted, &source) != CUTIS_OK) return true; // no memory: later, or never
+    const bool there = !source.cached || cutis_os_file_exists(source.path);
+    cutis_free(gpu->base.context, source.text, source.length);
+    return there;
+}
+
+// Some kernels from their text to the disk, at the first of them. What fails is compiled again, and
+// told, when it is asked for.
 static void build_task(void *data, uint32_t index)
 {
     build_ahead *job = data;
     cutis_gpu *gpu = job->gpu;
+    cutis_context *context = gpu->base.context;
     const cutis_gpu_variant *wanted = &job->wanted[index];
-    whole_text source;
-    void *binary = NULL;
-    size_t size = 0;
-    if (job->refused) return;
+    uint32_t before = 0, count = 1, missing = 0;
+    while (before < index && are_alike(wanted - before - 1, wanted)) before++;
+    if (before % BUNDLE || job->refused) return;
+    while (count < BUNDLE && index + count < job->count && are_alike(&wanted[count], wanted))
+        count++;
     cutis_errors_ignore(true);
-    if (source_open(gpu, wanted, &source) == CUTIS_OK) {
-        if (source.cached && !cutis_os_file_exists(source.path) &&
-            gpu->driver->compile(gpu, source.text, wanted->registers, &binary, &size) == CUTIS_OK) {
-            if (!cache_store(gpu, source.path, source.key, binary, size)) job->refused = true;
-            cutis_errors_ignore(true); // the store has ended it
-            cutis_free(gpu->base.context, binary, size);
-        }
-        cutis_free(gpu->base.context, source.text, source.length);
+    for (uint32_t i = 0; i < count; i++) missing += !is_on_disk(gpu, &wanted[i]);
+    size_t length = 0, size = 0;
+    void *binary = NULL;
+    char *text = missing ? bundle_text(context, wanted, count, &length) : NULL;
+    if (text && gpu->driver->compile(gpu, text, wanted->registers, &binary, &size) == CUTIS_OK) {
+        if (!bundle_store(gpu, wanted, count, binary, size)) job->refused = true;
+        cutis_free(context, binary, size);
     }
+    if (text) cutis_free(context, text, length);
     cutis_errors_ignore(false);
 }
 
@@ -227,16 +303,17 @@ void cutis_gpu_build_ahead(cutis_gpu *gpu, cutis_gpu_variant *wanted, uint32_t c
     for (uint32_t i = 0; i < count; i++)
         if (!find_program(gpu, &wanted[i])) wanted[missing++] = wanted[i];
     cutis_gpu_leave(gpu, CUTIS_OK);
+    order_alike(wanted, missing);
     if (missing > 1)
-        cutis_device_run(&gpu->base, build_task, &(build_ahead){ .gpu = gpu, .wanted = wanted },
-                         missing);
+        cutis_device_run(&gpu->base, build_task,
+                         &(build_ahead){ .gpu = gpu, .wanted = wanted, .count = missing }, missing);
 }
 
 cutis_result cutis_gpu_kernel_get(cutis_gpu *gpu, const char *const *texts, const char *defines,
                                   const char *entry, uint32_t registers, cutis_gpu_kernel *out)
 {
     cutis_context *context = gpu->base.context;
-    const cutis_gpu_variant wanted = { texts, defines, entry, registers };
+    const cutis_gpu_variant wanted = { texts, defines, entry, registers, false };
     cutis_gpu_program *program = find_program(gpu, &wanted);
     if (program) {
         *out = program->kernel;

@@ -48,18 +48,19 @@ static bool is_packed(const cutis_skin_targets *to)
 }
 
 /// Registers of a work item, at most: what measured best for the formula.
-static uint32_t registers_of(const gpu_skin *skin)
+static uint32_t registers_of(const gpu_skin *skin, const gpu_batch *batch)
 {
     const cutis_gpu *gpu = skin->gpu;
     bool many = skin->block_size > 32u || skin->formula == CUTIS_FORMULA_SBS_WEIGHTED;
     if (skin->pose_count) return gpu->registers_posed;
+    if (batch->morph && skin->formula == CUTIS_FORMULA_LBS) return gpu->registers_morphed;
     return many ? gpu->registers_pairs : gpu->registers;
 }
 
 /// Groups on a multiprocessor that they allow, for compilers that want it said so.
-static uint32_t groups_of(const gpu_skin *skin)
+static uint32_t groups_of(const gpu_skin *skin, const gpu_batch *batch)
 {
-    uint32_t registers = registers_of(skin);
+    uint32_t registers = registers_of(skin, batch);
     uint32_t groups = registers ? 65536u / (registers * 32u * skin->gpu->warps) : 1u;
     return groups ? groups : 1u;
 }
@@ -102,8 +103,9 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
              skin->linear_normals, to->positions.buffer != NULL, to->bounds != NULL,
              skin->gpu->warps, skin->near, staged, skin->gpu->staged && !skin->gpu->lists_refused,
              skin->gpu->staged && skin->gpu->warps > 1, p.size, p.matrix, p.rotation, p.dual,
-             p.stretch, p.origin, registers_of(skin), groups_of(skin), instances_max(skin),
-             skin->pose_count, posed, skin->gpu->tuning ? skin->gpu->tuning : "");
+             p.stretch, p.origin, registers_of(skin, batch), groups_of(skin, batch),
+             instances_max(skin), skin->pose_count, posed,
+             skin->gpu->tuning ? skin->gpu->tuning : "");
 }
 
 /// How a path is spread over groups: instances together while their palettes fit, chunks split
@@ -176,11 +178,11 @@ static cutis_result path_kernel(const gpu_skin *skin, const gpu_batch *batch, co
     cutis_gpu *gpu = skin->gpu;
     path_defines(skin, batch, path, defines, sizeof defines);
     cutis_result result =
-        cutis_gpu_kernel_get(gpu, texts, defines, "cutis_skin", registers_of(skin), out);
+        cutis_gpu_kernel_get(gpu, texts, defines, "cutis_skin", registers_of(skin, batch), out);
     if (result != CUTIS_DEVICE_BUILD_FAILED || !gpu->staged || gpu->lists_refused) return result;
     gpu->lists_refused = true;
     path_defines(skin, batch, path, defines, sizeof defines);
-    return cutis_gpu_kernel_get(gpu, texts, defines, "cutis_skin", registers_of(skin), out);
+    return cutis_gpu_kernel_get(gpu, texts, defines, "cutis_skin", registers_of(skin, batch), out);
 }
 
 cutis_result cutis_gpu_launch_path(gpu_skin *skin, gpu_batch *batch, gpu_path *path)

@@ -463,12 +463,14 @@ static cutis_result open_device(opencl *self, const found_device *found)
     // Teams with barriers take PoCL minutes to compile, and NVIDIA's driver loses the device in
     // them, where its CUDA does not (docs/design/patches.md).
     gpu->alone = true;
+    gpu->plain_teams = self->nvidia;
     gpu->staged = self->nvidia;
     gpu->compiles_in_parallel = self->nvidia; // PoCL takes turns
     gpu->warps = group >= 256 ? 8 : group >= 128 ? 4 : group >= 64 ? 2 : 1;
     gpu->registers = 64; // NVIDIA: 32 warps on a multiprocessor; measured, bench/README.md
     gpu->registers_pairs = 80;
     gpu->registers_posed = 96; // 20 warps
+    gpu->registers_morphed = 128;
     // NVIDIA's compiler makes a division of floats from one of doubles that is rounded to float:
     // both are then as exact as the device can.
     self->cl.GetDeviceInfo(self->device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof precision, &precision,

@@ -1,131 +1,78 @@
-// The choice between the model's own weights, plain learning and what lies between, for the body or
-// region by region, by squares in examples left out. Choosing by regions is judged by examples that
-// took no part in it, since the least of many figures flatters itself. Invariant: the body's choice
-// is the one whose figures, over all ways of leaving out and all methods, are least above those of
-// the better end in the worst case.
+// The choice between the model's own weights, plain learning and what lies between, by squares in
+// examples left out. Few poses left out are a small sample of the poses to come, so a difference
+// counts by its standard error over them. Invariant: the model's own weights stay unless others are
+// better by more than chance, and what lies between is taken only where it is better than the end,
+// or, for blending, where it costs nothing: it is safer where no example moves a joint.
 #include "fit/poses/choose.h"
 
 #include <math.h>
-#include <string.h>
 
-// Squares that a stronger choice may cost a region, of the whole in the mean: poses of another kind
-// are better served by it. A region that is off by little anyway stays as it is.
-static const double AS_GOOD = 5e-4;
-// Squares that other weights must save the whole, or the model's own stay: half a hundredth of the
-// distances.
+// Standard errors by which plain learning must be better than the model's own weights, and what
+// lies between better than the end that was chosen. The second is less: it is a smaller step.
+static const double FROM_OWN = 1.25, FROM_END = 0.5;
+// Squares that other weights must save: half a hundredth of the distances.
 static const double WORTH = 0.01;
-// What the body says to a region's choice, of what the region itself does, both by how many times
-// their best a choice is: some vertices in a few examples are too little to choose by. A region
-// that the examples do not move has nothing at stake, and stays. Of 0 to 10 the best on 68 splits
-// of 13 sequences.
-static const double POOL = 10;
-#define ALL     UINT32_MAX
-#define REGIONS CUTIS_CHOICES ///< the body's choice after all strengths
+// Where folds are compared each in its own size: this part of their mean is added to it, or folds
+// in which nothing moves would count as much as the others.
+static const double FLOOR = 0.1;
 
-typedef struct choose_work {
-    const cutis_choice_input *in;
-    double best[CUTIS_SCHEMES][CUTIS_METHODS_OUT]; ///< squares of the better end
-    cutis_choice_region body;                      ///< all regions
-} choose_work;
-
-// What a choice costs a region, of the better end's squares. @param scheme ALL: every one; @param
-// without this fold; ALL: none
-static double cost(const choose_work *w, const cutis_choice_region *r, uint32_t choice,
-                   uint32_t scheme, uint32_t without)
+static double sum_of(const cutis_choice_input *in, uint32_t s, uint32_t choice, uint32_t figure)
 {
     double sum = 0;
-    for (uint32_t s = 0; s < w->in->scheme_count; s++)
-        for (uint32_t f = 0; f < w->in->fold_counts[s] && (scheme == ALL || s == scheme); f++)
-            for (uint32_t m = 0; m < w->in->method_count && f != without; m++)
-                sum += r->off[s][f][choice][m] / w->best[s][m];
+    for (uint32_t f = 0; f < in->fold_counts[s]; f++) sum += in->off[s][f][choice][figure];
     return sum;
 }
 
-// The strongest choice that costs a region hardly more than its best.
-static uint32_t choose_region(const choose_work *w, const cutis_choice_region *r, uint32_t scheme,
-                              uint32_t without)
+// What a choice gains over another in a fold: in parts of the better end's mean fold, or of the
+// fold itself (as a logarithm of the ratio would, to second order, and never more than 2).
+static double gain_in(const cutis_choice_input *in, uint32_t s, uint32_t fold, uint32_t figure,
+                      uint32_t choice, uint32_t over)
 {
-    const uint32_t end = w->in->weighted ? CUTIS_CHOICES : CUTIS_CHOICE_OWN;
-    const uint32_t terms = (scheme == ALL ? w->in->scheme_count : 1) * w->in->method_count;
-    const double share = (double)r->count / w->body.count;
-    const double slack = AS_GOOD * terms * share;
-    double costs[CUTIS_CHOICES], body[CUTIS_CHOICES], least = INFINITY, body_least = INFINITY;
-    double best = INFINITY;
-    uint32_t chosen = 1; // drawn a little at least
-    for (uint32_t c = 1; c < end; c++) {
-        least = fmin(least, costs[c] = cost(w, r, c, scheme, without));
-        body_least = fmin(body_least, body[c] = cost(w, &w->body, c, scheme, without));
-    }
-    for (uint32_t c = 1; c < end && body_least > 0; c++)
-        costs[c] += POOL * least * body[c] / body_least;
-    for (uint32_t c = 1; c < end; c++) best = fmin(best, costs[c]);
-    for (uint32_t c = 1; c < end; c++)
-        if (costs[c] <= best + slack) chosen = c;
-    return chosen;
+    const double *own = &in->off[s][fold][CUTIS_CHOICE_OWN][figure];
+    const double a = in->off[s][fold][choice][figure], b = in->off[s][fold][over][figure];
+    const double plain = sum_of(in, s, 0, figure), rig = sum_of(in, s, CUTIS_CHOICE_OWN, figure);
+    const double end = (in->weighted ? fmin(plain, rig) : plain) / in->fold_counts[s];
+    if (!(end > 0)) return b - a;
+    if (!in->relative) return (b - a) / end;
+    const double most = 2 * FLOOR * end;
+    return 2 * ((b - *own) / (b + *own + most) - (a - *own) / (a + *own + most));
 }
 
-// Squares of a choice of the body in a scheme, by method. A fold is judged by what regions would
-// choose without it.
-static void add_up(const choose_work *w, uint32_t choice, uint32_t scheme, double *out)
+// Mean gain of a choice over another, of all figures; @param sure the same less `errors` standard
+// errors
+static double gain_of(const cutis_choice_input *in, uint32_t choice, uint32_t over, double errors,
+                      double *sure)
 {
-    memset(out, 0, CUTIS_METHODS_OUT * sizeof *out);
-    for (uint32_t i = 0; i < w->in->region_count; i++)
-        for (uint32_t f = 0; f < w->in->fold_counts[scheme]; f++) {
-            const cutis_choice_region *r = &w->in->regions[i];
-            if (!r->count) continue;
-            const uint32_t c = choice == REGIONS ? choose_region(w, r, scheme, f) : choice;
-            for (uint32_t m = 0; m < w->in->method_count; m++) out[m] += r->off[scheme][f][c][m];
+    double mean = 0;
+    *sure = 0;
+    for (uint32_t s = 0; s < in->scheme_count; s++)
+        for (uint32_t m = 0; m < CUTIS_METHODS_OUT; m++) {
+            const double count = in->fold_counts[s];
+            double sum = 0, square = 0;
+            for (uint32_t f = 0; f < in->fold_counts[s]; f++) {
+                const double gain = gain_in(in, s, f, m, choice, over);
+                sum += gain, square += gain * gain;
+            }
+            const double variance = fmax(0, square - sum * sum / count) / (count - 1);
+            mean += sum / count;
+            *sure += sum / count - errors * sqrt(variance / count);
         }
+    return mean / (in->scheme_count * CUTIS_METHODS_OUT);
 }
 
-// How much worse than the better end, where that is most. @param total squares of the first scheme
-static double worst(const choose_work *w, uint32_t choice, double *total)
+uint32_t cutis_fit_choose(const cutis_choice_input *in)
 {
-    double most = 0;
-    *total = 0;
-    for (uint32_t s = 0; s < w->in->scheme_count; s++) {
-        double sums[CUTIS_METHODS_OUT];
-        add_up(w, choice, s, sums);
-        for (uint32_t m = 0; m < w->in->method_count; m++) {
-            most = fmax(most, sums[m] / w->best[s][m]);
-            *total += s == 0 && m < w->in->total_count ? sums[m] : 0;
-        }
+    double sure, most = WORTH;
+    const double plain = gain_of(in, 0, CUTIS_CHOICE_OWN, FROM_OWN, &sure);
+    const uint32_t end = !in->weighted || (sure > 0 && plain > WORTH) ? 0 : CUTIS_CHOICE_OWN;
+    uint32_t best = end;
+    for (uint32_t c = 1; c < CUTIS_CHOICE_OWN; c++) {
+        const double gain = gain_of(in, c, end, FROM_END, &sure);
+        if (sure > 0 && gain > most) most = gain, best = c;
     }
-    return most;
-}
-
-static void find_best(choose_work *w)
-{
-    double *sums = &w->body.off[0][0][0][0];
-    for (uint32_t i = 0; i < w->in->region_count; i++) {
-        const double *from = &w->in->regions[i].off[0][0][0][0];
-        w->body.count += w->in->regions[i].count;
-        for (size_t k = 0; k < sizeof w->body.off / sizeof *sums; k++) sums[k] += from[k];
-    }
-    for (uint32_t s = 0; s < w->in->scheme_count; s++) {
-        double plain[CUTIS_METHODS_OUT], own[CUTIS_METHODS_OUT];
-        add_up(w, 0, s, plain);
-        add_up(w, CUTIS_CHOICE_OWN, s, own);
-        for (uint32_t m = 0; m < w->in->method_count; m++)
-            w->best[s][m] = fmax(1e-300, w->in->weighted ? fmin(plain[m], own[m]) : plain[m]);
-    }
-}
-
-void cutis_fit_choose(const cutis_choice_input *input, uint8_t *chosen, cutis_choice *out)
-{
-    choose_work w = { .in = input };
-    double ratio[REGIONS + 1], total[REGIONS + 1];
-    uint32_t best = REGIONS;
-    find_best(&w);
-    for (uint32_t c = 0; c <= REGIONS; c++) ratio[c] = worst(&w, c, &total[c]);
-    for (uint32_t c = 0; c < REGIONS; c++)
-        if ((c < CUTIS_CHOICE_OWN || input->weighted) && ratio[c] < ratio[best]) best = c;
-    if (input->weighted && ratio[CUTIS_CHOICE_OWN] <= (1 + WORTH) * ratio[best])
-        best = CUTIS_CHOICE_OWN;
-    for (uint32_t i = 0; i < input->region_count; i++)
-        chosen[i] =
-            (uint8_t)(best == REGIONS ? choose_region(&w, &input->regions[i], ALL, ALL) : best);
-    *out = (cutis_choice){ .own = best == CUTIS_CHOICE_OWN,
-                           .plain = best == 0,
-                           .total = { total[CUTIS_CHOICE_OWN], total[0], total[best] } };
+    // Poses left out tell nothing of joints that no example moves; stronger is safer there.
+    uint32_t drawn = best;
+    for (uint32_t c = best + 1; c < CUTIS_CHOICE_OWN && !in->relative; c++)
+        if (gain_of(in, c, best, 0, &sure) >= -WORTH) drawn = c;
+    return drawn;
 }

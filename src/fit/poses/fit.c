@@ -190,7 +190,6 @@ static cutis_result make_report(const cutis_fit_problem *p, const cutis_fit_pose
     fit->left_out_own = p->left_out[0];
     fit->left_out_plain = p->left_out[1];
     fit->left_out_rms = p->left_out[2];
-    fit->kept_part = p->kept_part;
     fit->contradiction_count = poses->contradiction_count;
     fit->contradictions = contradictions;
     fit->root_counts = poses->root_counts;

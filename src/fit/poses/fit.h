@@ -18,10 +18,9 @@ typedef struct cutis_fit_span {
 /// Joints of a skin as the fit sees them.
 typedef struct cutis_fit_skin {
     bool used;
-    double *palettes;  ///< 12 per example and joint
-    double *random;    ///< the same of CUTIS_FIT_RANDOM random poses; NULL: none are needed
-    double *strengths; ///< per region: how weights are drawn to the model's own; NULL: options
-    double *segments;  ///< 6 per segment: ends of the bones in mesh space
+    double *palettes;        ///< 12 per example and joint
+    double *random;          ///< the same of CUTIS_FIT_RANDOM random poses; NULL: none are needed
+    double *segments;        ///< 6 per segment: ends of the bones in mesh space
     uint32_t *segment_first; ///< joint_count + 1
     uint8_t *kept;           ///< per joint: its weights stay; NULL: none do
 } cutis_fit_skin;
@@ -49,7 +48,6 @@ typedef struct cutis_fit_problem {
     const uint32_t *use; ///< use_count examples that are learned from; NULL: all
     uint32_t use_count;
     double left_out[3]; ///< RMS in examples left out: own weights, learned plainly, and as chosen
-    double kept_part;   ///< of the vertices: the model's own weights stay there
     double *one_out[3]; ///< per example: RMS when it is left out; linear blending, PSD, WPSD
     uint32_t one_out_groups;   ///< that were left out in turn; 0: none
     uint32_t one_out_vertices; ///< looked at
@@ -115,10 +113,6 @@ cutis_result cutis_fit_own_weights(cutis_fit_problem *problem, bool *weighted);
 /// Weights and displacements of all vertices.
 cutis_result cutis_fit_vertices(cutis_fit_problem *problem);
 
-/// The region of a vertex, below twice the joints of its skin: the joint it follows most, and
-/// whether it follows others too.
-uint32_t cutis_fit_region(const cutis_fit_span *span, uint32_t v);
-
 /// Blend the palettes of one example. @return what |L| / sqrt 3 would be without any turning
 double cutis_fit_blend(const double *palette, uint32_t count, const uint32_t *joints,
                        const float *weights, double *out);
@@ -157,9 +151,8 @@ cutis_result cutis_fit_compress(cutis_fit_problem *problem, cutis_fit_poses *pos
 
 cutis_result cutis_fit_poses_create(cutis_fit_problem *problem, cutis_fit_poses *out);
 
-/// Choose options.prior and the regions' strengths where they are free, and measure left_out, by
-/// what is played; where weights are learned. @param poses of the examples; @param weighted every
-/// vertex has weights of its own
+/// Choose options.prior where it is free, and measure left_out, by what is played; where weights
+/// are learned. @param poses of the examples; @param weighted every vertex has weights of its own
 cutis_result cutis_fit_validate(cutis_fit_problem *problem, const cutis_fit_poses *poses,
                                 bool weighted);
 

@@ -210,10 +210,7 @@ bool cutis_fit_learn(const cutis_fit_problem *p, const cutis_fit_span *span, uin
                                      .places = scratch };
     problem.joint_count = cutis_fit_learn_begin(p, span, v, joint, prior, scratch, &influences);
     if (!problem.joint_count) return false;
-    if (p->options.prior > 0)
-        problem.pull = p->skins[span->skin].strengths
-                           ? p->skins[span->skin].strengths[cutis_fit_region(span, v)]
-                           : p->options.prior;
+    if (p->options.prior > 0) problem.pull = p->options.prior;
     for (int c = 0; c < 3; c++) problem.rest[c] = span->primitive->positions[3 * (size_t)v + c];
     cutis_example_solve(&problem, influences, p->options.paper.normalise,
                         scratch + 3 * (size_t)problem.example_count, found);

@@ -2,9 +2,8 @@
 // and by what is played, linear blending or a pose space. Examples are left out in stretches and,
 // where there are more poses than folds, every so many of them too: a frame's neighbours tell
 // nearly all of it, so the first asks for what is beyond the examples and the second for what is
-// between. Examples of one pose are left out together. A region is a joint's vertices, those that
-// follow it alone and those that blend. Invariant: a choice depends on model, examples and options
-// alone.
+// between. Examples of one pose are left out together. Invariant: a choice depends on model,
+// examples and options alone.
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -26,8 +25,6 @@
 /// There is nothing between the second and a tenth: such strengths gain what plain learning gains
 /// in left-out examples and lose in poses unlike all of them, which no left-out example shows.
 static const double STRENGTHS[CUTIS_CHOICES] = { 0, 1e-6, 1e-1, 1, 1e6 };
-/// A vertex with this on one joint follows it alone.
-static const double ALONE = 0.98;
 /// Of the squares of the vertex in the middle: more is held back in one of the figures.
 static const double HELD_BACK = 4;
 /// Squared cosine between two poses' turns from rest, above which they go the same way: 1.8
@@ -40,7 +37,7 @@ static const double WORK = 3e9;
 
 typedef struct choice_vertex {
     const cutis_fit_span *span;
-    uint32_t vertex, region;                                  ///< region: of all skins
+    uint32_t vertex;
     bool learned;                                             ///< false: its weights stay
     double off[CUTIS_SCHEMES][CUTIS_FOLDS][CUTIS_CHOICES][2]; ///< the last: methods
 } choice_vertex;
@@ -63,18 +60,6 @@ typedef struct choice_job {
     uint32_t vertex_count;
     atomic_bool failed;
 } choice_job;
-
-uint32_t cutis_fit_region(const cutis_fit_span *span, uint32_t v)
-{
-    const cutis_influences *own = &span->primitive->influences;
-    uint32_t joint = 0;
-    double most = 0, sum = 0;
-    for (uint32_t i = own->first ? own->first[v] : 0; own->first && i < own->first[v + 1]; i++) {
-        sum += own->weights[i];
-        if (own->weights[i] > most) most = own->weights[i], joint = own->joints[i];
-    }
-    return 2 * joint + (most < ALONE * sum);
-}
 
 static double left_over(uint32_t n, const double *g, const double *w)
 {
@@ -342,29 +327,21 @@ static cutis_result make_schemes(choice_job *job, const cutis_fit_poses *poses)
     return list_folds(job, poses->pose_of, shown, fold, &job->schemes[1]);
 }
 
-// Vertices to learn, and the regions of a skin behind those of the skins before it.
-static cutis_result list_vertices(choice_job *job, uint32_t *region_count)
+static cutis_result list_vertices(choice_job *job)
 {
     cutis_fit_problem *p = job->problem;
     const double n = job->space.poses ? job->space.table.pose_count : 0;
     const double work = fmax(1, n * n * n * CUTIS_FOLDS * CUTIS_SCHEMES * CUTIS_CHOICES);
     const double most = n > 0 ? fmin(PLAYED, fmax(16, WORK / work)) : VERTICES;
     const uint32_t stride = (uint32_t)(p->vertex_count / most) + 1;
-    uint32_t *first = cutis_arena_zero(p->arena, p->data->skin_count + 1, sizeof *first);
     for (uint32_t s = 0; s < p->span_count; s++)
         job->vertex_count += (p->spans[s].primitive->vertex_count + stride - 1) / stride;
     job->vertices = cutis_arena_zero(p->arena, job->vertex_count, sizeof *job->vertices);
-    if (!first || !job->vertices) return cutis_alloc_result(p->context);
-    for (uint32_t k = 0; k < p->data->skin_count; k++)
-        first[k + 1] = first[k] + 2 * p->data->skins[k].joint_count;
-    *region_count = first[p->data->skin_count];
+    if (!job->vertices) return cutis_alloc_result(p->context);
     choice_vertex *to = job->vertices;
     for (uint32_t s = 0; s < p->span_count; s++)
         for (uint32_t v = 0; v < p->spans[s].primitive->vertex_count; v += stride)
-            *to++ = (choice_vertex){ .span = &p->spans[s],
-                                     .vertex = v,
-                                     .region = first[p->spans[s].skin] +
-                                               cutis_fit_region(&p->spans[s], v) };
+            *to++ = (choice_vertex){ .span = &p->spans[s], .vertex = v };
     return CUTIS_OK;
 }
 
@@ -392,93 +369,59 @@ static bool find_most(const choice_job *job, bool weighted, uint32_t *learned, d
     return true;
 }
 
-// Sums of regions: squares, then squares with few vertices held back, which would hide what is
-// gained or lost everywhere else. Only blending is judged by these: displacements fit every vertex.
-static cutis_choice_region *add_regions(const choice_job *job, uint32_t region_count, bool weighted,
-                                        uint32_t *learned)
+// Sums of all vertices. Blending has two figures: its squares, and the same with few vertices held
+// back, which would hide what is gained or lost everywhere else. Displacements fit every vertex, so
+// PSD's and WPSD's are as they are. false: out of memory
+static bool add_up(const choice_job *job, uint32_t *learned, cutis_choice_input *out)
 {
-    cutis_choice_region *regions =
-        cutis_arena_zero(job->problem->arena, region_count, sizeof *regions);
     double most;
-    if (!regions || !find_most(job, weighted, learned, &most)) return NULL;
+    if (!find_most(job, out->weighted, learned, &most)) return false;
     for (uint32_t i = 0; i < job->vertex_count; i++) {
         const choice_vertex *c = &job->vertices[i];
-        cutis_choice_region *to = &regions[c->region];
-        const double own = own_square(job, c, weighted), held = own > most ? most / own : 1;
-        if (!c->learned) continue;
-        to->count++;
-        for (uint32_t s = 0; s < job->scheme_count; s++)
+        const double own = own_square(job, c, out->weighted), held = own > most ? most / own : 1;
+        for (uint32_t s = 0; s < job->scheme_count && c->learned; s++)
             for (uint32_t f = 0; f < job->schemes[s].folds; f++)
-                for (uint32_t k = 0; k < CUTIS_CHOICES; k++)
-                    for (uint32_t m = 0; m < job->methods; m++) {
-                        to->off[s][f][k][m] += c->off[s][f][k][m];
-                        to->off[s][f][k][job->methods + m] += held * c->off[s][f][k][m];
-                    }
+                for (uint32_t k = 0; k < CUTIS_CHOICES; k++) {
+                    double *to = out->off[s][f][k];
+                    to[0] += c->off[s][f][k][0];
+                    to[1] += job->methods > 1 ? c->off[s][f][k][1] : held * c->off[s][f][k][0];
+                }
     }
-    return regions;
+    return true;
 }
 
-// The strengths of the regions; those that no vertex was looked at of have the one in the middle.
-static cutis_result set_strengths(cutis_fit_problem *p, const cutis_choice_region *regions,
-                                  const uint8_t *chosen, uint32_t region_count, uint32_t learned)
+// RMS of a choice in the first way of leaving out, over what is played.
+static double rms_of(const choice_job *job, const cutis_choice_input *in, uint32_t choice,
+                     uint32_t learned)
 {
-    uint32_t below = 0, kept = 0, middle = 0, at = 0;
-    for (uint32_t c = 0; c < CUTIS_CHOICES && 2 * below < learned; c++, middle = c - 1)
-        for (uint32_t r = 0; r < region_count; r++) below += chosen[r] == c ? regions[r].count : 0;
-    for (uint32_t r = 0; r < region_count; r++)
-        kept += chosen[r] == CUTIS_CHOICE_OWN ? regions[r].count : 0;
-    p->options.prior = STRENGTHS[middle];
-    p->kept_part = (double)kept / learned;
-    for (uint32_t k = 0; k < p->data->skin_count; k++) {
-        const uint32_t own = 2 * p->data->skins[k].joint_count;
-        double *to = p->skins[k].strengths = cutis_arena_alloc(p->arena, own, sizeof *to);
-        if (!to) return cutis_alloc_result(p->context);
-        for (uint32_t r = 0; r < own; r++, at++)
-            to[r] = STRENGTHS[regions[at].count ? chosen[at] : middle];
-    }
-    return CUTIS_OK;
+    double sum = 0;
+    for (uint32_t f = 0; f < in->fold_counts[0]; f++)
+        for (uint32_t m = 0; m < job->methods; m++) sum += in->off[0][f][choice][m];
+    return sqrt(sum / ((double)learned * job->problem->examples->count * job->methods));
 }
 
-static cutis_result settle(choice_job *job, uint32_t region_count, bool weighted)
+static cutis_result settle(choice_job *job, bool weighted)
 {
     cutis_fit_problem *p = job->problem;
     const bool given = p->options.prior >= 0;
     uint32_t learned;
-    cutis_choice_region *regions = add_regions(job, region_count, weighted, &learned);
-    uint8_t *chosen = cutis_arena_zero(p->arena, region_count, 1);
-    cutis_choice choice;
-    cutis_choice_input input = { .region_count = region_count,
-                                 .scheme_count = job->scheme_count,
-                                 .method_count = 2, // PSD and WPSD, or blending twice
-                                 .total_count = job->methods,
+    cutis_choice_input input = { .scheme_count = job->scheme_count,
                                  .weighted = weighted,
-                                 .regions = regions };
-    if (!regions || !chosen) return cutis_alloc_result(p->context);
-    if (!learned) return CUTIS_OK;
+                                 .relative = job->methods > 1 };
     for (uint32_t s = 0; s < job->scheme_count; s++) input.fold_counts[s] = job->schemes[s].folds;
-    cutis_fit_choose(&input, chosen, &choice);
-    const double each = (double)learned * p->examples->count * job->methods;
-    if (given) {
-        choice.total[2] = 0;
-        for (uint32_t r = 0; r < region_count; r++)
-            for (uint32_t f = 0; f < input.fold_counts[0]; f++)
-                for (uint32_t m = 0; m < job->methods; m++)
-                    choice.total[2] += regions[r].off[0][f][p->options.prior > 0][m];
-    }
-    p->left_out[0] = weighted ? sqrt(choice.total[0] / each) : 0;
-    p->left_out[1] = sqrt(choice.total[1] / each);
-    p->left_out[2] = sqrt(choice.total[2] / each);
-    if (given) return CUTIS_OK;
-    p->kept_part = choice.own;
-    p->options.prior = choice.own ? INFINITY : 0;
-    if (choice.own || choice.plain) return CUTIS_OK;
-    return set_strengths(p, regions, chosen, region_count, learned);
+    if (!add_up(job, &learned, &input)) return cutis_alloc_result(p->context);
+    if (!learned) return CUTIS_OK;
+    const uint32_t choice = given ? p->options.prior > 0 : cutis_fit_choose(&input);
+    p->left_out[0] = weighted ? rms_of(job, &input, CUTIS_CHOICE_OWN, learned) : 0;
+    p->left_out[1] = rms_of(job, &input, 0, learned);
+    p->left_out[2] = rms_of(job, &input, choice, learned);
+    if (!given) p->options.prior = choice == CUTIS_CHOICE_OWN ? INFINITY : STRENGTHS[choice];
+    return CUTIS_OK;
 }
 
 cutis_result cutis_fit_validate(cutis_fit_problem *p, const cutis_fit_poses *poses, bool weighted)
 {
     const bool free = p->options.prior < 0;
-    uint32_t regions = 0;
     choice_job job = { .problem = p, .choices = free ? CUTIS_CHOICE_OWN : 2 };
     if (p->options.paper.normalise) {
         if (free) p->options.prior = 0;
@@ -494,7 +437,7 @@ cutis_result cutis_fit_validate(cutis_fit_problem *p, const cutis_fit_poses *pos
         if (free) p->options.prior = weighted ? ONE_POSE : 0;
         return CUTIS_OK;
     }
-    TRY(list_vertices(&job, &regions));
+    TRY(list_vertices(&job));
     for (uint32_t first = 0; first < job.vertex_count; first += 16 * TASK) {
         choice_job some = job;
         TRY(cutis_progress(p->context, "choosing", (double)first / job.vertex_count));
@@ -505,5 +448,5 @@ cutis_result cutis_fit_validate(cutis_fit_problem *p, const cutis_fit_poses *pos
         if (atomic_load(&some.failed))
             return cutis_fail(p->context, CUTIS_OUT_OF_MEMORY, "fit: no memory for a task");
     }
-    return settle(&job, regions, weighted);
+    return settle(&job, weighted);
 }

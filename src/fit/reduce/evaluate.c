@@ -68,6 +68,7 @@ static const double FOLDED = 0.1;
 
 // The largest so far, of every task: distances by vertex of the part, angles by spot.
 typedef struct largest {
+    uint32_t tasks;
     double *position[CUTIS_JUDGE_TASKS], *normal[CUTIS_JUDGE_TASKS];
     double *area[CUTIS_JUDGE_TASKS];
     uint32_t *pose[CUTIS_JUDGE_TASKS];
@@ -121,7 +122,7 @@ static bool open_largest(const cutis_judge_part *part, bool normals, cutis_arena
                          largest *out)
 {
     bool good = true;
-    for (int i = 0; i < CUTIS_JUDGE_TASKS && good; i++) {
+    for (uint32_t i = 0; i < out->tasks && good; i++) {
         out->position[i] = cutis_arena_zero(arena, part->vertex_count, sizeof(double));
         good = out->position[i] != NULL;
         if (!normals || !good) continue;
@@ -138,14 +139,14 @@ static void join_largest(const cutis_judge_part *part, const largest *l, cutis_r
 {
     for (uint32_t v = 0; v < part->vertex_count; v++) {
         double most = 0;
-        for (int i = 0; i < CUTIS_JUDGE_TASKS; i++) most = fmax(most, l->position[i][v]);
+        for (uint32_t i = 0; i < l->tasks; i++) most = fmax(most, l->position[i][v]);
         if (part->moved[v]) out->position[part->vertex[v]] = most;
     }
     for (uint32_t s = 0; s < part->spot_count && out->normal; s++) {
         if (!part->copies[s]) continue;
         double most = 0;
         uint32_t pose = 0;
-        for (int i = 0; i < CUTIS_JUDGE_TASKS; i++) {
+        for (uint32_t i = 0; i < l->tasks; i++) {
             const bool equal = l->normal[i][s] == most && l->pose[i][s] < pose;
             if (l->normal[i][s] > most || equal) most = l->normal[i][s], pose = l->pose[i][s];
         }
@@ -213,6 +214,7 @@ static cutis_result blame(const cutis_judge *j, const cutis_transform *transform
                           cutis_arena *arena)
 {
     const size_t nodes = cutis_model_get(j->model)->node_count;
+    const uint32_t tasks = cutis_judge_tasks(j);
     culprits c = { .bound = bound, .worst = worst };
     cutis_judge_part part;
     uint8_t *beyond = cutis_arena_zero(arena, j->vertex_count, 1);
@@ -221,7 +223,7 @@ static cutis_result blame(const cutis_judge *j, const cutis_transform *transform
     c.most = cutis_arena_zero(arena, j->vertex_count, sizeof *c.most);
     c.pose = cutis_arena_alloc(arena, pose_count, sizeof *c.pose);
     bool good = beyond && shown && poses && c.most && c.pose;
-    for (int i = 0; i < CUTIS_JUDGE_TASKS && good; i++)
+    for (uint32_t i = 0; i < tasks && good; i++)
         good = (c.blamed[i] = cutis_arena_zero(arena, j->vertex_count, 1)) != NULL;
     for (size_t v = 0; v < j->vertex_count && good; v++) {
         beyond[v] = worst->normal[j->weld[v]] > bound->normal;
@@ -236,7 +238,7 @@ static cutis_result blame(const cutis_judge *j, const cutis_transform *transform
         c.pose[count++] = p;
     }
     TRY(cutis_judge_run(j, &part, poses, count, weights, 1, false, look_for_culprits, &c));
-    for (int i = 0; i < CUTIS_JUDGE_TASKS; i++)
+    for (uint32_t i = 0; i < tasks; i++)
         for (size_t v = 0; v < j->vertex_count; v++) bound->blamed[v] |= c.blamed[i][v];
     return CUTIS_OK;
 }
@@ -251,7 +253,7 @@ cutis_result cutis_reduce_find_worst(const cutis_judge *judge, const cutis_trans
     const bool normals = out->normal != NULL;
     cutis_arena arena = { .context = context };
     cutis_judge_part part;
-    largest l = { .position = { NULL } };
+    largest l = { .tasks = cutis_judge_tasks(judge) };
     uint8_t *moved = cutis_arena_zero(&arena, count, 1);
     if (!changed && moved) {
         cutis_judge_mark(judge, weights, NULL, moved);

@@ -233,6 +233,7 @@ typedef struct runner {
     uint32_t pose_first, pose_end;
     const cutis_reduce_weights *weights;
     uint32_t row_count;
+    uint32_t tasks;
     bool normals;
     cutis_judge_look look;
     void *data;
@@ -282,13 +283,19 @@ double cutis_judge_angle(const cutis_judge_view *view, uint32_t spot)
     return fixed_atan2(sqrt(x * x + y * y + z * z), a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
 }
 
+uint32_t cutis_judge_tasks(const cutis_judge *judge)
+{
+    const uint32_t threads = judge->device ? judge->device->task_threads : 1;
+    return threads < 4 ? 4 : threads < CUTIS_JUDGE_TASKS ? threads : CUTIS_JUDGE_TASKS;
+}
+
 static void run_task(void *data, uint32_t task)
 {
     const runner *r = data;
     const cutis_judge *j = r->judge;
     const size_t nodes = cutis_model_get(j->model)->node_count;
     double *palette = r->own[task].palette;
-    for (uint32_t f = r->pose_first + task; f < r->pose_end; f += CUTIS_JUDGE_TASKS) {
+    for (uint32_t f = r->pose_first + task; f < r->pose_end; f += r->tasks) {
         cutis_pose_world(j->model, r->transforms + f * nodes, r->own[task].world);
         for (uint32_t g = 0; g < j->groups->count; g++)
             cutis_reduce_palette(j->model, &j->groups->group[g], r->own[task].world,
@@ -318,7 +325,7 @@ static bool open_runner(runner *r, cutis_arena *own)
     const cutis_judge *j = r->judge;
     const size_t vertices = r->part->vertex_count, spots = r->part->spot_count;
     bool good = true;
-    for (int i = 0; i < CUTIS_JUDGE_TASKS && good; i++) {
+    for (uint32_t i = 0; i < r->tasks && good; i++) {
         double *numbers = cutis_arena_alloc(own, vertices + spots, 6 * sizeof *numbers);
         r->own[i].palette =
             cutis_arena_alloc(own, j->groups->count * j->joint_most, 12 * sizeof(double));
@@ -349,6 +356,7 @@ cutis_result cutis_judge_run(const cutis_judge *judge, const cutis_judge_part *p
                  .transforms = transforms,
                  .weights = weights,
                  .row_count = row_count,
+                 .tasks = cutis_judge_tasks(judge),
                  .normals = normals,
                  .look = look,
                  .data = data };
@@ -358,7 +366,7 @@ cutis_result cutis_judge_run(const cutis_judge *judge, const cutis_judge_part *p
         const uint32_t left = pose_count - r.pose_first;
         r.pose_end = r.pose_first + (left < STRETCH ? left : STRETCH);
         result = cutis_progress(context, "judging poses", (double)r.pose_first / pose_count);
-        if (result == CUTIS_OK) cutis_device_run(judge->device, run_task, &r, CUTIS_JUDGE_TASKS);
+        if (result == CUTIS_OK) cutis_device_run(judge->device, run_task, &r, r.tasks);
         r.pose_first = r.pose_end;
     }
     cutis_arena_release(&own);

@@ -41,7 +41,10 @@ typedef struct cutis_judge_view {
     const double *normals, *compared; ///< per spot
 } cutis_judge_view;
 
-enum { CUTIS_JUDGE_TASKS = 4 };
+/// At most so many tasks; each has memory for a body, so no more than there are threads for, and
+/// four.
+enum { CUTIS_JUDGE_TASKS = 16 };
+uint32_t cutis_judge_tasks(const cutis_judge *judge);
 /// What looks at a pose; those with the same `task` come one after another, poses ascending.
 typedef void (*cutis_judge_look)(void *data, const cutis_judge_view *view);
 

@@ -52,21 +52,44 @@ static cutis_result open_forms(cutis_mixed *x, uint32_t limit)
     return CUTIS_OK;
 }
 
+// Poses of a kind on their way to matrices.
+typedef struct palettes {
+    const cutis_mixed *mixed;
+    const cutis_transform *poses;
+    uint32_t count;
+    cutis_mat34 *world; ///< node_count a task
+    double **matrices;  ///< per group
+} palettes;
+enum { PALETTE_TASKS = 16 };
+
+static void palette_task(void *data, uint32_t task)
+{
+    const palettes *p = data;
+    const cutis_mixed *x = p->mixed;
+    const size_t nodes = cutis_model_get(x->model)->node_count;
+    cutis_mat34 *world = p->world + task * nodes;
+    for (uint32_t i = task; i < p->count; i += PALETTE_TASKS) {
+        cutis_pose_world(x->model, p->poses + i * nodes, world);
+        for (uint32_t g = 0; g < x->groups->count; g++)
+            cutis_reduce_palette(x->model, &x->groups->group[g], world,
+                                 p->matrices[g] + 12 * (size_t)x->forms[g].control_count * i);
+    }
+}
+
 static bool make_matrices(cutis_mixed *x, const cutis_transform *poses, uint32_t count, int kind)
 {
-    const cutis_model_data *data = cutis_model_get(x->model);
-    cutis_mat34 *world = cutis_arena_alloc(&x->arena, data->node_count, sizeof *world);
-    if (!world) return false;
+    const size_t nodes = cutis_model_get(x->model)->node_count;
+    palettes p = { .mixed = x, .poses = poses, .count = count };
+    p.world = cutis_arena_alloc(&x->arena, PALETTE_TASKS * nodes, sizeof *p.world);
+    p.matrices = cutis_arena_alloc(&x->arena, x->groups->count, sizeof *p.matrices);
+    if (!p.world || !p.matrices) return false;
     for (uint32_t g = 0; g < x->groups->count; g++) {
         const size_t entries = 12 * (size_t)x->forms[g].control_count;
-        double *matrices = cutis_arena_alloc(&x->arena, count, entries * sizeof *matrices);
-        if (!matrices) return false;
-        for (uint32_t p = 0; p < count; p++) {
-            cutis_pose_world(x->model, poses + (size_t)p * data->node_count, world);
-            cutis_reduce_palette(x->model, &x->groups->group[g], world, matrices + p * entries);
-        }
-        x->kinds[g][kind] = (cutis_moments_poses){ .matrices = matrices, .count = count };
+        p.matrices[g] = cutis_arena_alloc(&x->arena, count, entries * sizeof(double));
+        if (!p.matrices[g]) return false;
+        x->kinds[g][kind] = (cutis_moments_poses){ .matrices = p.matrices[g], .count = count };
     }
+    cutis_device_run(x->device, palette_task, &p, PALETTE_TASKS);
     return true;
 }
 

@@ -32,8 +32,18 @@ static cutis_result clear(cutis_former *f, cutis_buffer *buffer, size_t doubles)
                           (fill_words_arguments){ 0 });
 }
 
+// Together, since each is wanted at once.
+static cutis_result compile(cutis_former *f)
+{
+#define STEP(kernel, BUFFERS) &cutis_compute_##kernel,
+    static const cutis_compute_kernel *const steps[] = { CUTIS_MOMENTS_STEPS(STEP) };
+#undef STEP
+    return cutis_compute_prepare(f->gpu, steps, sizeof steps / sizeof *steps);
+}
+
 cutis_result cutis_former_begin(cutis_former *f, bool places)
 {
+    TRY(compile(f));
     const size_t blocks = f->kind_block[f->kind_count];
     TRY(cutis_buffer_write(f->buffers.pose_scales, 0, f->scales, blocks * 8 * MOMENTS_BLOCK));
     return places ? clear(f, f->buffers.place, f->m->place_first[f->m->free_count]) : CUTIS_OK;

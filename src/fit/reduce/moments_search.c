@@ -1,7 +1,8 @@
 // The least value of the form that can be found: several starts, each swept to a standstill, fused
 // where they differ (docs/spec/reduction.md 2.8). Starts are dealt to a fixed number of chains;
-// some of every chain are swept at once, one a task, then each chain fuses its own. Invariants: the
-// result does not depend on threads; fusing never raises the form's value.
+// some of every chain are swept at once, one a task, then each chain fuses its own, while the next
+// ones are swept. Invariants: the result does not depend on threads; fusing never raises the form's
+// value.
 #include <math.h>
 #include <string.h>
 
@@ -36,10 +37,10 @@ typedef struct search {
     const cutis_moments_effort *effort;
     const double *original; ///< per candidate
     chain chains[CHAINS];
-    starter starters[CHAINS * AT_ONCE];
-    uint32_t number;                  ///< of the first starter's start
-    const cutis_moments_state *given; ///< a start of the caller's, or NULL
-    uint32_t step;                    ///< of joining chains
+    starter starters[2][CHAINS * AT_ONCE]; ///< those that are swept, those that are fused
+    uint32_t number;                       ///< of the first start that is swept
+    const cutis_moments_state *given;      ///< a start of the caller's, or NULL
+    uint32_t step;                         ///< of joining chains
 } search;
 
 static void settle(cutis_moments_work *w, uint32_t selecting)
@@ -203,28 +204,34 @@ static bool has_start(const search *s, uint32_t number)
     return number < 3 + s->effort->starts && (number != 2 || s->given);
 }
 
-static void start_task(void *data, uint32_t index)
-{
-    search *s = data;
-    if (has_start(s, s->number + index)) run_start(s, &s->starters[index], s->number + index);
-}
-
 // Starts of a chain that have been swept, one after the other.
-static void chain_task(void *data, uint32_t index)
+static void run_chain(search *s, uint32_t index, starter *starters, uint32_t number)
 {
-    search *s = data;
     chain *c = &s->chains[index];
     for (uint32_t i = index; i < CHAINS * AT_ONCE; i += CHAINS) {
-        if (!has_start(s, s->number + i)) continue;
-        c->trial = s->starters[i].state;
+        if (!has_start(s, number + i)) continue;
+        c->trial = starters[i].state;
         if (c->any) {
             fuse(c);
         } else {
             const cutis_moments_state spare = c->best;
             c->best = c->trial, c->trial = spare;
         }
-        s->starters[i].state = c->trial; // its memory, or that of the one before
+        starters[i].state = c->trial; // its memory, or that of the one before
         c->any = true;
+    }
+}
+
+// Chains take the starts swept before; others are swept.
+static void search_task(void *data, uint32_t index)
+{
+    search *s = data;
+    const uint32_t at_once = CHAINS * AT_ONCE, turn = s->number / at_once;
+    if (index >= CHAINS) {
+        const uint32_t i = index - CHAINS;
+        if (has_start(s, s->number + i)) run_start(s, &s->starters[turn % 2][i], s->number + i);
+    } else if (turn > 0) {
+        run_chain(s, index, s->starters[(turn - 1) % 2], s->number - at_once);
     }
 }
 
@@ -288,10 +295,9 @@ static void find_least(search *s, double *curve, uint32_t *curve_count)
     cutis_moments_work w = { .m = s->m, .places = 1, .state = &c->best, .dirty = c->dirty };
     cutis_moments_pick(s->m, s->original, &c->best);
     curve[(*curve_count)++] = cutis_moments_energy(s->m, &c->best);
-    for (s->number = 0; s->number < 3 + s->effort->starts; s->number += CHAINS * AT_ONCE) {
-        cutis_device_run(s->m->device, start_task, s, CHAINS * AT_ONCE);
-        cutis_device_run(s->m->device, chain_task, s, CHAINS);
-    }
+    const uint32_t at_once = CHAINS * AT_ONCE;
+    for (s->number = 0; s->number < 3 + s->effort->starts + at_once; s->number += at_once)
+        cutis_device_run(s->m->device, search_task, s, CHAINS + at_once);
     curve[(*curve_count)++] = c->best.energy;
     for (s->step = 1; s->step < CHAINS; s->step *= 2) {
         cutis_device_run(s->m->device, join_task, s, CHAINS / (2 * s->step));
@@ -311,8 +317,8 @@ cutis_result cutis_moments_solve(const cutis_moments *m, cutis_arena *arena,
     s.original = original_weights(m, arena);
     bool good = s.original != NULL;
     for (uint32_t i = 0; i < CHAINS && good; i++) good = open_chain(&s.chains[i], m, arena);
-    for (uint32_t i = 0; i < CHAINS * AT_ONCE && good; i++)
-        good = open_starter(&s.starters[i], m, arena);
+    for (uint32_t i = 0; i < 2 * CHAINS * AT_ONCE && good; i++)
+        good = open_starter(&s.starters[i % 2][i / 2], m, arena);
     if (!good) return cutis_alloc_result(m->context);
     TRY(cutis_progress(m->context, "choosing weights", 0));
     *curve_count = 0;

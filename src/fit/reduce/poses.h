@@ -29,14 +29,16 @@ cutis_result cutis_reduce_poses_create(const cutis_model *model,
                                        cutis_reduce_poses *out);
 
 /// The same for reduction by moments: even frames of clips and random poses are learned from, odd
-/// frames and the next seed's random poses held out (poses_mixed.c).
-cutis_result cutis_reduce_poses_mix(const cutis_model *model, const cutis_reduce_options *options,
-                                    cutis_arena *arena, cutis_reduce_poses *out);
+/// frames and the next seed's random poses held out (poses_mixed.c). @param device its threads
+cutis_result cutis_reduce_poses_mix(const cutis_model *model, cutis_device *device,
+                                    const cutis_reduce_options *options, cutis_arena *arena,
+                                    cutis_reduce_poses *out);
 
 /// Random poses of the rig, node_count transforms each: first those whose joints are turned as far
 /// as they go, then `count` others, and room for `more`; NULL: no memory.
-cutis_transform *cutis_reduce_random_poses(const cutis_model *model, uint64_t seed, uint32_t count,
-                                           uint32_t far_count, uint32_t more, cutis_arena *arena);
+cutis_transform *cutis_reduce_random_poses(const cutis_model *model, cutis_device *device,
+                                           uint64_t seed, uint32_t count, uint32_t far_count,
+                                           uint32_t more, cutis_arena *arena);
 
 /// Frames of several clips, and the rotations they are compared by.
 typedef struct cutis_reduce_frames {

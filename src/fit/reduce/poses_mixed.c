@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "device/device.h"
 #include "fit/reduce/poses.h"
 
 enum {
@@ -78,16 +79,18 @@ static cutis_result read_frames(const cutis_model *model, const cutis_reduce_pos
     return result;
 }
 
-// The rig as random poses turn it.
+// The rig as random poses turn it, and who draws them.
 typedef struct rig {
     const cutis_model *model;
+    cutis_device *device;
     cutis_reduce_frames joints;
     cutis_transform *rest;
 } rig;
 
-static bool open_rig(const cutis_model *model, cutis_arena *arena, rig *out)
+static bool open_rig(const cutis_model *model, cutis_device *device, cutis_arena *arena, rig *out)
 {
     out->model = model;
+    out->device = device;
     out->rest = cutis_arena_alloc(arena, cutis_model_get(model)->node_count, sizeof *out->rest);
     if (!out->rest || !cutis_reduce_list_joints(model, arena, &out->joints)) return false;
     cutis_pose_rest(model, out->rest, NULL);
@@ -117,22 +120,40 @@ static void random_pose(const rig *r, uint64_t seed, uint64_t index, bool far, c
     }
 }
 
-static void random_poses(const rig *r, uint64_t seed, uint32_t count, cutis_transform *out)
+enum { TASK = 16 }; // poses
+
+typedef struct drawing {
+    const rig *rig;
+    uint64_t seed;
+    uint32_t count, far_count;
+    cutis_transform *out;
+} drawing;
+
+static void draw_task(void *data, uint32_t task)
 {
-    const size_t nodes = cutis_model_get(r->model)->node_count;
-    for (uint32_t i = 0; i < count; i++) random_pose(r, seed, i, false, out + i * nodes);
+    const drawing *d = data;
+    const size_t nodes = cutis_model_get(d->rig->model)->node_count;
+    for (uint32_t i = task * TASK; i < (task + 1) * TASK && i < d->count; i++)
+        random_pose(d->rig, d->seed, i, i < d->far_count, d->out + i * nodes);
 }
 
-cutis_transform *cutis_reduce_random_poses(const cutis_model *model, uint64_t seed, uint32_t count,
-                                           uint32_t far_count, uint32_t more, cutis_arena *arena)
+static void random_poses(const rig *r, uint64_t seed, uint32_t count, uint32_t far_count,
+                         cutis_transform *out)
+{
+    drawing d = { r, seed, count, far_count, out };
+    cutis_device_run_items(r->device, draw_task, &d, count, TASK);
+}
+
+cutis_transform *cutis_reduce_random_poses(const cutis_model *model, cutis_device *device,
+                                           uint64_t seed, uint32_t count, uint32_t far_count,
+                                           uint32_t more, cutis_arena *arena)
 {
     const size_t nodes = cutis_model_get(model)->node_count;
     rig r = { 0 };
     cutis_transform *out =
         cutis_arena_alloc(arena, (size_t)count + far_count + more, nodes * sizeof *out);
-    if (!out || !open_rig(model, arena, &r)) return NULL;
-    for (uint32_t i = 0; i < count + far_count; i++)
-        random_pose(&r, seed, i, i < far_count, out + i * nodes);
+    if (!out || !open_rig(model, device, arena, &r)) return NULL;
+    random_poses(&r, seed, count + far_count, far_count, out);
     return out;
 }
 
@@ -217,7 +238,8 @@ static cutis_result lay_out(const cutis_model *model, const cutis_reduce_options
         if (clips && !o->examples) out->origins[i] = frames->learned[at];
     }
     cutis_transform *held_out = out->transforms + out->example_count * nodes;
-    random_poses(r, seed + 1, out->held_out_random_count, held_out + frames->judged_count * nodes);
+    random_poses(r, seed + 1, out->held_out_random_count, 0,
+                 held_out + frames->judged_count * nodes);
     if (o->held_out) {
         memcpy(held_out, o->held_out, frames->judged_count * nodes * sizeof *held_out);
         return CUTIS_OK;
@@ -227,8 +249,9 @@ static cutis_result lay_out(const cutis_model *model, const cutis_reduce_options
     return read_frames(model, frames->judged, frames->judged_count, held_out);
 }
 
-cutis_result cutis_reduce_poses_mix(const cutis_model *model, const cutis_reduce_options *options,
-                                    cutis_arena *arena, cutis_reduce_poses *out)
+cutis_result cutis_reduce_poses_mix(const cutis_model *model, cutis_device *device,
+                                    const cutis_reduce_options *options, cutis_arena *arena,
+                                    cutis_reduce_poses *out)
 {
     const uint32_t all = cutis_model_get(model)->clip_count;
     const uint64_t seed = options->seed ? options->seed : 1;
@@ -238,10 +261,10 @@ cutis_result cutis_reduce_poses_mix(const cutis_model *model, const cutis_reduce
     *out = (cutis_reduce_poses){ 0 };
     if (o.automatic) o.examples = NULL, o.held_out = NULL, o.held_out_clips = NULL;
     uint32_t *every = cutis_arena_alloc(arena, all, sizeof *every);
-    if (!every || !open_rig(model, arena, &r)) return cutis_alloc_result(arena->context);
+    if (!every || !open_rig(model, device, arena, &r)) return cutis_alloc_result(arena->context);
     for (uint32_t c = 0; c < all; c++) every[c] = c;
     const uint32_t count = o.automatic ? 0 : o.clips ? o.clip_count : all;
     TRY(choose(model, &o, o.clips ? o.clips : every, count, arena, &frames, &others, out));
-    random_poses(&r, seed, out->random_count, out->random_learned);
+    random_poses(&r, seed, out->random_count, 0, out->random_learned);
     return lay_out(model, &o, &frames, &r, seed, arena, out);
 }

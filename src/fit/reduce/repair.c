@@ -151,7 +151,7 @@ static bool choose_poses(cutis_repair *r, uint32_t vertex_count)
     r->random_count = p->random_count ? (uint32_t)fmin(MOST_POSES, fmax(LEAST_POSES, wanted)) : 0;
     r->draw_size = p->held_out_random_count;
     cutis_transform *poses = cutis_reduce_random_poses(
-        r->model, seed + SEED_DECIDING, r->random_count, 0, r->clip_count, &r->arena);
+        r->model, r->device, seed + SEED_DECIDING, r->random_count, 0, r->clip_count, &r->arena);
     r->draws = cutis_arena_alloc(&r->arena, (size_t)SAMPLES * r->draw_size, sizeof *r->draws);
     if (!poses || !r->draws) return false;
     const size_t clips = r->clip_count * nodes, random = r->random_count * nodes;

@@ -129,6 +129,20 @@ cutis_result cutis_reduce_read_back(cutis_reduce_run *run, bool errors)
     return CUTIS_OK;
 }
 
+// What every start runs, and what judges it then.
+static cutis_result compile_start(cutis_reduce_run *run)
+{
+    static const cutis_compute_kernel *const all[] = {
+        &cutis_compute_reduce_target, &cutis_compute_reduce_choose, &cutis_compute_reduce_load,
+        &cutis_compute_reduce_weigh,  &cutis_compute_reduce_store,  &cutis_compute_reduce_energy,
+        &cutis_compute_reduce_sum,    &cutis_compute_reduce_normal, &cutis_compute_reduce_tilt,
+    };
+    cutis_reduce_kernel list[sizeof all / sizeof *all];
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        list[i] = (cutis_reduce_kernel){ all[i], 0 };
+    return cutis_reduce_compile(run, list, sizeof all / sizeof *all);
+}
+
 cutis_result cutis_reduce_start(const cutis_reduce_problem *problem, cutis_arena *arena,
                                 bool fitted, bool geometric, cutis_reduce_state *out)
 {
@@ -136,6 +150,7 @@ cutis_result cutis_reduce_start(const cutis_reduce_problem *problem, cutis_arena
     if (!cutis_reduce_state_create(problem, arena, out))
         return cutis_alloc_result(problem->context);
     cutis_result result = cutis_reduce_open(problem, fitted, out, &run);
+    if (result == CUTIS_OK) result = compile_start(&run);
     if (result == CUTIS_OK) result = cutis_reduce_choose_sets(&run);
     if (result == CUTIS_OK) result = cutis_reduce_lay_out(&run, NULL);
     if (result == CUTIS_OK) result = cutis_reduce_weigh(&run, geometric);

@@ -690,7 +690,7 @@ static cutis_result run_all(run *r, bool reported, cutis_model **out)
     const bool judged = reported && !r->options.skip_evaluation;
     r->options.method = resolve(&r->options);
     const bool moments = r->options.method == CUTIS_REDUCE_MOMENTS;
-    TRY(moments ? cutis_reduce_poses_mix(r->model, &r->options, &r->arena, &r->poses)
+    TRY(moments ? cutis_reduce_poses_mix(r->model, r->device, &r->options, &r->arena, &r->poses)
                 : cutis_reduce_poses_create(r->model, &r->options, &r->arena, &r->poses));
     double start = cutis_os_seconds();
     TRY(cutis_reduce_groups_create(r->model, r->device, r->options.repair, &r->arena, &r->groups));
