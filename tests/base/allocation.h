@@ -197,8 +197,10 @@ static inline long long run_scenario(const fault_suite *suite, const scenario *s
     count = atomic_load(&faults.seen);
     FAULT_CLAIM(count > 0);
     FAULT_CLAIM(atomic_load(&faults.live) == live); // nothing is kept from the first run
-    int stride = getenv("CUTIS_SOAK") ? 1 : s->stride;
-    for (at = 0; at < count; at += stride)
+    // Under sanitizers half as many of a slow call's, and others than without.
+    const bool all = getenv("CUTIS_SOAK") != NULL, half = LIGHT && !all && s->stride > 1;
+    const int stride = all ? 1 : s->stride << half;
+    for (at = half ? s->stride / 2 : 0; at < count; at += stride)
         for (int mode = 0; mode < 2; mode++) {
             uint64_t after = 0;
             persistent = mode;

@@ -12,7 +12,7 @@ bakes() {
     if [ $code -eq 0 ] && [ ! -s "$T/others" ]; then ok "$claim"; else not_ok "$claim" "exit $code: $(head -1 "$T/stderr")"; fi
 }
 
-"$CUTIS" synth arm --size low -q -o "$T/arm.glb"
+"$CUTIS" synth arm --vertices 1000 -q -o "$T/arm.glb"
 cat >"$T/tetra.obj" <<'O'
 v 0 0 0
 v 1 0 0
@@ -144,8 +144,8 @@ case $(cat "$T/stderr") in *"one of 3 clips"*) ok "clips without tracks are told
 equals "frames that plain blending makes" $? 0
 holds "are not spoilt by few bits" "$T/stdout" "d['max'] < 2e-5 and d['normal_degrees'] < 0.02"
 fails 2 "--clip without --rig" "is of --rig" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 1 --clip bend -o "$O"
-bakes "a bound with weights of 8 bits" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 9 --weights u8 --fps 4 --json -o "$T/u8.glb"
-holds "is kept by the weights that are written" "$T/stdout" "d['max'] <= 0.009 and d['weights'] == 'u8'"
+bakes "a bound with weights of 8 bits" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 10 --weights u8 --fps 4 --json -o "$T/u8.glb"
+holds "is kept by the weights that are written" "$T/stdout" "d['max'] <= 0.01 and d['weights'] == 'u8'"
 "$CUTIS" info "$T/u8.glb" --json >"$T/info"
 bakes "weights in as few bits as cost nothing" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 8 --fps 6 --json -o "$T/few.glb"
 holds "are not floats" "$T/stdout" "d['weights'] in ('u8', 'u16')"

@@ -161,6 +161,10 @@ static void a_solve_on_a_gpu_has_the_bits_of_the_host(void **state)
 {
     (void)state;
     fixture f;
+    if (LIGHT) { // the next one takes the same steps
+        print_message("skip: too long under sanitizers, ./dev soak runs it\n");
+        skip();
+    }
     open_fixture(&f);
     compare(&f);
     close_fixture(&f);

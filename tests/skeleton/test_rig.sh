@@ -1,5 +1,5 @@
 #!/bin/sh
-# Rigs for bare bodies of eight kinds, nothing told, against the truth (judge_rig.py): three seeds of each; 50 of each, in full size,
+# Rigs for bare bodies of eight kinds, nothing told, against the truth (judge_rig.py): two seeds of each; 50 of each, in full size,
 # with CUTIS_SOAK, half of them seeds that nobody looked at while it was written (9000 and on). Bare people rigged and moved in one command, judged by
 # positions only (retarget_grid.py --rig): one in the gate; with CUTIS_SOAK twenty and MakeHuman, in seven and six rest poses, three axes up, walk, run, wave.
 # Then what a person says of a body (rig_hints.py), and bodies that others made (rig_real.py).
@@ -37,7 +37,7 @@ if [ -n "${CUTIS_SOAK:-}" ]; then
         echo "skip MakeHuman: shared data: $SHARED/data/makehuman is not there"
     fi
 else
-    judge "rigs of 24 bodies" 100 3 3000
+    judge "rigs of 16 bodies" 100 2 3000
     grid --seeds 100 --poses crouched --ups z --motions forward,wave
     grid --touching --seeds 300 --motions forward
     grid --seeds 302 --poses a --ups z --motions walk # narrow shoulders were found: a beast, if one went by these

@@ -8,12 +8,25 @@
 #define WIN32_LEAN_AND_MEAN
 #define NOMINMAX
 #include <stdbool.h>
+// Names that tests have for their own.
+#define POINTS windows_points
+#define WORD   windows_word
+#define BYTE   windows_byte
 #include <windows.h>
+#undef POINTS
+#undef WORD
+#undef BYTE
 #undef near
 #undef far
 
+/// The folder of caches has another name there, and wine's drive of POSIX's root.
 static inline int setenv(const char *name, const char *value, int replace)
 {
+    if (strcmp(name, "XDG_CACHE_HOME") == 0) {
+        char path[4096];
+        snprintf(path, sizeof path, "Z:%s", value);
+        _putenv_s("LOCALAPPDATA", path);
+    }
     return !replace && getenv(name) ? 0 : _putenv_s(name, value);
 }
 
@@ -76,6 +89,13 @@ static inline int symlink(const char *target, const char *path)
 {
     (void)target, (void)path;
     return -1;
+}
+
+/// There is none: ctest's limit stops what hangs.
+static inline unsigned alarm(unsigned seconds)
+{
+    (void)seconds;
+    return 0;
 }
 
 /// Pipes with a name cannot be made either.

@@ -19,7 +19,7 @@ typedef struct body {
 static cutis_context *context;
 static body bodies[KINDS * SEED_MAX];
 static int body_count;
-static uint64_t seed_first = 1, seed_count = 3;
+static uint64_t seed_first = 1, seed_count = LIGHT ? 1 : 3;
 
 static cutis_model *make(cutis_synth_options options)
 {
@@ -617,7 +617,10 @@ static uint64_t hash_body(const cutis_model *model)
 static void the_generator_is_frozen(void **state)
 {
     (void)state;
-    if (seed_first != 1 || seed_count < 3) skip();
+    if (seed_first != 1 || seed_count < 3) {
+        print_message("skip: the frozen bytes are of three seeds of each kind\n");
+        skip();
+    }
     for (int i = 0; i < 3 * KINDS; i++) {
         uint64_t h = hash_body(bodies[i].model);
         if (getenv("CUTIS_FAMILY_HASHES"))

@@ -82,6 +82,7 @@ mkdir "$T/files" "$T/kills"
 for test in cpu_bits_device cpu_bones_device cpu_formulas_device compute_device pool_base; do
     claim "test_$test" "$wine" "$windows/tests/test_$test.exe"
 done
+[ -n "${CUTIS_SOAK:-}" ] || export CUTIS_HASH_VARIANTS='3:sse2 64:avx2 17:avx512' # a start under wine takes a tenth of a second
 [ -n "${CUTIS_NO_HASHES:-}" ] || CUTIS=$cutis sh "$here/../cli/test_hashes.sh" | sed 's/^\(ok\|not ok\|skip\) /\1 windows: /'
 
 # What is shipped: a program of somebody else's, with CMake, the DLLs beside it.
