@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "frame_file.h"
 #include "play.h"
 #include "rest_shape.h"
 
@@ -16,23 +17,21 @@
 typedef struct raw_frames {
     uint32_t count, vertex_count;
     float *positions;
-    FILE *file; ///< in place of positions, where they are too many: float32, from byte `at` on
-    int64_t at;
+    frame_file large;   ///< in place of positions, where they are too many
     cutis_model *first; ///< the mesh of the first one, or NULL: an array
 } raw_frames;
 
 static void raw_release(raw_frames *raw)
 {
     free(raw->positions);
-    if (raw->file) fclose(raw->file);
+    frame_file_close(&raw->large);
     cutis_model_destroy(raw->first);
 }
 
 /// Frames that stay in their file: read one by one, in the order of the model's vertices.
 struct bake_stream {
-    FILE *file;
-    int64_t at;
-    uint32_t raw_count, count; ///< vertices of the file, of the model
+    frame_file file;
+    uint32_t count; ///< vertices of the model
     uint32_t *map;
     float *raw;   ///< one frame of the file
     float *frame; ///< one frame of the model, for bake_target
@@ -41,7 +40,7 @@ struct bake_stream {
 void bake_stream_close(bake_stream *stream)
 {
     if (!stream) return;
-    if (stream->file) fclose(stream->file);
+    frame_file_close(&stream->file);
     free(stream->map);
     free(stream->raw);
     free(stream->frame);
@@ -51,11 +50,8 @@ void bake_stream_close(bake_stream *stream)
 static cutis_result stream_read(void *user, uint32_t first, uint32_t count, float *positions)
 {
     const bake_stream *s = user;
-    const size_t size = 3 * (size_t)s->raw_count;
     for (uint32_t f = 0; f < count; f++) {
-        const int64_t at = s->at + (int64_t)(sizeof(float) * size) * (first + f);
-        if (fseeko(s->file, (off_t)at, SEEK_SET) != 0 ||
-            fread(s->raw, sizeof(float), size, s->file) != size)
+        if (!frame_file_read(&s->file, first + f, 0, s->file.vertex_count, s->raw))
             return CUTIS_FILE_READ;
         for (size_t v = 0; v < s->count; v++, positions += 3)
             memcpy(positions, s->raw + 3 * (size_t)s->map[v], 3 * sizeof *positions);
@@ -70,56 +66,6 @@ const float *bake_target(const bake_job *job, uint32_t frame)
     // The file was read to its end before: one that is cut off since gives the frame before.
     (void)stream_read(job->stream, frame, 1, job->stream->frame);
     return job->stream->frame;
-}
-
-// A .npy as NumPy writes float32 [frames, vertices, 3], or a .pc2: @return where the numbers begin,
-// or 0 for any other, which is read whole.
-static int64_t find_frames(const unsigned char *head, size_t size, raw_frames *raw)
-{
-    if (size >= 32 && memcmp(head, "POINTCACHE2", 12) == 0) {
-        uint32_t word[8];
-        memcpy(word, head, sizeof word);
-        if (word[3] != 1) return 0;
-        raw->vertex_count = word[4], raw->count = word[7];
-        return raw->count <= BAKE_FRAMES_MOST ? 32 : 0;
-    }
-    if (size < 128 || memcmp(head, "\x93NUMPY\x01", 7) != 0) return 0;
-    const size_t length = head[8] + 256 * (size_t)head[9];
-    char text[513];
-    if (length + 10 > size || length >= sizeof text) return 0;
-    memcpy(text, head + 10, length);
-    text[length] = 0;
-    const char *shape = strstr(text, "'shape': (");
-    unsigned long long frames, vertices;
-    int used = 0;
-    if (!shape || !strstr(text, "'descr': '<f4'") || !strstr(text, "'fortran_order': False") ||
-        sscanf(shape, "'shape': (%llu, %llu, 3)%n", &frames, &vertices, &used) != 2 || !used ||
-        frames > BAKE_FRAMES_MOST || vertices < 1 || vertices > UINT32_MAX)
-        return 0;
-    raw->count = (uint32_t)frames, raw->vertex_count = (uint32_t)vertices;
-    return (int64_t)(10 + length);
-}
-
-// Open an array that is larger than what may be in memory. @return false: it is none, or another
-static bool open_large(const bake_job *job, raw_frames *raw)
-{
-    unsigned char head[512];
-    const uint16_t one = 1;
-    struct stat info;
-    unsigned char low;
-    memcpy(&low, &one, 1);
-    if (low != 1 || stat(job->path, &info) != 0 || (uint64_t)info.st_size <= job->frames.budget)
-        return false;
-    raw->file = fopen(job->path, "rb");
-    if (!raw->file) return false;
-    const size_t size = fread(head, 1, sizeof head, raw->file);
-    raw->at = find_frames(head, size, raw);
-    const double end =
-        (double)raw->at + 3.0 * sizeof(float) * raw->count * (double)raw->vertex_count;
-    if (raw->at > 0 && end <= (double)info.st_size) return true;
-    fclose(raw->file);
-    raw->file = NULL, raw->count = raw->vertex_count = 0;
-    return false;
 }
 
 static int read_array(cli_app *app, const char *path, raw_frames *raw)
@@ -263,13 +209,12 @@ static int match(cli_app *app, bake_job *job, const char *path, raw_frames *raw)
     TRY(app_result(app, job->path,
                    cutis_poses_match(app->context, (uint32_t)vertices, rest.positions,
                                      raw->vertex_count, NULL, map)));
-    if (raw->file) {
+    if (raw->large.file) {
         bake_stream *s = job->stream = calloc(1, sizeof *s);
         if (!s) return bake_no_memory(app, job);
-        *s = (bake_stream){ .file = raw->file, .at = raw->at, .map = map };
-        s->raw_count = raw->vertex_count, s->count = (uint32_t)vertices;
-        raw->file = NULL, map = NULL;
-        s->raw = malloc(3 * (size_t)s->raw_count * sizeof *s->raw);
+        *s = (bake_stream){ .file = raw->large, .count = (uint32_t)vertices, .map = map };
+        raw->large = (frame_file){ 0 }, map = NULL;
+        s->raw = malloc(3 * (size_t)s->file.vertex_count * sizeof *s->raw);
         s->frame = calloc(3 * vertices + 1, sizeof *s->frame);
         return s->raw && s->frame ? EXIT_GOOD : bake_no_memory(app, job);
     }
@@ -315,8 +260,12 @@ static int pose_rig(cli_app *app, bake_job *job, const char *path, uint32_t coun
 static int read_frames(cli_app *app, const bake_job *job, raw_frames *raw)
 {
     struct stat info;
-    if (has_extension(job->path, ".npy .pc2"))
-        return open_large(job, raw) ? EXIT_GOOD : read_array(app, job->path, raw);
+    if (has_extension(job->path, ".npy .pc2")) {
+        if (!frame_file_open(job->path, job->frames.budget, BAKE_FRAMES_MOST, &raw->large))
+            return read_array(app, job->path, raw);
+        raw->count = raw->large.count, raw->vertex_count = raw->large.vertex_count;
+        return EXIT_GOOD;
+    }
     if (stat(job->path, &info) == 0 && S_ISDIR(info.st_mode))
         return read_folder(app, job->path, raw);
     return read_moving(app, job, raw);

@@ -355,6 +355,7 @@ const verb_row cli_verbs[] = {
       "matched in order, or, where a glTF has seams and a sculpt does not, by rest position. The result has the displacements as morph targets and the poses in CUTIS_pose_space\n"
       "(docs/formats/pose_space.md); any glTF player shows its skin and clips, `deform --method psd` and `--method wpsd`\n"
       "pass through every example. The table lists RMS distances to the shapes, in metres: with the pose learned from, and with it left out.\n"
+      "With --weights-only an array of more than --memory (2 GB) stays in its file, and is read some vertices at a time: the same bytes.\n"
       "\n"
       "JSON keys: file, output, vertices, examples, poses, merged, root_counts, diagonal, discarded_mean, discarded_max,\n"
       "deficient_vertices, damped_vertices, ambiguous_vertices, still_joints, sigma, condition, displacement_max,\n"
@@ -367,7 +368,8 @@ const verb_row cli_verbs[] = {
       "vertices that miss an example, in parts of the diagonal.\n",
       { COMMON, READING, RUNNING, WRITING, BIT(FIT_POSES), BIT(SHAPES), BIT(LEARN_WEIGHTS), BIT(WEIGHTS_ONLY),
           BIT(NORMALISE), BIT(PRIOR), BIT(OWN_JOINTS), BIT(INFLUENCES), BIT(KERNEL), BIT(DISTANCE), BIT(SIGMA), BIT(WEIGHTS),
-          BIT(POSE_SPACE), BIT(AFTER), BIT(PRINCIPAL_POSES), BIT(KEEP_JOINTS), BIT(KEEP_VERTICES) },
+          BIT(POSE_SPACE), BIT(AFTER), BIT(PRINCIPAL_POSES), BIT(KEEP_JOINTS), BIT(KEEP_VERTICES),
+          BIT(MEMORY) },
       "cutis synth arm --examples ex -o arm.glb\ta rig with the clip `examples`, and its shapes\n"
       "cutis fit arm.glb --poses examples --shapes ex/examples.npy -o arm-psd.glb\tlearn from eight shapes\n"
       "cutis deform arm-psd.glb --clip bend --method wpsd -o bend.npy\tplay what was learned\n"
@@ -469,8 +471,8 @@ const verb_row cli_verbs[] = {
       verb_joints },
     { "farm", "[join|plan] JOBS.json", NULL, 1, 2, "many files, clips and frames: all cores, mpirun, or slices for a scheduler",
       "JOBS.json (docs/formats/jobs.md): jobs of deform, compare, reduce, fit, bake, rig, check and convert, each with files, clips,\n"
-      "options and the name of its output below the folder of -o. They are cut into pieces, an array of `deform` by frames, and given\n"
-      "out to whoever is free, dearest first; every file is byte for byte what one process writes, on any number of ranks.\n"
+      "options and the name of its output below the folder of -o. They are cut into pieces, an array of `deform` by frames, weights that\n"
+      "`fit --weights-only` learns by vertices, and given out to whoever is free, dearest first; every file is byte for byte what one process writes, on any number of ranks.\n"
       "`mpirun -n N cutis farm` uses MPI, with the program cutis-farm; alone it runs --ranks processes. --device cuda: a GPU a rank.\n"
       "OUT/farm/manifest lists what is finished: --resume goes on where a run was stopped or killed. A piece that fails three times\n"
       "is named and the rest goes on; exit status 1 then. What verbs say, without times, is in OUT/results.json, in order.\n"

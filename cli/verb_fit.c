@@ -7,6 +7,7 @@
 
 #include "app.h"
 #include "play.h"
+#include "fit.h"
 #include "fit_shapes.h"
 
 /// Where a vertex is farthest from its place in an example.
@@ -15,7 +16,7 @@ typedef struct fit_miss {
     uint32_t example;
 } fit_miss;
 
-typedef struct fit_job {
+struct fit_job {
     const char *path, *output;
     cutis_model *model, *fitted;
     cutis_device *device;
@@ -25,13 +26,15 @@ typedef struct fit_job {
     uint32_t count;         ///< examples
     float *times;           ///< of the clip's keys, ascending
     cutis_transform *poses; ///< count * node_count
-    float *shapes;          ///< count * vertex_count * 3
+    fit_shapes shapes;
+    cutis_pose_examples examples; ///< of the two above
+    cutis_pose_learner *learner;  ///< of parts; NULL: none yet
     uint32_t *keep_joints;
     uint8_t *keep_vertices;
     bool played[3];      ///< of PLAYED: wanted in the report
     double *residual[3]; ///< per example, in the model's units: lbs, psd, wpsd; NULL: not played
     fit_miss *missed[3]; ///< per vertex of those played: where it misses its examples most
-} fit_job;
+};
 
 /// A vertex that is off an example by more than this part of the diagonal does not pass through it:
 /// a hundred times the rounding of coordinates.
@@ -169,8 +172,9 @@ static int play_method(cli_app *app, fit_job *job, int m, float *out)
     TRY(app_result(app, job->path, cutis_bind(job->device, job->fitted, &options, &binding)));
     const size_t nodes = cutis_model_get(job->fitted)->node_count;
     for (uint32_t k = 0; k < job->count; k++) {
-        const float *shape = job->shapes + 3 * k * vertices;
+        const float *shape = fit_shapes_get(&job->shapes, k);
         double sum = 0, square = 0;
+        if (!shape) return app_fail(app, option_text(app, OPTION_SHAPES), CUTIS_FILE_READ);
         TRY(app_result(app, job->path,
                        cutis_deform(binding, &(cutis_poses){ .local = job->poses + k * nodes }, 1,
                                     &(cutis_outputs){ .positions = { .data = out } })));
@@ -197,9 +201,8 @@ static int play_examples(cli_app *app, fit_job *job)
 
 static bool shapes_differ(const fit_job *job, uint32_t a, uint32_t b, size_t vertex)
 {
-    const size_t vertices = cutis_model_vertex_count(job->model);
-    const float *p = job->shapes + 3 * (a * vertices + vertex);
-    const float *q = job->shapes + 3 * (b * vertices + vertex);
+    const float *p = fit_shapes_get(&job->shapes, a) + 3 * vertex; // displaced: in memory
+    const float *q = fit_shapes_get(&job->shapes, b) + 3 * vertex;
     return hypot(hypot((double)p[0] - q[0], (double)p[1] - q[1]), (double)p[2] - q[2]) >
            MISS * job->fit->diagonal;
 }
@@ -280,9 +283,8 @@ static void note_contradictions(cli_app *app, const fit_job *job)
 
 static int fit_model(cli_app *app, fit_job *job)
 {
-    cutis_pose_examples examples = { job->count, job->poses, job->shapes, NULL };
-    cutis_result result =
-        cutis_poses_fit(job->model, job->device, &examples, &job->options, &job->fitted, &job->fit);
+    cutis_result result = cutis_poses_fit(job->model, job->device, &job->examples, &job->options,
+                                          &job->fitted, &job->fit);
     app_progress_done(app);
     if (result != CUTIS_OK) return app_fail(app, job->path, result);
     const cutis_pose_fit_report *fit = job->fit;
@@ -458,7 +460,8 @@ static void close_job(fit_job *job)
     for (int m = 0; m < 3; m++) free(job->residual[m]), free(job->missed[m]);
     free(job->keep_vertices);
     free(job->keep_joints);
-    free(job->shapes);
+    cutis_pose_learner_destroy(job->learner);
+    fit_shapes_release(&job->shapes);
     free(job->poses);
     free(job->times);
     cutis_pose_fit_report_destroy(job->fit);
@@ -467,20 +470,85 @@ static void close_job(fit_job *job)
     cutis_model_destroy(job->model);
 }
 
+static int open_model(cli_app *app, fit_job *job)
+{
+    job->path = app->operands[0];
+    TRY(app_output(app, ".glb .gltf", &job->output));
+    TRY(read_options(app, job));
+    return app_read_model(app, job->path, &job->model);
+}
+
+// Everything that a fit of the model needs, once.
+static int open_examples(cli_app *app, fit_job *job)
+{
+    if (job->device) return EXIT_GOOD;
+    TRY(clip_find_text(app, job->path, option_text(app, OPTION_FIT_POSES), &job->model,
+                       &job->clip));
+    TRY(find_keys(app, job));
+    TRY(sample_poses(app, job));
+    TRY(fit_shapes_read(app, job->path, job->model, job->count, job->poses,
+                        job->options.weights_only, &job->shapes));
+    TRY(read_locks(app, job));
+    job->examples = (cutis_pose_examples){ job->count, job->poses, job->shapes.positions, NULL };
+    if (!job->shapes.positions)
+        job->options.read = fit_shapes_some, job->options.user = &job->shapes;
+    return app_open_device(app, &job->device);
+}
+
+static int finish_fit(cli_app *app, fit_job *job)
+{
+    TRY(open_examples(app, job));
+    TRY(fit_model(app, job));
+    say_result(app, job);
+    if (app->json) emit_result(job);
+    return EXIT_GOOD;
+}
+
 int verb_fit(cli_app *app)
 {
-    ENDS_BY(close_job) fit_job job = { .path = app->operands[0] };
-    TRY(app_output(app, ".glb .gltf", &job.output));
-    TRY(read_options(app, &job));
-    TRY(app_read_model(app, job.path, &job.model));
-    TRY(clip_find_text(app, job.path, option_text(app, OPTION_FIT_POSES), &job.model, &job.clip));
-    TRY(find_keys(app, &job));
-    TRY(sample_poses(app, &job));
-    TRY(fit_shapes_read(app, job.path, job.model, job.count, job.poses, &job.shapes));
-    TRY(read_locks(app, &job));
-    TRY(app_open_device(app, &job.device));
-    TRY(fit_model(app, &job));
-    say_result(app, &job);
-    if (app->json) emit_result(&job);
+    ENDS_BY(close_job) fit_job job = { 0 };
+    TRY(open_model(app, &job));
+    return finish_fit(app, &job);
+}
+
+// In parts, for the farm --------------------------------------------------------------------------
+
+void fit_close(fit_job *job)
+{
+    if (!job) return;
+    close_job(job);
+    free(job);
+}
+
+int fit_open(cli_app *app, uint32_t *parts, uint32_t *vertices, fit_job **out)
+{
+    fit_job *job = *out = calloc(1, sizeof *job);
+    if (!job) return no_memory(app);
+    TRY(open_model(app, job));
+    *parts = cutis_poses_part_count(job->model);
+    *vertices = cutis_model_vertex_count(job->model);
     return EXIT_GOOD;
+}
+
+int fit_prepare(cli_app *app, fit_job *job)
+{
+    TRY(open_examples(app, job));
+    if (job->learner) return EXIT_GOOD;
+    return app_result(app, job->path,
+                      cutis_pose_learner_create(job->model, job->device, &job->examples,
+                                                &job->options, &job->learner));
+}
+
+int fit_learn(cli_app *app, fit_job *job, uint32_t part, void **bytes, size_t *size)
+{
+    TRY(fit_prepare(app, job));
+    return app_result(app, job->path, cutis_pose_learner_learn(job->learner, part, bytes, size));
+}
+
+int fit_finish(cli_app *app, fit_job *job, uint32_t count, const void *const *parts,
+               const size_t *sizes)
+{
+    job->options.part_count = count;
+    job->options.parts = parts, job->options.part_sizes = sizes;
+    return finish_fit(app, job);
 }

@@ -168,7 +168,8 @@ typedef enum option_kind {
     X(MIX, "mix", 0, NUMBER, "R", 0, 0, 1000,                                                      \
       "what random poses count beside clips (default 1; 0: nothing)")                              \
     X(MEMORY, "memory", 0, NUMBER, "GB", 0, 0.001, 100000,                                         \
-      "what the form of moments may take (default 4), or bake's frames (default 2)")               \
+      "what the form of moments may take (default 4), bake's frames, fit --weights-only's shapes " \
+      "(default 2)")                                                                               \
     X(ENERGY, "energy", 0, CHOICE, "ENERGY", "normals gradient laplace", 0, 0,                     \
       "what poisson makes small: what the error does to normals (default; cages: gradient), its "  \
       "gradient, or its Laplacian as in the paper")                                                \

@@ -1,8 +1,9 @@
 /// The farm: many runs of verbs, cut into pieces that any number of ranks work on
 /// (docs/design/farm.md). A unit is one run of a verb as one process would do it: a job's verb, one
-/// of its files, one of its clips. A piece is a unit, or a range of frames of a `deform` into an
-/// array. Invariant: what is under an output's own name is whole; what is being put together stands
-/// beside it as NAME.part; a piece is finished when its line is in the manifest, on the disk.
+/// of its files, one of its clips. A piece is a unit, a range of frames of a `deform` into an
+/// array, a part of the weights that a `fit` learns, or, after those, their putting together.
+/// Invariant: what is under an output's own name is whole; what is being put together stands beside
+/// it as NAME.part; a piece is finished when its line is in the manifest, on the disk.
 #ifndef CUTIS_CLI_FARM_H
 #define CUTIS_CLI_FARM_H
 
@@ -17,15 +18,17 @@ typedef struct farm_unit {
     uint32_t job;
     const char *verb, *file, *clip; ///< clip: NULL: none
     char *output;                   ///< below OUT; NULL: the result is what the verb says
-    char *normals;                  ///< the same of --normals, of a unit that is cut
+    char *normals, *report;         ///< the same of --normals and --report
     char **words;                   ///< the command line, words[0] the command
     int word_count;
     bool cut, surveyed;            ///< cut by frames; how many there are is known
+    bool parts;                    ///< cut into parts: `first`, `end`; its last piece joins them
     uint32_t frames_a_piece;       ///< as the job says; 0: by FARM_PIECE_BYTES
     uint32_t first, end, vertices; ///< of one that is cut, once it was surveyed
     uint32_t survey_tries, surveyed_by;
     uint64_t file_bytes;
-    int64_t file_time;
+    uint64_t stamp;      ///< of all files that it reads: their names, sizes and times
+    bool stale;          ///< the manifest that is being read knows it by another stamp
     double cost;         ///< an estimate that orders pieces; no unit
     double open_seconds; ///< plan: what a rank takes to read and bind it
     uint32_t piece_first, piece_count;
@@ -37,12 +40,14 @@ typedef struct farm_unit {
 enum { PIECE_TODO, PIECE_GIVEN, PIECE_DONE, PIECE_FAILED };
 
 typedef struct farm_piece {
-    uint32_t unit, first, end; ///< frames; of a unit that is not cut 0, 0
+    uint32_t unit, first, end; ///< frames or parts; of a unit that is not cut 0, 0, and of one
+                               ///< in parts the last piece, which is for when all others are done
     uint8_t state, tries;
     bool elsewhere; ///< not of this slice
     uint32_t tried_by;
     double seconds;
-    uint64_t sum; ///< of the bytes in place
+    uint64_t sum;  ///< of the bytes in place
+    uint32_t book; ///< which manifest said last that it is done
 } farm_piece;
 
 /// A run of the farm.
@@ -53,7 +58,7 @@ typedef struct farm {
     void *tree;            ///< jansson's, of the file of jobs
     char *text;            ///< the same as text
     size_t text_size;
-    uint64_t digest; ///< of jobs, files and version: runs go on only with the same
+    uint64_t digest; ///< of jobs, names of files, device and version: runs go on only with the same
     farm_unit *units;
     uint32_t unit_count, unit_capacity;
     farm_piece *pieces;
@@ -85,9 +90,14 @@ int farm_parse_unit(const farm *f, const farm_unit *unit, cli_app *out, FILE *li
 /// "piece 17 (deform fox.glb Walk, frames 0:30)".
 void farm_name_piece(const farm *f, uint32_t piece, char *out, size_t capacity);
 char *farm_path(const farm *f, const char *below, const char *ending); ///< OUT/below.ending, malloc
-/// A folder and those above it, for a path; says nothing.
-bool farm_make_parents(const char *path);
+/// The folder that a path is in, and those above it.
+int farm_make_parents(cli_app *app, const char *path);
 uint64_t farm_digest(uint64_t sum, const void *data, size_t size); ///< FNV-1a
+
+// inputs.c ----------------------------------------------------------------------------------------
+
+/// Size and stamp of what a unit reads: its file, the files of its options, and what those name.
+void farm_stamp_inputs(farm_unit *u, const cli_app *app);
 
 // pieces.c ----------------------------------------------------------------------------------------
 
@@ -99,9 +109,16 @@ int farm_make_places(farm *f);
 uint64_t farm_place(const farm_unit *unit, uint32_t frame, bool normals);
 /// An output that is cut is whole: under its own name from now on.
 int farm_finish_unit(farm *f, farm_unit *unit);
-/// What a kill left of files that were being written (".NAME.cutis-..."): nobody else is at work.
+/// What a kill left of outputs that were being written (".NAME.cutis-..."): nobody else writes
+/// them.
 void farm_clean(const farm *f);
 bool farm_unit_is_there(const farm *f, const farm_unit *unit); ///< its outputs, as far as seen
+char *farm_part_path(const farm *f, const farm_unit *unit, uint32_t part); ///< malloc
+/// The piece that puts a unit's parts together.
+static inline farm_piece *farm_last_piece(const farm *f, const farm_unit *unit)
+{
+    return &f->pieces[unit->piece_first + unit->piece_count - 1];
+}
 
 // manifest.c --------------------------------------------------------------------------------------
 
@@ -113,12 +130,16 @@ int farm_book_done(farm *f, uint32_t piece, const char *result);
 int farm_book_failed(farm *f, uint32_t piece, const char *line);
 /// What was noted goes to the disk now, or, unless `now`, when that was last done long ago.
 int farm_book_sync(farm *f, bool now);
-/// Note how many pieces there are, and which; whether other manifests have the same is checked.
-int farm_book_cut(farm *f);
 /// Take over what all manifests of OUT say: surveys (before pieces are cut) or pieces.
 int farm_book_read(farm *f, bool pieces);
 /// results.json: what every unit said, in order.
 int farm_write_results(farm *f);
+
+/// How a worker is to take a unit: 1: by frames, 2: in parts.
+static inline uint32_t farm_cut_of(const farm_unit *unit)
+{
+    return unit->cut ? 1 : unit->parts ? 2 : 0;
+}
 
 // worker.c ----------------------------------------------------------------------------------------
 
@@ -129,12 +150,13 @@ typedef enum farm_kind {
     FARM_FAILED,  ///< it is not; text: why
     FARM_WRITE,   ///< to the rank: bytes in the shared memory, to be put into place
     FARM_WROTE,   ///< they are; `sum`: 0, or why not
-    FARM_MEASURE, ///< do a piece, and leave nothing (plan)
+    FARM_MEASURE, ///< do a piece where nothing counts (plan)
 } farm_kind;
 
 typedef struct farm_message {
     uint32_t kind, unit, piece, first, end, vertices, text_size;
-    uint32_t which;               ///< of FARM_WRITE: 1: normals; to a worker: 1: the unit is cut
+    uint32_t which;               ///< of FARM_WRITE: 1: normals; to a worker: how the unit is cut
+    uint32_t opened;              ///< the piece is the first of its process; of FARM_MEASURE: write
     double seconds, open_seconds; ///< of a piece; of what was read and bound before it
     uint64_t sum, offset;         ///< to a worker: the unit's frames, first << 32 | end
 } farm_message;

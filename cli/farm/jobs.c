@@ -7,7 +7,6 @@
 #include <glob.h>
 #include <jansson.h>
 #include <limits.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 uint64_t farm_digest(uint64_t sum, const void *data, size_t size)
@@ -17,18 +16,13 @@ uint64_t farm_digest(uint64_t sum, const void *data, size_t size)
     return sum;
 }
 
-bool farm_make_parents(const char *path)
+int farm_make_parents(cli_app *app, const char *path)
 {
-    char partial[PATH_MAX];
-    const size_t length = strlen(path);
-    if (length >= sizeof partial) return false;
-    memcpy(partial, path, length + 1);
-    for (char *slash = partial + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = 0;
-        if (mkdir(partial, 0777) != 0 && errno != EEXIST) return false;
-        *slash = '/';
-    }
-    return true;
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (!slash || slash == path) return EXIT_GOOD;
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+    return app_make_folder(app, folder);
 }
 
 char *farm_path(const farm *f, const char *below, const char *ending)
@@ -45,6 +39,7 @@ void farm_name_piece(const farm *f, uint32_t piece, char *out, size_t capacity)
     const farm_unit *u = &f->units[p->unit];
     char frames[48] = "";
     if (u->cut) snprintf(frames, sizeof frames, ", frames %u:%u", p->first, p->end);
+    if (u->parts && p->end) snprintf(frames, sizeof frames, ", part %u", p->first);
     snprintf(out, capacity, "piece %u (%s %s%s%s%s)", piece, u->verb, u->file, u->clip ? " " : "",
              u->clip ? u->clip : "", frames);
 }
@@ -93,12 +88,29 @@ static char *fill_in(const char *text, const char *file, const char *clip)
     return fclose(stream) == 0 ? out : NULL;
 }
 
+/// One spelling a name: without empty and "." parts, in place.
+static void straighten(char *path)
+{
+    char *to = path;
+    const bool rooted = *path == '/';
+    for (const char *part = path; *part;) {
+        const size_t length = strcspn(part, "/");
+        const bool kept = length > 1 || (length == 1 && *part != '.');
+        if (kept && (to > path || rooted)) *to++ = '/';
+        if (kept) memmove(to, part, length), to += length;
+        part += length + (part[length] == '/');
+    }
+    *to = 0;
+}
+
+/// A straightened name that leads nowhere else, and to nothing that is the farm's own.
 static bool stays_below(const char *path)
 {
     if (!*path || *path == '/') return false;
     for (const char *part = path; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
         if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || !part[2])) return false;
-    return strncmp(path, "farm/", 5) != 0 && strcmp(path, "results.json") != 0;
+    return strncmp(path, "farm/", 5) != 0 && strcmp(path, "farm") != 0 &&
+           strcmp(path, "results.json") != 0 && !has_extension(path, ".part");
 }
 
 static bool add_word(farm_unit *u, char *word)
@@ -125,8 +137,12 @@ static const option_row *find_option(const verb_row *verb, const char *name, opt
 static int add_output(const job_reader *r, farm_unit *u, char *below, char **keep)
 {
     if (!below) return no_memory(r);
+    straighten(below);
     if (!stays_below(below)) {
-        complain(r, "an output must be a name below the folder of -o, not ", below);
+        complain(r,
+                 "an output must be a name below the folder of -o, and none of the farm's own, "
+                 "not ",
+                 below);
         return free(below), EXIT_FAILED;
     }
     char *whole = farm_path(r->farm, below, "");
@@ -145,18 +161,14 @@ static int add_value(const job_reader *r, farm_unit *u, const char *key, option_
                      const json_t *value)
 {
     char *word = value_word(value, u), name[80];
-    char *other = NULL, **kept = &other;
-    if (id == OPTION_NORMALS) kept = &u->normals;
     if (!word) return complain(r, "want text or a number for the option ", key);
     if (cli_options[id].kind != KIND_PATHS) {
         snprintf(name, sizeof name, "--%s", key);
         if (!add_word(u, strdup(name))) return free(word), no_memory(r);
     }
-    if (id != OPTION_NORMALS && id != OPTION_REPORT)
-        return add_word(u, word) ? EXIT_GOOD : no_memory(r);
-    const int status = add_output(r, u, word, kept);
-    free(other);
-    return status;
+    if (id == OPTION_NORMALS) return add_output(r, u, word, &u->normals);
+    if (id == OPTION_REPORT) return add_output(r, u, word, &u->report);
+    return add_word(u, word) ? EXIT_GOOD : no_memory(r);
 }
 
 static int add_option(const job_reader *r, farm_unit *u, const char *key, const json_t *value)
@@ -223,7 +235,6 @@ static int check_unit(const job_reader *r, farm_unit *u)
     cli_app app;
     char *said = NULL;
     size_t size;
-    struct stat info;
     FILE *lines = open_memstream(&said, &size);
     if (!lines) return no_memory(r);
     int status = farm_parse_unit(r->farm, u, &app, lines);
@@ -232,14 +243,18 @@ static int check_unit(const job_reader *r, farm_unit *u)
     u->cut = status == EXIT_GOOD && strcmp(u->verb, "deform") == 0 && u->output && !patches &&
              has_extension(u->output, ".npy .pc2") &&
              (!u->normals || has_extension(u->normals, ".npy .pc2"));
+    // Slices cannot wait for each other, and a GPU learns all vertices at once.
+    const char *device = option_text(r->farm->app, OPTION_DEVICE);
+    u->parts = status == EXIT_GOOD && strcmp(u->verb, "fit") == 0 && !r->farm->slices &&
+               option_given(&app, OPTION_WEIGHTS_ONLY) &&
+               (!device || strncmp(device, "cpu", 3) == 0);
+    if (status == EXIT_GOOD) farm_stamp_inputs(u, &app);
     args_release(&app);
     if (status != EXIT_GOOD) {
         if (size && said[size - 1] == '\n') said[size - 1] = 0;
         status = complain(r, said && strncmp(said, "cutis: ", 7) == 0 ? said + 7 : "wrong", "");
     }
     free(said);
-    if (stat(u->file, &info) == 0)
-        u->file_bytes = (uint64_t)info.st_size, u->file_time = (int64_t)info.st_mtime;
     return status;
 }
 
@@ -348,11 +363,13 @@ static int compare_outputs(const void *a, const void *b)
 static int check_outputs(farm *f)
 {
     uint32_t count = 0;
-    OWN_MEMORY output_row *rows = calloc(2 * (size_t)f->unit_count + 1, sizeof *rows);
+    OWN_MEMORY output_row *rows = calloc(3 * (size_t)f->unit_count + 1, sizeof *rows);
     if (!rows) return app_fail_text(f->app, "%s: not enough memory", f->jobs_name);
     for (uint32_t i = 0; i < f->unit_count; i++) {
-        if (f->units[i].output) rows[count++] = (output_row){ f->units[i].output, i };
-        if (f->units[i].normals) rows[count++] = (output_row){ f->units[i].normals, i };
+        const farm_unit *u = &f->units[i];
+        const char *const names[] = { u->output, u->normals, u->report };
+        for (int n = 0; n < 3; n++)
+            if (names[n]) rows[count++] = (output_row){ names[n], i };
     }
     qsort(rows, count, sizeof *rows, compare_outputs);
     for (uint32_t i = 1; i < count; i++) {
@@ -368,9 +385,12 @@ static int check_outputs(farm *f)
 
 static void set_digest(farm *f)
 {
+    const char *device = option_text(f->app, OPTION_DEVICE);
     uint64_t sum = farm_digest(0xcbf29ce484222325u, f->text, f->text_size);
     sum = farm_digest(sum, cutis_version(), strlen(cutis_version()));
     sum = farm_digest(sum, &f->dry, sizeof f->dry); // what was not done is not done
+    // Bits are the same on all devices; a driver that gets them wrong is not to be mixed in.
+    if (device) sum = farm_digest(sum, device, strlen(device));
     for (uint32_t i = 0; i < f->unit_count; i++)
         sum = farm_digest(sum, f->units[i].file, strlen(f->units[i].file) + 1);
     f->digest = sum;
@@ -432,6 +452,7 @@ void farm_release(farm *f)
         free(u->words);
         free(u->output);
         free(u->normals);
+        free(u->report);
         free((char *)u->file);
     }
     json_decref(f->tree);

@@ -29,8 +29,28 @@ static int open_either(const farm *f, const char *name)
     return file >= 0 || !path ? file : open(path, O_RDONLY | O_CLOEXEC);
 }
 
+/// Parts that were not put together yet, as their files have them.
+static bool check_parts(farm *f, const farm_unit *u)
+{
+    bool whole = true;
+    if (farm_last_piece(f, u)->state == PIECE_DONE) return true;
+    for (uint32_t k = 0; k + 1 < u->piece_count; k++) {
+        farm_piece *p = &f->pieces[u->piece_first + k];
+        OWN_MEMORY char *path = farm_part_path(f, u, p->first);
+        const int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        const off_t size = file >= 0 ? lseek(file, 0, SEEK_END) : -1;
+        uint64_t sum = 0;
+        const bool same = size > 0 && sum_range(file, 0, (uint64_t)size, &sum) && sum == p->sum;
+        if (!same && p->state == PIECE_DONE) p->state = PIECE_TODO;
+        whole &= same;
+        if (file >= 0) close(file);
+    }
+    return whole;
+}
+
 bool farm_check_unit(farm *f, const farm_unit *u)
 {
+    if (u->parts) return check_parts(f, u);
     const char *const names[2] = { u->output, u->normals };
     int files[2] = { -1, -1 };
     bool whole = true;
@@ -75,10 +95,8 @@ int farm_join(farm *f)
     char name[512];
     TRY(farm_open_book(f, true));
     TRY(farm_book_read(f, false));
-    for (uint32_t i = 0; i < f->unit_count; i++)
-        if (!f->units[i].surveyed)
-            return app_fail_text(f->app, "%s: no piece of %s was ever done", f->out,
-                                 f->units[i].file);
+    for (uint32_t i = 0; i < f->unit_count; i++) // what no slice could survey is one piece: missing
+        if (!f->units[i].surveyed) f->units[i].cut = false;
     TRY(farm_cut(f));
     TRY(farm_book_read(f, true));
     for (uint32_t i = 0; i < f->unit_count; i++) {

@@ -1,13 +1,17 @@
 /// Handing out. A rank gets pieces of the unit it has open while there are some, else the dearest
-/// unit that nobody has begun, else a share of the one with most left; and one piece ahead, so that
-/// it does not wait for the next. Invariant: a piece is with one rank at a time, and is done when
-/// the manifest has it.
+/// unit that nobody has begun, else a share of the one with most left; and, while its pieces are
+/// short, one ahead, so that it does not wait for the next. Invariant: a piece is with one rank at
+/// a time, and is done when the manifest has it.
 #include "farm.h"
 
 typedef struct rank_state {
     uint32_t unit;    // that it has open; UINT32_MAX: none
     uint32_t pending; // messages not answered yet
+    bool quick;       // its last piece was short: waiting for the next one would show
 } rank_state;
+
+// Pieces that take longer are handed out one by one: who is free first gets the next.
+static const double QUICK_SECONDS = 0.1;
 
 typedef struct manager {
     farm *farm;
@@ -26,7 +30,9 @@ typedef struct manager {
 static uint32_t next_of(farm *f, uint32_t unit)
 {
     farm_unit *u = &f->units[unit];
-    while (u->given < u->piece_count) {
+    // What puts parts together waits for them (wake_last); a plan plays it with the others.
+    const uint32_t count = u->piece_count - (u->parts && !f->planned_ranks);
+    while (u->given < count) {
         const farm_piece *p = &f->pieces[u->piece_first + u->given++];
         if (p->state == PIECE_TODO && !p->elsewhere && p->tries == 0)
             return (uint32_t)(p - f->pieces);
@@ -61,6 +67,14 @@ static uint32_t from_again(manager *m, uint32_t rank)
     return UINT32_MAX;
 }
 
+/// All parts are there: the piece that puts them together is for whoever is free.
+static void wake_last(manager *m, const farm_unit *u)
+{
+    const farm_piece *last = farm_last_piece(m->farm, u);
+    if (u->parts && u->done + 1 == u->piece_count && last->state == PIECE_TODO)
+        m->again[m->again_count++] = (uint32_t)(last - m->farm->pieces);
+}
+
 static uint32_t choose(manager *m, uint32_t rank)
 {
     farm *f = m->farm;
@@ -89,12 +103,13 @@ static int give(manager *m, uint32_t rank)
                                    .first = p->first,
                                    .end = p->end,
                                    .vertices = u->vertices,
-                                   .which = u->cut,
+                                   .which = farm_cut_of(u),
                                    .offset = (uint64_t)u->first << 32 | u->end };
     p->state = PIECE_GIVEN;
     p->tries++;
     p->tried_by = rank;
-    m->ranks[rank] = (rank_state){ p->unit, m->ranks[rank].pending + 1 };
+    m->ranks[rank].unit = p->unit;
+    m->ranks[rank].pending++;
     m->left--, m->out++;
     if (m->ways->send(m->ways, rank, &message)) return EXIT_GOOD;
     char name[96];
@@ -116,6 +131,7 @@ static int take_done(manager *m, const farm_message *reply, const char *rank, co
     f->done_cost += u->cost / u->piece_count;
     TRY(farm_book_done(f, reply->piece, text));
     farm_event_piece(f, reply->piece, rank, NULL);
+    wake_last(m, u);
     if (u->done < u->piece_count || f->slices) return EXIT_GOOD;
     if (u->cut) TRY(farm_book_sync(f, true)); // the manifest knows it before the name says it
     return farm_finish_unit(f, u);
@@ -139,16 +155,23 @@ static int take_failed(manager *m, const farm_message *reply, const char *rank, 
     p->state = PIECE_FAILED;
     f->failed++;
     app_fail_text(f->app, "%s: %s: failed %d times: %s", rank, name, FARM_TRIES, text);
+    const farm_unit *u = &f->units[p->unit];
+    farm_piece *last = farm_last_piece(f, u);
+    if (u->parts && last->state == PIECE_TODO && last != p) { // it waits for nothing any more
+        last->state = PIECE_FAILED;
+        f->failed++, m->left--;
+        TRY(farm_book_failed(f, (uint32_t)(last - f->pieces), "a part of it failed"));
+    }
     return farm_book_failed(f, reply->piece, text);
 }
 
-/// Ranks that idle get something; those at work one piece ahead, while many are left.
+/// Ranks that idle get something; those with short pieces one ahead, while many are left.
 static int feed(manager *m)
 {
     for (uint32_t depth = 0; depth < 2; depth++)
         for (uint32_t r = 0; r < m->ways->count; r++) {
             if (m->left == 0 || (depth == 1 && m->left < 2 * m->ways->count)) return EXIT_GOOD;
-            if (m->ranks[r].pending == depth) TRY(give(m, r));
+            if (m->ranks[r].pending == depth && (depth == 0 || m->ranks[r].quick)) TRY(give(m, r));
         }
     return EXIT_GOOD;
 }
@@ -166,6 +189,7 @@ static int hear(manager *m, int milliseconds)
     int status = EXIT_GOOD;
     m->ranks[rank].pending--;
     m->out--;
+    m->ranks[rank].quick = reply.kind == FARM_DONE && reply.seconds < QUICK_SECONDS;
     if (reply.kind == FARM_DONE) {
         status = take_done(m, &reply, name, text);
     } else {
@@ -184,7 +208,9 @@ static int run_all(manager *m)
     farm *f = m->farm;
     while (m->left + m->out > 0) {
         TRY(feed(m));
-        TRY(hear(m, m->out ? 100 : 0));
+        if (!m->out)
+            return app_fail_text(f->app, "%u pieces are left that wait for others", m->left);
+        TRY(hear(m, 100));
         TRY(farm_book_sync(f, false));
         if (!farm_progress(f, false)) return app_stopped(f->app);
     }
@@ -206,6 +232,7 @@ static void count_left(manager *m)
         m->left++;
         f->all_cost += u->cost / u->piece_count;
     }
+    for (uint32_t i = 0; i < f->unit_count; i++) wake_last(m, &f->units[i]);
 }
 
 // Playing it through ------------------------------------------------------------------------------
@@ -283,8 +310,10 @@ static int take_survey(farm *f, const farm_message *reply, uint32_t rank)
     } else if (++u->survey_tries < FARM_TRIES) {
         u->surveyed_by = rank;
         return EXIT_GOOD;
-    } else {
-        u->cut = false;
+    } else { // not noted: --resume surveys it again
+        u->cut = u->parts = false;
+        u->surveyed = true;
+        return EXIT_GOOD;
     }
     u->surveyed = true;
     return farm_book_survey(f, reply->unit);
@@ -301,7 +330,9 @@ static int ask_survey(farm *f, surveyor *s, uint32_t rank)
     for (uint32_t i = s->count; i-- > 0;) {
         const farm_unit *u = &f->units[s->todo[i]];
         if (u->survey_tries && u->surveyed_by == rank && s->ways->count > 1) continue;
-        const farm_message ask = { .kind = FARM_SURVEY, .unit = s->todo[i], .which = 1 };
+        const farm_message ask = { .kind = FARM_SURVEY,
+                                   .unit = s->todo[i],
+                                   .which = farm_cut_of(u) };
         s->todo[i] = s->todo[--s->count];
         s->busy[rank] = 1, s->out++;
         if (s->ways->send(s->ways, rank, &ask)) return EXIT_GOOD;
@@ -335,10 +366,10 @@ int farm_survey(farm *f, farm_ways *ways)
     for (uint32_t i = f->unit_count; i-- > 0;) { // taken from the end
         farm_unit *u = &f->units[i];
         if (u->surveyed) continue;
-        if (u->cut && !f->dry) {
+        if ((u->cut || u->parts) && !f->dry) {
             s.todo[s.count++] = i;
         } else {
-            u->surveyed = true, u->cut = false;
+            u->surveyed = true, u->cut = u->parts = false;
             TRY(farm_book_survey(f, i));
         }
     }

@@ -60,23 +60,27 @@ int farm_book_survey(farm *f, uint32_t unit)
 {
     const farm_unit *u = &f->units[unit];
     char line[160];
-    snprintf(line, sizeof line, "survey %u %u %u %u %" PRIu64 " %" PRId64, unit, u->first, u->end,
-             u->vertices, u->file_bytes, u->file_time);
+    snprintf(line, sizeof line, "survey %u %u %u %u %016" PRIx64, unit, u->first, u->end,
+             u->vertices, u->stamp);
     return add_line(f, line, strlen(line));
 }
 
+// A piece is named by its unit and its frames, not by its number: those of other units stay what
+// they are when a unit that could not be surveyed is cut after all.
 int farm_book_done(farm *f, uint32_t piece, const char *result)
 {
     const farm_piece *p = &f->pieces[piece];
-    char head[96];
-    snprintf(head, sizeof head, "done %u %.6f %016" PRIx64 " ", piece, p->seconds, p->sum);
+    char head[128];
+    snprintf(head, sizeof head, "done %u %u %u %.6f %016" PRIx64 " ", p->unit, p->first, p->end,
+             p->seconds, p->sum);
     return add_text(f, head, result ? result : "-");
 }
 
 int farm_book_failed(farm *f, uint32_t piece, const char *why)
 {
-    char head[32];
-    snprintf(head, sizeof head, "failed %u ", piece);
+    const farm_piece *p = &f->pieces[piece];
+    char head[64];
+    snprintf(head, sizeof head, "failed %u %u %u ", p->unit, p->first, p->end);
     return add_text(f, head, why);
 }
 
@@ -96,34 +100,25 @@ int farm_book_sync(farm *f, bool now)
     return EXIT_GOOD;
 }
 
-static void cut_line(const farm *f, char out[64])
-{
-    uint64_t sum = 0xcbf29ce484222325u;
-    for (uint32_t i = 0; i < f->unit_count; i++)
-        sum = farm_digest(sum, &f->units[i].piece_count, sizeof f->units[i].piece_count);
-    snprintf(out, 64, "pieces %u %016" PRIx64, f->piece_count, sum);
-}
-
-int farm_book_cut(farm *f)
-{
-    char line[64];
-    cut_line(f, line);
-    TRY(add_line(f, line, strlen(line)));
-    return farm_book_sync(f, true);
-}
-
 // Reading -----------------------------------------------------------------------------------------
 
-static char *read_whole(const char *path, size_t *size)
+/// Everything that a manifest has, ended by 0; NULL: it cannot be read, errno says why.
+static char *read_whole(const char *path)
 {
     struct stat info;
     char *text = NULL;
-    *size = 0;
     FILE *file = fopen(path, "re");
-    if (file && fstat(fileno(file), &info) == 0) text = malloc((size_t)info.st_size + 1);
-    if (text) *size = fread(text, 1, (size_t)info.st_size, file), text[*size] = 0;
-    if (file) fclose(file);
-    return text;
+    if (!file) return NULL;
+    if (fstat(fileno(file), &info) == 0) text = malloc((size_t)info.st_size + 1);
+    // Others append to theirs meanwhile: what is there now is read.
+    const bool whole = text && fread(text, 1, (size_t)info.st_size, file) == (size_t)info.st_size;
+    if (whole) text[info.st_size] = 0;
+    const int problem = text ? EIO : errno;
+    fclose(file);
+    if (whole) return text;
+    free(text);
+    errno = problem;
+    return NULL;
 }
 
 /// The next line whose sum is right, without it, ended by 0 in place; NULL: no more.
@@ -141,84 +136,108 @@ static char *next_line(char **at)
 
 static void head_line(const farm *f, char out[128])
 {
-    snprintf(out, 128, "cutis-farm 1 %s %016" PRIx64, cutis_version(), f->digest);
+    snprintf(out, 128, "cutis-farm 2 %s %016" PRIx64, cutis_version(), f->digest);
 }
 
+typedef enum book_part { BOOK_HEADS, BOOK_SURVEYS, BOOK_PIECES, BOOK_RESULTS } book_part;
+
+typedef struct book_reader {
+    farm *farm;
+    book_part part; // what is wanted of the manifests
+    char **results; // BOOK_RESULTS: per piece what was said last, "done ..." or "failed ..."
+    char **texts;   // of the manifests, where results point
+    uint32_t text_count, number; // of this manifest
+} book_reader;
+
+/// Surveys count where the files are those of now. Where they are not, nothing may have been done.
 static int take_survey(farm *f, const char *line, const char *path)
 {
     uint32_t unit, first, end, vertices;
-    uint64_t bytes;
-    int64_t time;
-    if (sscanf(line, "survey %u %u %u %u %" SCNu64 " %" SCNd64, &unit, &first, &end, &vertices,
-               &bytes, &time) != 6 ||
+    uint64_t stamp;
+    if (sscanf(line, "survey %u %u %u %u %" SCNx64, &unit, &first, &end, &vertices, &stamp) != 5 ||
         unit >= f->unit_count)
         return app_fail_text(f->app, "%s: there is no such unit: %s", path, line);
     farm_unit *u = &f->units[unit];
-    if (u->file_bytes != bytes || u->file_time != time)
-        return app_fail_text(f->app,
-                             "%s: it has changed since the run in %s began; remove %s/farm "
-                             "to begin anew",
-                             u->file, f->out, f->out);
+    u->stale = u->stamp != stamp;
+    if (u->stale) return EXIT_GOOD;
     u->first = first, u->end = end, u->vertices = vertices, u->surveyed = true;
     if (vertices == 0) u->cut = false;
     return EXIT_GOOD;
 }
 
-/// @return the result behind a line that says that a piece is done; NULL: it says something else
-static const char *take_done(farm *f, const char *line, uint32_t *piece)
+static int check_stale(farm *f, const char *line)
 {
-    double seconds;
-    uint64_t sum;
-    int used = 0;
-    if (sscanf(line, "done %u %lf %" SCNx64 " %n", piece, &seconds, &sum, &used) != 3 || !used ||
-        *piece >= f->piece_count)
-        return NULL;
-    f->pieces[*piece].state = PIECE_DONE;
-    f->pieces[*piece].seconds = seconds;
-    f->pieces[*piece].sum = sum;
-    return line + used;
+    uint32_t unit;
+    if (sscanf(line, "done %u ", &unit) != 1 || unit >= f->unit_count || !f->units[unit].stale)
+        return EXIT_GOOD;
+    return app_fail_text(f->app,
+                         "%s: it, or a file that goes with it, has changed since the run in %s "
+                         "began; remove %s/farm to begin anew",
+                         f->units[unit].file, f->out, f->out);
 }
 
-typedef struct book_reader {
-    farm *farm;
-    bool pieces;
-    char ***results;      // per piece: what was said; NULL: not wanted
-    char *texts[1 << 12]; // of all manifests
-    uint32_t text_count;
-} book_reader;
+/// The piece of a unit that has these frames; UINT32_MAX: none has.
+static uint32_t find_piece(const farm *f, uint32_t unit, uint32_t first, uint32_t end)
+{
+    if (unit >= f->unit_count || f->units[unit].piece_count == 0) return UINT32_MAX;
+    const farm_unit *u = &f->units[unit];
+    const farm_piece *at = &f->pieces[u->piece_first];
+    if (u->parts && end == 0) return u->piece_first + u->piece_count - 1;
+    const uint32_t size = at->end > at->first ? at->end - at->first : 1;
+    const uint32_t k = first >= at->first ? (first - at->first) / size : UINT32_MAX;
+    if (k >= u->piece_count || at[k].first != first || at[k].end != end) return UINT32_MAX;
+    return u->piece_first + k;
+}
+
+/// "done ..." or "failed ..." of a piece.
+static void take_piece(book_reader *r, char *line)
+{
+    farm *f = r->farm;
+    uint32_t unit, first, end;
+    double seconds = 0;
+    uint64_t sum = 0;
+    const bool done =
+        sscanf(line, "done %u %u %u %lf %" SCNx64, &unit, &first, &end, &seconds, &sum) == 5;
+    if (!done && sscanf(line, "failed %u %u %u", &unit, &first, &end) != 3) return;
+    const uint32_t piece = find_piece(f, unit, first, end);
+    if (piece == UINT32_MAX) return;
+    farm_piece *p = &f->pieces[piece];
+    if (r->part == BOOK_RESULTS) { // what became of it is known: what was said to that is wanted
+        if (done == (p->state == PIECE_DONE)) r->results[piece] = line;
+    } else if (done) {
+        p->state = PIECE_DONE, p->seconds = seconds, p->sum = sum, p->book = r->number;
+    } else if (p->state == PIECE_DONE && p->book == r->number) {
+        p->state = PIECE_TODO; // it was tried again, and failed
+    }
+}
 
 static int read_one(book_reader *r, const char *path)
 {
     farm *f = r->farm;
-    char head[128], cut[64];
-    size_t size;
-    uint32_t piece;
-    char *text = read_whole(path, &size), *at = text;
+    char head[128];
+    char *text = read_whole(path), *at = text;
     if (!text) return app_fail_text(f->app, "%s: %s", path, strerror(errno));
     r->texts[r->text_count++] = text;
     head_line(f, head);
-    const char *line = next_line(&at);
+    char *line = next_line(&at);
     if (!line) return EXIT_GOOD; // a crash before its first line
     if (strcmp(line, head) != 0)
         return app_fail_text(f->app,
-                             "%s: it is of other jobs, other files or another version of "
-                             "cutis; remove %s/farm to begin anew",
+                             "%s: it is of other jobs, other files, another device or another "
+                             "version of cutis; remove %s/farm to begin anew",
                              path, f->out);
-    cut_line(f, cut);
-    while ((line = next_line(&at))) {
-        if (r->pieces && strncmp(line, "pieces ", 7) == 0 && strcmp(line, cut) != 0)
-            return app_fail_text(f->app, "%s: its pieces are others; remove %s/farm to begin anew",
-                                 path, f->out);
-        if (!r->pieces) {
-            if (strncmp(line, "survey ", 7) == 0) TRY(take_survey(f, line, path));
-            continue;
-        }
-        const char *result = strncmp(line, "done ", 5) == 0 ? take_done(f, line, &piece) : NULL;
-        if (result && r->results) (*r->results)[piece] = (char *)result;
-        if (!result && r->results && sscanf(line, "failed %u ", &piece) == 1 &&
-            piece < f->piece_count && f->pieces[piece].state != PIECE_DONE)
-            (*r->results)[piece] = (char *)line;
+    for (uint32_t i = 0; i < f->unit_count; i++) f->units[i].stale = false;
+    while (r->part != BOOK_HEADS && (line = next_line(&at))) {
+        if (r->part != BOOK_SURVEYS)
+            take_piece(r, line);
+        else if (strncmp(line, "survey ", 7) == 0)
+            TRY(take_survey(f, line, path));
+        else
+            TRY(check_stale(f, line));
     }
+    if (r->part == BOOK_RESULTS) return EXIT_GOOD;
+    free(text);
+    r->text_count--;
     return EXIT_GOOD;
 }
 
@@ -231,13 +250,17 @@ static int read_books(book_reader *r)
 {
     struct dirent **names = NULL;
     OWN_MEMORY char *folder = farm_path(r->farm, "farm", "");
-    const int count = folder ? scandir(folder, &names, is_manifest, alphasort) : 0;
-    int status = EXIT_GOOD;
+    const int count = folder ? scandir(folder, &names, is_manifest, alphasort) : -1;
+    int status = count < 0 ? app_fail_text(r->farm->app, "%s/farm: %s", r->farm->out,
+                                           strerror(folder ? errno : ENOMEM))
+                           : EXIT_GOOD;
+    r->texts = calloc(count > 0 ? (size_t)count : 1, sizeof *r->texts);
+    if (!r->texts && status == EXIT_GOOD) status = app_fail_text(r->farm->app, "not enough memory");
     for (int i = 0; i < count; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
-        if (status == EXIT_GOOD && r->text_count < sizeof r->texts / sizeof *r->texts)
-            status = read_one(r, path);
+        r->number = (uint32_t)i;
+        if (status == EXIT_GOOD) status = read_one(r, path);
         free(names[i]);
     }
     free(names);
@@ -247,21 +270,33 @@ static int read_books(book_reader *r)
 static void end_reader(book_reader *r)
 {
     for (uint32_t i = 0; i < r->text_count; i++) free(r->texts[i]);
+    free(r->texts);
+}
+
+static int read_part(farm *f, book_part part)
+{
+    book_reader r = { .farm = f, .part = part };
+    const int status = read_books(&r);
+    end_reader(&r);
+    return status;
+}
+
+/// What pieces say of a unit, beside what is there of it.
+static void settle_unit(farm *f, const farm_unit *u)
+{
+    farm_piece *pieces = &f->pieces[u->piece_first];
+    const bool joined = u->parts && farm_last_piece(f, u)->state == PIECE_DONE;
+    if (u->parts && !joined) return; // its parts wait for what puts them together
+    // A whole output that is gone since was not finished; parts went when they were put together.
+    const bool there = farm_unit_is_there(f, u);
+    for (uint32_t k = 0; k < u->piece_count && (!there || joined); k++)
+        pieces[k].state = there ? PIECE_DONE : PIECE_TODO;
 }
 
 int farm_book_read(farm *f, bool pieces)
 {
-    OWN_MEMORY book_reader *r = calloc(1, sizeof *r);
-    if (!r) return app_fail_text(f->app, "not enough memory");
-    r->farm = f, r->pieces = pieces;
-    const int status = read_books(r);
-    end_reader(r);
-    if (status != EXIT_GOOD || !pieces) return status;
-    // A whole output that is gone since was not finished.
-    for (uint32_t i = 0; i < f->unit_count; i++)
-        for (uint32_t k = 0; !farm_unit_is_there(f, &f->units[i]) && k < f->units[i].piece_count;
-             k++)
-            f->pieces[f->units[i].piece_first + k].state = PIECE_TODO;
+    TRY(read_part(f, pieces ? BOOK_PIECES : BOOK_SURVEYS));
+    for (uint32_t i = 0; i < f->unit_count && pieces; i++) settle_unit(f, &f->units[i]);
     return EXIT_GOOD;
 }
 
@@ -284,8 +319,9 @@ static int begin_book(farm *f)
 {
     struct farm_manifest *b = f->book;
     char head[128];
-    size_t size;
-    char *text = read_whole(b->path, &size), *at = text;
+    char *text = read_whole(b->path), *at = text;
+    if (!text && errno != ENOENT) // it is there: what it says is not to be lost
+        return app_fail_text(f->app, "%s: %s", b->path, strerror(errno));
     while (at && next_line(&at)) continue;
     const off_t whole = at ? at - text : 0;
     free(text);
@@ -315,8 +351,8 @@ int farm_open_book(farm *f, bool join)
 {
     char name[64] = "farm/manifest", lock[64] = "farm/lock";
     OWN_MEMORY char *folder = farm_path(f, "farm/", "");
-    if (!folder || !farm_make_parents(folder))
-        return app_fail_text(f->app, "%s: %s", f->out, strerror(errno));
+    if (!folder) return app_fail_text(f->app, "not enough memory");
+    TRY(farm_make_parents(f->app, folder));
     TRY(take_lock(f, "farm/lock", !f->slices, &f->lock));
     if (join) return EXIT_GOOD;
     if (f->slices) {
@@ -334,6 +370,7 @@ int farm_open_book(farm *f, bool join)
                              "%s: there is a run in it: --resume goes on with it; to begin "
                              "anew, remove %s/farm",
                              f->out, f->out);
+    TRY(read_part(f, BOOK_HEADS)); // nothing is written beside manifests of other jobs
     return begin_book(f);
 }
 
@@ -358,17 +395,20 @@ static void put_unit(FILE *out, const farm *f, const farm_unit *u, char *const *
     emit(&json, "{ job %u verb %s file %s clip %s output %s", u->job, u->verb, u->file, u->clip,
          u->output);
     if (u->cut) emit(&json, "frames %u vertices %u", u->end - u->first, u->vertices);
-    const char *failed = NULL, *result = results[u->piece_first];
-    for (uint32_t k = 0; k < u->piece_count; k++) {
+    const char *failed = NULL, *result = results[u->piece_first + u->piece_count - 1];
+    int used = 0;
+    for (uint32_t k = 0; k < u->piece_count && !failed; k++) {
         const uint32_t p = u->piece_first + k;
-        if (f->pieces[p].state == PIECE_DONE || failed) continue;
-        int used = 0;
+        if (f->pieces[p].state == PIECE_DONE) continue;
         failed = "not done";
-        if (results[p] && sscanf(results[p], "failed %*u %n", &used) == 0 && used)
+        if (results[p] && sscanf(results[p], "failed %*u %*u %*u %n", &used) == 0 && used)
             failed = results[p] + used;
     }
     if (failed) emit(&json, "error %s", failed);
-    if (!failed && !u->cut) emit_raw(&json, "result", result && *result == '{' ? result : "null");
+    used = 0;
+    if (result) sscanf(result, "done %*u %*u %*u %*f %*x %n", &used);
+    if (!failed && !u->cut)
+        emit_raw(&json, "result", used && result[used] == '{' ? result + used : "null");
     emit(&json, "}");
 }
 
@@ -378,11 +418,10 @@ int farm_write_results(farm *f)
     size_t size;
     OWN_MEMORY char *path = farm_path(f, "results.json", "");
     OWN_MEMORY char **results = calloc(f->piece_count + (size_t)1, sizeof *results);
-    OWN_MEMORY book_reader *r = calloc(1, sizeof *r);
+    book_reader r = { .farm = f, .part = BOOK_RESULTS, .results = results };
     FILE *out = open_memstream(&text, &size);
-    if (!path || !results || !r || !out) return app_fail_text(f->app, "not enough memory");
-    r->farm = f, r->pieces = true, r->results = &results;
-    int status = read_books(r);
+    if (!path || !results || !out) return app_fail_text(f->app, "not enough memory");
+    int status = read_books(&r);
     fputs("[\n", out);
     for (uint32_t i = 0; i < f->unit_count; i++) {
         if (i) fseek(out, -1, SEEK_CUR), fputs(",\n", out);
@@ -393,6 +432,6 @@ int farm_write_results(farm *f)
     if (status == EXIT_GOOD)
         status = app_result(f->app, path, cutis_file_write(f->app->context, path, text, size));
     free(text);
-    end_reader(r);
+    end_reader(&r);
     return status;
 }

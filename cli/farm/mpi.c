@@ -221,6 +221,20 @@ static int follow(rank_io *io)
 
 // Beginning ---------------------------------------------------------------------------------------
 
+/// Which rank of its machine this is, as whoever started it says; it is asked before MPI starts.
+static uint32_t local_rank(void)
+{
+    static const char *const NAMES[] = {
+        "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID",     "MPI_LOCALRANKID",
+        "MV2_COMM_WORLD_LOCAL_RANK",  "PALS_LOCAL_RANKID", "PMI_LOCAL_RANK"
+    };
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        const char *text = getenv(NAMES[i]);
+        if (text) return (uint32_t)strtoul(text, NULL, 10);
+    }
+    return 0;
+}
+
 /// Everything that can go wrong before MPI is there; what is said is kept for rank 0 to say once.
 static void prepare(rank_io *io, hello *out)
 {
@@ -229,7 +243,6 @@ static void prepare(rank_io *io, hello *out)
     char *said = NULL;
     size_t size;
     const char *folder = option_text(f->app, OPTION_OUTPUT);
-    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
     f->app->lines = open_memstream(&said, &size);
     if (!folder)
         out->status = app_usage(f->app, "-o FOLDER is missing: where should the results go?");
@@ -237,9 +250,7 @@ static void prepare(rank_io *io, hello *out)
         out->status = app_make_folder(f->app, folder);
     if (out->status == EXIT_GOOD) f->out = realpath(folder, NULL);
     if (out->status == EXIT_GOOD && f->out) out->status = farm_read_jobs(f, f->app->operands[0]);
-    if (out->status == EXIT_GOOD)
-        out->status =
-            farm_worker_start(f, local ? (uint32_t)strtoul(local, NULL, 10) : 0, &io->worker);
+    if (out->status == EXIT_GOOD) out->status = farm_worker_start(f, local_rank(), &io->worker);
     if (f->app->lines) fclose(f->app->lines);
     f->app->lines = lines;
     snprintf(out->version, sizeof out->version, "%s", cutis_version());

@@ -3,9 +3,9 @@
 /// that a run goes on with any number of them.
 #include "farm.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,8 +84,9 @@ int farm_cut(farm *f)
     for (uint32_t i = 0; i < f->unit_count; i++) {
         farm_unit *u = &f->units[i];
         const uint32_t size = u->cut ? frames_a_piece(u) : 1, frames = u->end - u->first;
+        u->parts = u->parts && frames > 1;
         u->piece_first = (uint32_t)total;
-        u->piece_count = u->cut ? (frames + size - 1) / size : 1;
+        u->piece_count = u->cut ? (frames + size - 1) / size : u->parts ? frames + 1 : 1;
         u->cost = u->cut ? (double)frame_bytes(u) * frames + (double)u->file_bytes
                          : verb_cost(u->verb) * ((double)u->file_bytes + 1e4);
         total += u->piece_count;
@@ -103,6 +104,7 @@ int farm_cut(farm *f)
         for (uint32_t k = 0; k < u->piece_count; k++) {
             farm_piece *p = &f->pieces[u->piece_first + k];
             *p = (farm_piece){ .unit = i, .tried_by = UINT32_MAX };
+            if (u->parts && k + 1 < u->piece_count) p->first = k, p->end = k + 1;
             if (!u->cut) continue;
             p->first = u->first + k * frames_a_piece(u);
             p->end = k + 1 < u->piece_count ? p->first + frames_a_piece(u) : u->end;
@@ -122,9 +124,10 @@ static int make_place(farm *f, const farm_unit *u, const char *name, bool normal
     const uint64_t whole = farm_place(u, u->end, normals);
     OWN_MEMORY char *path = farm_path(f, name, ".part");
     if (!path) return app_fail_text(f->app, "not enough memory");
-    if (!farm_make_parents(path))
-        return app_fail_text(f->app, "%s: its folder cannot be made: %s", path, strerror(errno));
-    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    TRY(farm_make_parents(f->app, path));
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const bool made = file >= 0;
+    if (!made) file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0) return app_fail_text(f->app, "%s: %s", path, strerror(errno));
     // Room for all of it now, so that a full disk is told before the work, where that can be asked.
     int problem = fallocate(file, 0, 0, (off_t)whole) == 0 ? 0 : errno;
@@ -133,7 +136,7 @@ static int make_place(farm *f, const farm_unit *u, const char *name, bool normal
     if (!problem) problem = farm_write_at(file, header, size, 0);
     if (close(file) != 0 && !problem) problem = errno;
     if (!problem) return EXIT_GOOD;
-    unlink(path);
+    if (made) unlink(path); // one that was there has pieces in it
     return app_fail_text(f->app, "%s: %.3g GB cannot be put there: %s", path, 1e-9 * (double)whole,
                          strerror(problem));
 }
@@ -153,25 +156,95 @@ int farm_make_places(farm *f)
     return EXIT_GOOD;
 }
 
-static int remove_temporary(const char *path, const struct stat *info, int kind, struct FTW *place)
+static size_t folder_of(const char *path)
 {
-    const char *name = path + place->base;
-    (void)info;
-    if (kind == FTW_F && *name == '.' && strstr(name, ".cutis-")) unlink(path);
-    return 0;
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash + 1 - path) : 0;
+}
+
+/// Names of one folder stand together.
+static int compare_names(const void *a, const void *b)
+{
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    const size_t of_x = folder_of(x), of_y = folder_of(y);
+    if (of_x != of_y) return of_x < of_y ? -1 : 1;
+    const int order = strncmp(x, y, of_x);
+    return order ? order : strcmp(x + of_x, y + of_y);
+}
+
+static bool is_name(const char *path, const char *const *names, size_t count)
+{
+    return bsearch(&path, names, count, sizeof *names, compare_names) != NULL;
+}
+
+/// An output of ours, a frame of one (frames as meshes are NAME_0012.ply), or what is written
+/// beside one: materials of an .obj, buffers of a .gltf.
+static bool is_output(const char *path, const char *const *names, size_t count)
+{
+    static const char *const BESIDE[][2] = { { "", "" }, { ".mtl", ".obj" }, { ".bin", ".gltf" } };
+    const char *dot = strrchr(path, '.'), *line = strrchr(path, '_');
+    char other[4096];
+    for (size_t i = 0; i < sizeof BESIDE / sizeof *BESIDE; i++) {
+        if (i > 0 && (!dot || strcmp(dot, BESIDE[i][0]) != 0)) continue;
+        const char *ending = i > 0 ? BESIDE[i][1] : dot ? dot : "";
+        const size_t stem = dot ? (size_t)(dot - path) : strlen(path);
+        snprintf(other, sizeof other, "%.*s%s", (int)stem, path, ending);
+        if (is_name(other, names, count)) return true;
+        if (!dot || !line || strspn(line + 1, "0123456789") != (size_t)(dot - line - 1)) continue;
+        snprintf(other, sizeof other, "%.*s%s", (int)(line - path), path, ending);
+        if (is_name(other, names, count)) return true;
+    }
+    return false;
+}
+
+/// Of one folder below OUT; `length`: of its name with the slash.
+static void clean_folder(const farm *f, const char *folder, int length, const char *const *names,
+                         size_t count)
+{
+    char below[4096], path[8192];
+    snprintf(path, sizeof path, "%s/%.*s", f->out, length, folder);
+    DIR *stream = opendir(path);
+    for (const struct dirent *entry; stream && (entry = readdir(stream));) {
+        const char *name = entry->d_name, *end = strstr(name, ".cutis-");
+        // OpenMPI's lock beside a file that it has open: "NAME.part-123-45.lock".
+        const char *part = strstr(name, ".part-");
+        const bool lock = part && part != name && has_extension(name, ".lock");
+        if (!lock && (name[0] != '.' || !end || end == name)) continue;
+        snprintf(below, sizeof below, "%.*s%.*s", length, folder,
+                 (int)(lock ? part - name : end - name - 1), lock ? name : name + 1);
+        snprintf(path, sizeof path, "%s/%.*s%s", f->out, length, folder, entry->d_name);
+        if (is_output(below, names, count)) unlink(path);
+    }
+    if (stream) closedir(stream);
 }
 
 void farm_clean(const farm *f)
 {
-    nftw(f->out, remove_temporary, 16, FTW_PHYS);
+    size_t count = 0;
+    OWN_MEMORY const char **names = calloc(3 * (size_t)f->unit_count + 1, sizeof *names);
+    if (!names) return; // they are in nobody's way
+    for (uint32_t i = 0; i < f->unit_count; i++) {
+        const farm_unit *u = &f->units[i];
+        if (u->output) names[count++] = u->output;
+        if (u->normals) names[count++] = u->normals;
+        if (u->report) names[count++] = u->report;
+    }
+    names[count++] = "results.json";
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 0; i < count; i++) { // each folder once
+        const size_t length = folder_of(names[i]);
+        if (i && folder_of(names[i - 1]) == length && strncmp(names[i - 1], names[i], length) == 0)
+            continue;
+        clean_folder(f, names[i], (int)length, names, count);
+    }
 }
 
 static bool is_there(const farm *f, const char *name, const char *ending, uint64_t bytes)
 {
     struct stat info;
     char *path = farm_path(f, name, ending);
-    const bool there =
-        path && stat(path, &info) == 0 && (!bytes || (uint64_t)info.st_size == bytes);
+    const bool there = path && stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+                       (!bytes || (uint64_t)info.st_size == bytes);
     free(path);
     return there;
 }
@@ -207,9 +280,28 @@ static int finish_file(farm *f, const char *name)
     return problem ? app_fail_text(f->app, "%s: %s", path, strerror(problem)) : EXIT_GOOD;
 }
 
+char *farm_part_path(const farm *f, const farm_unit *u, uint32_t part)
+{
+    char name[64];
+    snprintf(name, sizeof name, "farm/parts/%u.%u", (uint32_t)(u - f->units), part);
+    return farm_path(f, name, "");
+}
+
+/// Parts that were put together are not needed any more.
+static void remove_parts(const farm *f, const farm_unit *u)
+{
+    OWN_MEMORY char *folder = farm_path(f, "farm/parts", "");
+    for (uint32_t k = u->first; k < u->end; k++) {
+        OWN_MEMORY char *path = farm_part_path(f, u, k);
+        if (path) unlink(path);
+    }
+    if (folder) rmdir(folder); // the last one
+}
+
 int farm_finish_unit(farm *f, farm_unit *u)
 {
     u->finished = true;
+    if (u->parts && !f->dry) remove_parts(f, u);
     if (!u->cut || f->dry) return EXIT_GOOD;
     if (u->normals) TRY(finish_file(f, u->normals)); // who finds the other finds it too
     return finish_file(f, u->output);

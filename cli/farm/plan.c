@@ -1,6 +1,7 @@
-/// `farm plan`: some pieces of each job are done here, as many at once as ranks would be on this
-/// machine, and what they took is carried over to all pieces by cost. Then the hand-out is played
-/// through with as many ranks as asked for. What is measured is left nowhere.
+/// `farm plan`: some pieces of each job and clip are done here as a run does them, written and
+/// synced too, as many at once as ranks would be on this machine, and what they took is carried
+/// over to all pieces by cost. Then the hand-out is played through with as many ranks as asked for.
+/// What is measured is left nowhere.
 #include "farm.h"
 
 #include <errno.h>
@@ -9,21 +10,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SAMPLES = 6, DISK_BYTES = 1 << 28, DISK_CHUNK = 1 << 22 };
+enum {
+    SAMPLES = 12,    // units of a job, at least one of each clip
+    CLASSES = 64,    // clips of a job that are measured by themselves, at most
+    CUT_PIECES = 16, // of a unit that is cut by frames
+    DISK_BYTES = 1 << 28,
+    DISK_CHUNK = 1 << 22
+};
+// A unit that is cut is not measured longer than this, once every rank had two pieces of it.
+static const double CUT_SECONDS = 4;
 // What handing out a piece takes rank 0 (docs/benchmarks.md, The farm).
 static const double MANAGER_SECONDS = 2e-5;
 
-typedef struct job_cost {
+/// Units of one job and one clip: files differ in size, which tells what they cost, but clips
+/// differ in length, which no size tells.
+typedef struct class_cost {
+    uint32_t job, units, sampled; // of the job; there are; measured
+    const char *clip;
     double cost, seconds, files, open_seconds; // of what was measured
-    double bytes;
+    double first_cost, first_seconds; // of the first piece of a process, where others follow
+    double bytes, began;
     uint32_t samples;
-} job_cost;
+} class_cost;
 
 typedef struct planner {
     farm *farm;
-    job_cost *jobs;
-    uint32_t job_count;
+    class_cost *classes, *jobs; // jobs: of all that was measured of a job
+    uint32_t *unit_class, class_count, job_count;
     uint32_t *samples, sample_count; // pieces
+    uint32_t here;                   // ranks that pieces were measured on at once
+    bool written;                    // what is measured is written, too: --disk says nothing
     double disk, bytes, work, open, longest;
 } planner;
 
@@ -32,25 +48,57 @@ typedef struct planner {
 static double piece_cost(const farm *f, const farm_piece *p)
 {
     const farm_unit *u = &f->units[p->unit];
-    return u->cut ? (double)(p->end - p->first) * u->vertices : u->cost;
+    return u->cut ? (double)(p->end - p->first) * u->vertices : u->cost / u->piece_count;
 }
 
-/// Of each job some units, evenly from the dearest to the cheapest, a piece each.
+/// Which class each unit is of.
+static int classify(planner *plan)
+{
+    farm *f = plan->farm;
+    plan->unit_class = calloc(f->unit_count + 1u, sizeof *plan->unit_class);
+    plan->classes = calloc(f->unit_count + 1u, sizeof *plan->classes);
+    plan->jobs = calloc(plan->job_count + 1u, sizeof *plan->jobs);
+    if (!plan->unit_class || !plan->classes || !plan->jobs)
+        return app_fail_text(f->app, "not enough memory");
+    for (uint32_t i = 0, first = 0; i < f->unit_count; i++) { // units stand job by job
+        const farm_unit *u = &f->units[i];
+        while (first < plan->class_count && plan->classes[first].job != u->job) first++;
+        uint32_t at = first;
+        for (; at < plan->class_count && u->clip; at++)
+            if (plan->classes[at].clip && strcmp(plan->classes[at].clip, u->clip) == 0) break;
+        if (at - first >= CLASSES) at = first + CLASSES - 1; // the others are taken together
+        if (at == plan->class_count)
+            plan->classes[plan->class_count++] = (class_cost){ .job = u->job, .clip = u->clip };
+        plan->unit_class[i] = at;
+        plan->classes[at].units++;
+        plan->jobs[u->job].units++;
+    }
+    return EXIT_GOOD;
+}
+
+/// Of each class some units, evenly from the dearest to the cheapest; of a unit that is cut some
+/// pieces, evenly.
 static int choose_samples(planner *plan)
 {
     farm *f = plan->farm;
-    OWN_MEMORY uint32_t *counts = calloc(plan->job_count + 1u, sizeof *counts);
-    OWN_MEMORY uint32_t *seen = calloc(plan->job_count + 1u, sizeof *seen);
-    plan->samples = calloc(f->unit_count + 1u, sizeof *plan->samples);
-    if (!counts || !seen || !plan->samples) return app_fail_text(f->app, "not enough memory");
-    for (uint32_t i = 0; i < f->unit_count; i++) counts[f->units[i].job]++;
+    OWN_MEMORY uint32_t *seen = calloc(plan->class_count + 1u, sizeof *seen);
+    plan->samples = calloc((size_t)f->unit_count * CUT_PIECES + 1, sizeof *plan->samples);
+    if (!seen || !plan->samples) return app_fail_text(f->app, "not enough memory");
     for (uint32_t i = 0; i < f->unit_count; i++) {
         const farm_unit *u = &f->units[f->order[i]];
-        const uint32_t at = seen[u->job]++, all = counts[u->job];
-        const uint32_t most = all < SAMPLES ? all : SAMPLES;
+        class_cost *c = &plan->classes[plan->unit_class[f->order[i]]];
+        const uint32_t at = seen[c - plan->classes]++, all = c->units;
+        uint32_t most = (uint32_t)((uint64_t)SAMPLES * all / plan->jobs[u->job].units);
+        if (most < 1) most = 1;
+        if (most > all) most = all;
         // The at-th of `all` is taken where a step of `most` equal ones begins.
-        if (at == 0 || (uint64_t)at * most / all != (uint64_t)(at - 1) * most / all)
-            plan->samples[plan->sample_count++] = u->piece_first + u->piece_count / 2;
+        if (at > 0 && (uint64_t)at * most / all == (uint64_t)(at - 1) * most / all) continue;
+        uint32_t pieces = u->cut ? CUT_PIECES : 1;
+        if (pieces > u->piece_count) pieces = u->piece_count;
+        if (most > 1 && pieces > 2 * f->ranks) pieces = 2 * f->ranks; // units are many
+        for (uint32_t k = 0; k < pieces; k++)
+            plan->samples[plan->sample_count++] =
+                u->piece_first + (uint32_t)((uint64_t)k * u->piece_count / pieces);
     }
     return EXIT_GOOD;
 }
@@ -67,44 +115,77 @@ static int take_sample(planner *plan, const farm_message *reply, const char *tex
     farm *f = plan->farm;
     const farm_piece *p = &f->pieces[reply->piece];
     const farm_unit *u = &f->units[p->unit];
-    job_cost *job = &plan->jobs[u->job];
     char name[512];
     farm_name_piece(f, reply->piece, name, sizeof name);
     if (reply->kind != FARM_DONE)
         return app_fail_text(f->app, "%s: %s", name, text ? text : "it failed");
-    job->samples++;
-    job->cost += piece_cost(f, p);
-    job->seconds += reply->seconds;
-    job->files += (double)u->file_bytes + 1;
-    job->open_seconds += reply->open_seconds;
-    job->bytes += output_bytes(f, u);
+    class_cost *const to[] = { &plan->classes[plan->unit_class[p->unit]], &plan->jobs[u->job] };
+    for (int i = 0; i < 2; i++) {
+        class_cost *c = to[i];
+        c->samples++;
+        if (u->cut && reply->opened) { // memory and caches are new: not what the others take
+            c->first_cost += piece_cost(f, p);
+            c->first_seconds += reply->seconds;
+        } else {
+            c->cost += piece_cost(f, p);
+            c->seconds += reply->seconds;
+        }
+        if (!u->cut || reply->opened) {
+            c->files += (double)u->file_bytes + 1;
+            c->open_seconds += reply->open_seconds;
+        }
+        c->bytes += output_bytes(f, u);
+    }
     return EXIT_GOOD;
+}
+
+/// The next piece that is worth measuring; UINT32_MAX: none is left.
+static uint32_t next_sample(planner *plan, uint32_t *next)
+{
+    const farm *f = plan->farm;
+    while (*next < plan->sample_count) {
+        const uint32_t piece = plan->samples[(*next)++], unit = f->pieces[piece].unit;
+        class_cost *c = &plan->classes[plan->unit_class[unit]];
+        if (c->began == 0) c->began = app_seconds();
+        if (!f->units[unit].cut || c->samples < 2 * f->ranks ||
+            app_seconds() - c->began < CUT_SECONDS)
+            return piece;
+    }
+    return UINT32_MAX;
+}
+
+static int ask(planner *plan, farm_ways *ways, uint32_t rank, uint32_t piece)
+{
+    const farm *f = plan->farm;
+    const farm_piece *p = &f->pieces[piece];
+    const farm_unit *u = &f->units[p->unit];
+    const farm_message message = { .kind = FARM_MEASURE,
+                                   .unit = p->unit,
+                                   .piece = piece,
+                                   .first = p->first,
+                                   .end = p->end,
+                                   .vertices = u->vertices,
+                                   .which = farm_cut_of(u),
+                                   .opened = plan->written,
+                                   .offset = (uint64_t)u->first << 32 | u->end };
+    return ways->send(ways, rank, &message) ? EXIT_GOOD : app_fail_text(f->app, "a worker is lost");
 }
 
 static int measure(planner *plan, farm_ways *ways)
 {
     farm *f = plan->farm;
-    uint32_t next = 0, out = 0, rank;
+    uint32_t next = 0, out = 0, rank, piece = 0;
     OWN_MEMORY uint8_t *busy = calloc(ways->count + 1u, 1);
     if (!busy) return app_fail_text(f->app, "not enough memory");
-    while (next < plan->sample_count || out) {
-        for (uint32_t r = 0; r < ways->count && next < plan->sample_count; r++) {
-            if (busy[r]) continue;
-            const farm_piece *p = &f->pieces[plan->samples[next]];
-            const farm_unit *u = &f->units[p->unit];
-            const farm_message ask = { .kind = FARM_MEASURE,
-                                       .unit = p->unit,
-                                       .piece = plan->samples[next++],
-                                       .first = p->first,
-                                       .end = p->end,
-                                       .vertices = u->vertices,
-                                       .which = u->cut,
-                                       .offset = (uint64_t)u->first << 32 | u->end };
-            if (!ways->send(ways, r, &ask)) return app_fail_text(f->app, "a worker is lost");
+    while (piece != UINT32_MAX || out) {
+        for (uint32_t r = 0; r < ways->count && piece != UINT32_MAX; r++) {
+            if (busy[r] || (piece = next_sample(plan, &next)) == UINT32_MAX) continue;
+            TRY(ask(plan, ways, r, piece));
             busy[r] = 1, out++;
         }
         farm_message reply;
         char *text;
+        if (!out) break;
         const int got = ways->receive(ways, 100, &rank, &reply, &text);
         if (!app_progress(f->app, "measuring", (next - (double)out) / plan->sample_count))
             return app_stopped(f->app);
@@ -156,19 +237,36 @@ static int measure_disk(planner *plan)
 
 // Carrying over -----------------------------------------------------------------------------------
 
+/// Seconds a unit of cost takes: of pieces that were not the first of their process, if there were.
+static double rate_of(const class_cost *c)
+{
+    if (c->cost > 0) return c->seconds / c->cost;
+    return c->first_cost > 0 ? c->first_seconds / c->first_cost : 0;
+}
+
+/// What a process takes before its first piece, and that piece takes more than others.
+static double open_of(const class_cost *c, const farm_unit *u)
+{
+    const double extra =
+        c->cost > 0 && c->first_cost > 0 ? c->first_seconds - rate_of(c) * c->first_cost : 0;
+    const double all = c->open_seconds + (extra > 0 ? extra : 0);
+    return c->files > 0 ? all / c->files * ((double)u->file_bytes + 1) : 0;
+}
+
 static void estimate(planner *plan)
 {
     farm *f = plan->farm;
     for (uint32_t i = 0; i < f->piece_count; i++) {
         farm_piece *p = &f->pieces[i];
         farm_unit *u = &f->units[p->unit];
-        const job_cost *job = &plan->jobs[u->job];
+        const class_cost *own = &plan->classes[plan->unit_class[p->unit]];
+        const class_cost *c = own->samples ? own : &plan->jobs[u->job];
         const double bytes = u->cut
                                  ? 12.0 * (p->end - p->first) * u->vertices * (u->normals ? 2 : 1)
-                                 : job->bytes / job->samples;
-        p->seconds = job->cost > 0 ? job->seconds / job->cost * piece_cost(f, p) : 0;
-        if (u->cut) p->seconds += bytes / plan->disk; // the others' was measured with them
-        u->open_seconds = job->open_seconds / job->files * ((double)u->file_bytes + 1);
+                                 : c->bytes / c->samples / u->piece_count;
+        p->seconds = rate_of(c) * piece_cost(f, p);
+        if (u->cut && !plan->written) p->seconds += bytes / plan->disk;
+        u->open_seconds = open_of(c, u);
         plan->bytes += bytes;
         plan->work += p->seconds;
         plan->longest = p->seconds + u->open_seconds > plan->longest ? p->seconds + u->open_seconds
@@ -182,7 +280,8 @@ static void tell(planner *plan, double compute)
     const double disk = plan->bytes / plan->disk, manager = MANAGER_SECONDS * f->piece_count;
     const char *bound = "compute";
     double most = compute;
-    if (disk > most) most = disk, bound = "disk";
+    // Ranks that were all here have shared the disk while they were measured.
+    if (disk > most && (!plan->written || f->ranks > plan->here)) most = disk, bound = "disk";
     if (manager > most) most = manager, bound = "manager";
     // One piece is most of it: more ranks would not help.
     if (strcmp(bound, "compute") == 0 && plan->longest > 0.9 * compute && f->ranks > 1)
@@ -213,16 +312,15 @@ static void tell(planner *plan, double compute)
 
 static int plan_all(farm *f, farm_ways *ways)
 {
-    planner plan = { .farm = f };
     const char *disk = option_text(f->app, OPTION_DISK);
+    planner plan = { .farm = f, .here = f->ranks, .written = !disk };
     for (uint32_t i = 0; i < f->unit_count; i++)
         if (f->units[i].job >= plan.job_count) plan.job_count = f->units[i].job + 1;
-    OWN_MEMORY job_cost *jobs = plan.jobs = calloc(plan.job_count + 1u, sizeof *jobs);
-    if (!jobs) return app_fail_text(f->app, "not enough memory");
     if (disk) plan.disk = read_rate(disk);
     TRY(farm_survey(f, ways));
     TRY(farm_cut(f));
-    int status = choose_samples(&plan);
+    int status = classify(&plan);
+    if (status == EXIT_GOOD) status = choose_samples(&plan);
     if (status == EXIT_GOOD) status = measure(&plan, ways);
     if (status == EXIT_GOOD && !disk) status = measure_disk(&plan);
     app_progress_done(f->app);
@@ -233,7 +331,7 @@ static int plan_all(farm *f, farm_ways *ways)
         status = farm_simulate(f, &compute, &plan.open);
         if (status == EXIT_GOOD) tell(&plan, compute);
     }
-    free(plan.samples);
+    free(plan.samples), free(plan.unit_class), free(plan.classes), free(plan.jobs);
     return status;
 }
 

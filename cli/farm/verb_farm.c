@@ -70,7 +70,6 @@ int farm_run(farm *f, farm_ways *ways)
     if (option_given(f->app, OPTION_RESUME)) TRY(farm_book_read(f, false));
     TRY(farm_survey(f, ways));
     TRY(farm_cut(f));
-    TRY(farm_book_cut(f));
     if (option_given(f->app, OPTION_RESUME)) TRY(farm_book_read(f, true));
     // What was put in place is read back: a piece that is not as its sum says is done again.
     for (uint32_t i = 0; i < f->unit_count && option_given(f->app, OPTION_RESUME) && !f->dry; i++)

@@ -5,6 +5,7 @@
 #include "farm.h"
 
 #include "deform.h"
+#include "fit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,6 +106,7 @@ typedef struct child {
     cli_app app;
     deform_job *deform;
     deform_extent extent;
+    fit_job *fit; // of a unit in parts
     double open_seconds;
     place places[2];
     bool nowhere; // plan: nothing is written
@@ -171,9 +173,19 @@ static int put_frame(void *user, uint32_t frame, const float *positions, const f
     return c->places[1].path ? put_values(c, 1, normals) : EXIT_GOOD;
 }
 
+/// Room for a piece that is measured: a run has it before it begins.
+static void reserve(const child *c, const farm_message *m)
+{
+    for (uint32_t w = 0; w < 2; w++) {
+        if (c->places[w].file < 0) continue;
+        const uint64_t from = farm_place(c->unit, m->first, w), to = farm_place(c->unit, m->end, w);
+        if (fallocate(c->places[w].file, 0, (off_t)from, (off_t)(to - from)) != 0) return;
+    }
+}
+
 static int run_range(child *c, const farm_message *m)
 {
-    c->nowhere = m->kind == FARM_MEASURE;
+    c->nowhere = m->kind == FARM_MEASURE && !m->opened;
     for (uint32_t w = 0; w < 2; w++) {
         if (c->places[w].path) c->places[w].offset = farm_place(c->unit, m->first, w);
         c->places[w].used = 0, c->places[w].sum = 0;
@@ -197,8 +209,10 @@ static int open_place(child *c, const farm_message *m, const char *name, int whi
     if (!name) return EXIT_GOOD;
     p->path = farm_path(c->farm, name, ".part");
     if (!p->path) return app_fail_text(&c->app, "not enough memory");
-    if (c->farm->parent_writes || m->kind == FARM_MEASURE) return EXIT_GOOD;
-    p->file = open(p->path, O_WRONLY | O_CLOEXEC);
+    const bool measured = m->kind == FARM_MEASURE;
+    if (c->farm->parent_writes || (measured && !m->opened)) return EXIT_GOOD;
+    if (measured) TRY(farm_make_parents(&c->app, p->path));
+    p->file = open(p->path, O_WRONLY | O_CLOEXEC | (measured ? O_CREAT : 0), 0666);
     return p->file >= 0 ? EXIT_GOOD : app_fail_text(&c->app, "%s: %s", p->path, strerror(errno));
 }
 
@@ -216,6 +230,67 @@ static int open_cut(child *c, const farm_message *m)
                              u->file);
     TRY(open_place(c, m, u->output, 0));
     return open_place(c, m, u->normals, 1);
+}
+
+// Parts -------------------------------------------------------------------------------------------
+
+static int open_parts(child *c, const farm_message *m)
+{
+    uint32_t parts, vertices;
+    farm_unit *u = &c->farm->units[c->unit - c->farm->units];
+    if (!c->fit) {
+        TRY(fit_open(&c->app, &parts, &vertices, &c->fit));
+        c->extent = (deform_extent){ 0, parts, vertices };
+    }
+    if (m->kind == FARM_SURVEY) return EXIT_GOOD;
+    u->first = m->offset >> 32, u->end = (uint32_t)m->offset, u->vertices = m->vertices;
+    if (c->extent.end != u->end || c->extent.vertex_count != u->vertices)
+        return app_fail_text(&c->app, "%s: it has other parts or vertices here than in the survey",
+                             u->file);
+    return m->end ? fit_prepare(&c->app, c->fit) : EXIT_GOOD;
+}
+
+/// Learn a part, and leave it where the last piece finds it.
+static int run_part(child *c, const farm_message *m, uint64_t *sum)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    TRY(fit_learn(&c->app, c->fit, m->first, &bytes, &size));
+    OWN_MEMORY char *path = farm_part_path(c->farm, c->unit, m->first);
+    int status = path ? EXIT_GOOD : app_fail_text(&c->app, "not enough memory");
+    *sum = farm_sum(0, bytes, size);
+    if (status == EXIT_GOOD && m->kind != FARM_MEASURE) {
+        status = farm_make_parents(&c->app, path);
+        if (status == EXIT_GOOD)
+            status = app_result(&c->app, path, cutis_file_write(c->app.context, path, bytes, size));
+    }
+    cutis_memory_free(c->app.context, bytes, size);
+    return status;
+}
+
+static int read_parts(child *c, uint32_t count, void **parts, size_t *sizes)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        OWN_MEMORY char *path = farm_part_path(c->farm, c->unit, k);
+        if (!path) return app_fail_text(&c->app, "not enough memory");
+        TRY(app_result(&c->app, path, cutis_file_read(c->app.context, path, &parts[k], &sizes[k])));
+    }
+    return EXIT_GOOD;
+}
+
+static int join_parts(child *c)
+{
+    const uint32_t count = c->unit->end;
+    OWN_MEMORY void **parts = calloc(count + (size_t)1, sizeof *parts);
+    OWN_MEMORY size_t *sizes = calloc(count + (size_t)1, sizeof *sizes);
+    if (!parts || !sizes) return app_fail_text(&c->app, "not enough memory");
+    int status = read_parts(c, count, parts, sizes);
+    if (status == EXIT_GOOD)
+        status = fit_finish(&c->app, c->fit, count, (const void *const *)parts, sizes);
+    for (uint32_t k = 0; k < count; k++) cutis_memory_free(c->app.context, parts[k], sizes[k]);
+    fit_close(c->fit); // nothing of it is left to do
+    c->fit = NULL;
+    return status;
 }
 
 // What a verb says --------------------------------------------------------------------------------
@@ -329,7 +404,7 @@ static int open_child(child *c)
     choose_device(c, option_text(c->farm->app, OPTION_DEVICE));
     for (int i = 0; i < c->unit->word_count; i++) // outputs; verbs make no folders
         if (strncmp(c->unit->words[i], c->farm->out, strlen(c->farm->out)) == 0)
-            farm_make_parents(c->unit->words[i]);
+            TRY(farm_make_parents(&c->app, c->unit->words[i]));
     return EXIT_GOOD;
 }
 
@@ -338,8 +413,12 @@ static int do_message(child *c, const farm_message *m, farm_message *reply)
     const double start = app_seconds();
     int status = EXIT_GOOD;
     if (c->farm->dry) return EXIT_GOOD;
+    reply->opened = !c->app.context;
     if (!c->app.context) status = open_child(c);
     if (status == EXIT_GOOD && c->unit->cut && !c->deform) status = open_cut(c, m);
+    if (status == EXIT_GOOD && c->unit->parts) status = open_parts(c, m);
+    reply->open_seconds = reply->opened ? app_seconds() - start : 0;
+    if (status == EXIT_GOOD && c->unit->cut && m->kind == FARM_MEASURE && m->opened) reserve(c, m);
     const double opened = app_seconds();
     if (status == EXIT_GOOD && m->kind == FARM_SURVEY) {
         reply->first = c->extent.first, reply->end = c->extent.end;
@@ -349,11 +428,12 @@ static int do_message(child *c, const farm_message *m, farm_message *reply)
     if (status == EXIT_GOOD && c->unit->cut) {
         status = run_range(c, m);
         reply->sum = c->places[0].sum + 31 * c->places[1].sum;
+    } else if (status == EXIT_GOOD && c->unit->parts) {
+        status = m->end ? run_part(c, m, &reply->sum) : join_parts(c);
     } else if (status == EXIT_GOOD) {
         status = c->app.verb->run(&c->app);
     }
     reply->seconds = app_seconds() - opened;
-    reply->open_seconds = opened - start;
     return status;
 }
 
@@ -365,14 +445,16 @@ static bool counts(const child *c, int status, const char *result)
            (strcmp(c->unit->verb, "check") == 0 || option_given(&c->app, OPTION_KEEP));
 }
 
-static void answer(child *c, const farm_message *m)
+/// @return whether it was done
+static bool answer(child *c, const farm_message *m)
 {
     farm_message reply = { .unit = m->unit, .piece = m->piece };
     if (ftruncate(STDOUT_FILENO, 0) != 0 || ftruncate(STDERR_FILENO, 0) != 0) _exit(1);
     lseek(STDOUT_FILENO, 0, SEEK_SET), lseek(STDERR_FILENO, 0, SEEK_SET);
     const int status = do_message(c, m, &reply);
     char *result = c->unit->cut || c->farm->dry ? NULL : result_text();
-    if (counts(c, status, result)) {
+    const bool good = counts(c, status, result);
+    if (good) {
         reply.kind = FARM_DONE;
         if (!farm_send(c->socket, &reply, result)) _exit(1);
     } else {
@@ -383,20 +465,22 @@ static void answer(child *c, const farm_message *m)
     }
     free(result);
     c->shared->has_current = false;
+    return good;
 }
 
 /// A process for messages of one unit; the first of another is left for the worker.
 static _Noreturn void serve(const farm *f, int socket, farm_shared *shared, farm_message m)
 {
     child c = { .farm = f, .unit = &f->units[m.unit], .socket = socket, .shared = shared };
-    f->units[m.unit].cut = m.which; // the survey was after the fork
+    f->units[m.unit].cut = m.which == 1; // the survey was after the fork
+    f->units[m.unit].parts = m.which == 2;
     redirect(STDOUT_FILENO, "said");
     redirect(STDERR_FILENO, "lines");
     app_catch_interrupt();
     for (;;) {
         char *text;
         shared->current = m, shared->has_current = true, shared->has_pending = false;
-        answer(&c, &m);
+        const bool good = answer(&c, &m);
         if (app_interrupted()) _exit(1);
         if (shared->has_pending)
             m = shared->pending;
@@ -404,8 +488,9 @@ static _Noreturn void serve(const farm *f, int socket, farm_shared *shared, farm
             _exit(0);
         shared->has_pending = false;
         // A failure may have left anything: the next piece begins anew. So does another unit.
-        const bool again = f->dry || (c.unit->cut && c.deform && &f->units[m.unit] == c.unit &&
-                                      m.kind != FARM_SURVEY && c.places[0].path);
+        const bool open = (c.unit->cut && c.deform && c.places[0].path) || (c.unit->parts && c.fit);
+        const bool again = f->dry || (good && open && &f->units[m.unit] == c.unit &&
+                                      m.kind != FARM_SURVEY && m.which == farm_cut_of(c.unit));
         if (again) continue;
         shared->pending = m, shared->has_pending = true;
         _exit(0);

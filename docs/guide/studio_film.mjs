@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
 
 const [command, output] = process.argv.slice(2), folder = mkdtempSync(join(tmpdir(), 'film-')), at = (name) => join(folder, name);
 const cutis = (...words) => execFileSync(command, words, { stdio: ['ignore', 'ignore', 'inherit'] });
-const SIZE = '240x240', LONG = 12, STEPS = 10; // pixels; hundredths of a second a frame; frames of one walk cycle
+const SIZE = '240x240', LONG = 12, STEPS = 10, PLAYS = 3; // pixels; hundredths of a second a frame; frames of one walk cycle; times, for what moves for ever beside one's work is in its way
 const crc = crc32 ?? ((bytes) => { let sum = ~0; for (const byte of bytes) { sum ^= byte; for (let k = 0; k < 8; k++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0); } return ~sum >>> 0; });
 
 function chunk(type, data) {
@@ -32,7 +32,7 @@ const shots = [
   ...Array.from({ length: STEPS }, (_, i) => [at('walk.glb'), '--clip', 'walk', '--time', String((1.1 * i) / STEPS), '--camera', '46,8,3.4']),
 ];
 const frames = shots.map((words, i) => { cutis('render', ...words, '--size', SIZE, '-q', '-o', at(`${i}.png`)); return readFileSync(at(`${i}.png`)); });
-const [[, header]] = chunksOf(frames[0]), [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)], parts = [frames[0].subarray(0, 8), chunk('IHDR', header), chunk('acTL', numbers(frames.length, 0))];
+const [[, header]] = chunksOf(frames[0]), [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)], parts = [frames[0].subarray(0, 8), chunk('IHDR', header), chunk('acTL', numbers(frames.length, PLAYS))];
 let serial = 0;
 frames.forEach((png, i) => {
   parts.push(chunk('fcTL', Buffer.concat([numbers(serial++, width, height, 0, 0), Buffer.from([0, i === 4 || i === 8 ? 60 : LONG, 0, 100, 0, 0])])));

@@ -52,6 +52,17 @@ typedef struct cutis_pose_fit_options {
     cutis_pose_kernel kernel;
     cutis_pose_distance distance;
     float sigma; ///< 0: the kernel's own rule
+    /// With weights_only, in place of the examples' positions, for more than fit into memory: those
+    /// of vertices [first, first + count) in an example. Called from the thread that fits, several
+    /// times for each vertex, each time with the same positions. An error ends the call with it.
+    cutis_result (*read)(void *user, uint32_t example, uint32_t first, uint32_t count,
+                         float *positions);
+    void *user;
+    /// With weights_only: what cutis_pose_learner_learn made of all parts, in their order, with the
+    /// same model, examples and options. They are put together, and nothing is learned again.
+    uint32_t part_count;
+    const void *const *parts; ///< part_count
+    const size_t *part_sizes; ///< part_count: bytes
 } cutis_pose_fit_options;
 
 /// Two examples of one pose, or nearly so, that ask for different shapes.
@@ -148,6 +159,33 @@ CUTIS_API cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *d
                                        const cutis_pose_examples *examples,
                                        const cutis_pose_fit_options *options, cutis_model **out,
                                        cutis_pose_fit_report **report);
+
+/// Parts of a fit with weights_only that can be learned by themselves, by other processes too: some
+/// thousand vertices each. They depend on the model alone. @return how many; 0: NULL, or no skin
+CUTIS_API uint32_t cutis_poses_part_count(const cutis_model *model);
+
+/// What learns parts: a fit up to where its vertices begin.
+typedef struct cutis_pose_learner cutis_pose_learner;
+
+/// Check everything, and choose how weights are learned (options.prior): once for all parts.
+/// @param examples, options as of cutis_poses_fit; what they point to, model and device stay until
+/// the learner is destroyed
+/// @return as cutis_poses_fit, and CUTIS_INVALID_ARGUMENT (not weights_only)
+CUTIS_API cutis_result cutis_pose_learner_create(const cutis_model *model, cutis_device *device,
+                                                 const cutis_pose_examples *examples,
+                                                 const cutis_pose_fit_options *options,
+                                                 cutis_pose_learner **out);
+CUTIS_API void cutis_pose_learner_destroy(cutis_pose_learner *learner); ///< NULL is fine
+
+/// Learn one part: its vertices' weights, and their share in each sum of the report. A fit with all
+/// parts (cutis_pose_fit_options) has the bits of one that learns them itself. A learner is for one
+/// thread at a time.
+/// @param part  below cutis_poses_part_count
+/// @param bytes in this machine's order; released by cutis_memory_free with their size
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (no such part), what `read` said, CUTIS_CANCELLED,
+///         CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_pose_learner_learn(cutis_pose_learner *learner, uint32_t part,
+                                                void **bytes, size_t *size);
 
 #ifdef __cplusplus
 }

@@ -545,6 +545,36 @@ FITS(fit_weights_only, .learn_weights = true, .weights_only = true)
 FITS(fit_after, .after = true)
 FITS(fit_principal, .principal_poses = 1)
 
+static cutis_result read_shape(void *user, uint32_t example, uint32_t first, uint32_t count,
+                               float *positions)
+{
+    (void)user;
+    memcpy(positions, w.shapes + 3 * ((size_t)example * cutis_model_vertex_count(w.limb) + first),
+           3 * (size_t)count * sizeof *positions);
+    return CUTIS_OK;
+}
+FITS(fit_read, .learn_weights = true, .weights_only = true, .read = read_shape)
+
+// A part, learned from shapes that are read.
+static cutis_result learn_part(uint64_t *digest)
+{
+    cutis_pose_learner *learner = NULL;
+    void *bytes = NULL;
+    size_t size = 0;
+    cutis_result result = cutis_pose_learner_create(
+        w.limb, w.device, &(cutis_pose_examples){ EXAMPLES, w.poses, NULL, NULL },
+        &(cutis_pose_fit_options){
+            .learn_weights = true, .weights_only = true, .read = read_shape },
+        &learner);
+    assert_int_equal(result == CUTIS_OK, learner != NULL);
+    if (result == CUTIS_OK) result = cutis_pose_learner_learn(learner, 0, &bytes, &size);
+    assert_int_equal(result == CUTIS_OK, bytes != NULL);
+    if (result == CUTIS_OK) fold(digest, bytes, size);
+    cutis_memory_free(w.context, bytes, size);
+    cutis_pose_learner_destroy(learner);
+    return result;
+}
+
 // Cages ------------------------------------------------------------------------------------------
 
 MAKES(cage, cutis_cage, cutis_cage_create(w.box, &out),
@@ -820,6 +850,9 @@ static const scenario SCENARIOS[] = {
     { "cutis_poses_fit", "weights only", fit_weights_only, 1, false },
     { "cutis_poses_fit", "after skinning", fit_after, 1, false },
     { "cutis_poses_fit", "principal", fit_principal, 1, false },
+    { "cutis_poses_fit", "shapes that are read", fit_read, 1, false },
+    { "cutis_pose_learner_create", "shapes that are read", learn_part, 1, false },
+    { "cutis_pose_learner_learn", "one part", learn_part, 1, false },
     { "cutis_cage_create", "box", cage, 1, false },
     { "cutis_cage_coordinates", "mean value", cage_mvc, 1, false },
     { "cutis_cage_coordinates", "harmonic", cage_harmonic, 1, false },

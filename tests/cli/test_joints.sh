@@ -15,6 +15,14 @@ passes "a name alone keeps the weights" "$CUTIS" joints "$T/body.glb" --rename h
 passes "joints of a rig get other names" "$CUTIS" joints "$T/rig.glb" --rename head=skull --rename hand_l=paw_l --json -o "$T/skull.gltf"
 bones() { "$CUTIS" convert "$1" -q -o "$T/bones.gltf" --force; /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); b=[n["extras"]["cutis"]["humanoid"] for n in d["nodes"] if "cutis" in n.get("extras", {})][0]; print(b["vrm"]["head"], b["mixamo"]["mixamorig:Head"], b["vrm"]["leftHand"], b["vrm"]["rightHand"], len(b["vrm"]))' "$T/bones.gltf"; }
 [ "$(bones "$T/rig.glb")" = "head head hand_l hand_r 21" ] && [ "$(bones "$T/skull.gltf")" = "skull skull paw_l hand_r 21" ] && ok "and the maps of VRM and Mixamo follow" || not_ok "and the maps of VRM and Mixamo follow" "$(bones "$T/rig.glb"); $(bones "$T/skull.gltf")"
+# Moved and renamed by one command: what its file kept of it stays, as with a name alone; so it does of a joint with others below it.
+"$CUTIS" convert "$T/rig.glb" -q -o "$T/bones.gltf" --force
+/usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); [n.setdefault("extras", {}).update(mine=n["name"]) for n in d["nodes"] if n.get("name") in ("head", "forearm_l", "hand_l")]; json.dump(d, open(sys.argv[1], "w"))' "$T/bones.gltf"
+mine() { /usr/bin/python3 -c 'import json,sys; print(sorted((n["name"], n["extras"]["mine"]) for n in json.load(open(sys.argv[1]))["nodes"] if "mine" in n.get("extras", {})))' "$1"; }
+passes "joints are moved and renamed at once" "$CUTIS" joints "$T/bones.gltf" --move head=0,1.55,0.02 --rename head=skull --move forearm_l=0.4,1.2,0 --rename forearm_l=ulna_l -q -o "$T/both.gltf"
+want="[('hand_l', 'hand_l'), ('skull', 'head'), ('ulna_l', 'forearm_l')]"
+[ "$(mine "$T/both.gltf")" = "$want" ] && ok "and keep what the file had of them" || not_ok "and keep what the file had of them" "$(mine "$T/both.gltf")"
+[ "$(bones "$T/both.gltf")" = "skull skull hand_l hand_r 21" ] && ok "and the maps follow" || not_ok "and the maps follow" "$(bones "$T/both.gltf")"
 fails 1 "a joint that is not there" 'no joint is called "nose"' "$CUTIS" joints "$T/body.glb" --move nose=0,0,0 -o "$T/out/x.glb"
 fails 1 "a name twice" 'a joint "hips" already' "$CUTIS" joints "$T/body.glb" --rename head=hips -o "$T/out/x.glb"
 fails 1 "the topmost joint stays" 'none above it' "$CUTIS" joints "$T/body.glb" --remove hips -o "$T/out/x.glb"

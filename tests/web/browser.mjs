@@ -278,7 +278,7 @@ async function testLook() {
     { name: 'weights-390-light', width: 390, height: 844, scheme: 'light', tab: 'weights', act: "s.edit({ show: 'weights', influences: 3 });" },
   ];
   for (const shot of shots) {
-    const shown = await browser.open(base, { width: shot.width, height: shot.height, scheme: shot.scheme, motion: 'reduce' });
+    const shown = await browser.open(base, { width: shot.width, height: shot.height, scheme: shot.scheme, motion: 'reduce', quality: 'high' });
     await shown.ready();
     await shown.evaluate(() => document.fonts.ready.then(() => true));
     if (shot.open) await openBuiltIn(shown, shot.open);

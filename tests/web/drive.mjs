@@ -3,7 +3,7 @@
 // that playwright-core carries. A page gives two primitives of its own (`run` a text, `act` with pointer or keys) and a few more;
 // everything a step uses is made of them in `Page`, the same for both.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -16,8 +16,11 @@ const PATIENCE = 60_000; // a machine with other work
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 export const pause = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
-/** `{ viewport: { width, height }, scheme, scale }` of a page; what is not said. */
-const looks = ({ width = 900, height = 640, scheme = 'light', scale = 1, motion = 'no-preference' } = {}) => ({ width, height, scheme, scale, motion });
+/** How a page is looked at; what is not said. Low quality, unless a test is about how the stage looks: drawing it well without a GPU
+ * takes most of a test's time. */
+const looks = ({ width = 900, height = 640, scheme = 'light', scale = 1, motion = 'no-preference', quality = 'low' } = {}) => ({ width, height, scheme, scale, motion, quality });
+/** Before a page's own scripts: the quality that this browser's user chose, unless a step has chosen another. */
+const choosing = (quality) => `try { if (!localStorage.getItem('view-quality')) localStorage.setItem('view-quality', '${quality}'); } catch { /* a page of no origin */ }`;
 
 /** What steps use. Complaints are the console's errors and warnings; requests the addresses asked for. */
 export class Page {
@@ -139,6 +142,23 @@ class ChromiumPage extends Page {
   async resize(width, height) { await this.page.setViewportSize({ width, height }); }
   /** Another tab of the same visitor. */
   async beside(address) { const tab = new ChromiumPage(await this.context.newPage(), this.context); tab.close = () => tab.page.close(); await tab.go(address); return tab; }
+  /** Processor time of every thread of the browser, milliseconds. What others do on the machine is not in it, though caches that
+   * they fill make it up to a third longer: a test can claim something of it. */
+  async spent() {
+    this.whole ??= await this.context.browser().newBrowserCDPSession();
+    const { processInfo } = await this.whole.send('SystemInfo.getProcessInfo'), threads = new Map();
+    for (const { id } of processInfo) {
+      for (const thread of readdirSync(`/proc/${id}/task`)) {
+        try { threads.set(thread, Number(readFileSync(`/proc/${id}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6); } catch { /* it has ended */ }
+      }
+    }
+    return threads;
+  }
+  /** What an action takes of it. */
+  async spends(action) {
+    const before = await this.spent(), result = await action(), each = [...await this.spent()].map(([thread, time]) => time - (before.get(thread) ?? 0));
+    return { result, total: each.reduce((a, b) => a + b, 0), longest: Math.max(...each) };
+  }
   async close() { await this.context.close(); }
 }
 
@@ -147,10 +167,10 @@ async function launchChromium() {
   return {
     name: 'Chromium',
     async open(address, options) {
-      const { width, height, scheme, scale, motion } = looks(options);
+      const { width, height, scheme, scale, motion, quality } = looks(options);
       const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, deviceScaleFactor: scale, reducedMotion: motion, acceptDownloads: true });
       const page = new ChromiumPage(await context.newPage(), context);
-      if (options?.before) await context.addInitScript(options.before);
+      for (const text of [choosing(quality), options?.before]) if (text) await context.addInitScript(text);
       await page.go(address);
       return page;
     },
@@ -246,7 +266,8 @@ async function launchFirefox(folder) {
   return {
     name: 'Firefox',
     async open(url, options) {
-      const { width, height, scale } = looks(options), { context } = await bidi.send('browsingContext.create', { type: 'tab' });
+      const { width, height, scale, quality } = looks(options), { context } = await bidi.send('browsingContext.create', { type: 'tab' });
+      await bidi.send('script.addPreloadScript', { functionDeclaration: `() => { ${choosing(quality)} }`, contexts: [context] });
       const page = new FirefoxPage(bidi, context);
       await page.resize(width, height, scale);
       await page.go(url);

@@ -414,12 +414,51 @@ async function skeletonArea(scale) {
       for (let i = 0; i < a.length; i += 4) if (Math.abs(a[i] - b[i]) + Math.abs(a[i + 1] - b[i + 1]) + Math.abs(a[i + 2] - b[i + 2]) > 24) count++;
       return count;
     }, [on.toString('base64'), off.toString('base64')])) / scale ** 2;
-  }, { width: 800, height: 600, scale });
+  }, { width: 800, height: 600, scale, quality: 'high' });
   return area;
 }
 async function testMarkers() {
   const [one, two] = [await skeletonArea(1), await skeletonArea(2)];
   say('markers are as large on a screen with small pixels', one > 300 && two / one > 0.7 && two / one < 1.3 ? '' : `${Math.round(one)} and ${Math.round(two)} pixels`);
+}
+/** Low quality has a canvas over the one that gets the pointer: what the pointer looks like is the latter's. */
+async function testCrosshair(page) {
+  await drop(page, [['rich.glb', source]]);
+  await page.evaluate(() => { window.studio.amend({ split: false, show: 'none' }); }); // as steps before may have left it
+  const under = () => page.evaluate(() => { const { x, y, width, height } = document.getElementById('canvas').getBoundingClientRect(), top = document.elementFromPoint(x + width / 2, y + height / 2); return `${top.id} ${getComputedStyle(top).cursor}`; });
+  const low = await page.state('s.viewport.low > 0 && s.viewport.renderer !== s.viewport.fine');
+  await tab(page, 'handles');
+  await page.until(() => window.studio.handles.length > 0);
+  const before = await under();
+  await page.click('#handle-add');
+  const adding = await under();
+  await page.key('Escape');
+  const after = await under();
+  say('where a handle is put the pointer is a crosshair, in low quality too', low && adding === 'canvas crosshair' && before !== adding && after !== adding ? '' : `${low}: ${before}, ${adding}, ${after}`);
+  await tab(page, 'weights');
+  await page.click('label:has(#brush-on)');
+  await idle(page);
+  const skin = await page.evaluate(() => { // as near to the middle as there is some
+    const { x, y, width, height } = document.getElementById('canvas').getBoundingClientRect();
+    for (let k = 0; k < 40; k++) for (const by of [-k, k]) { const at = { clientX: x + width / 2 + 6 * by, clientY: y + height / 2 }; if (window.studio.viewport.surfacePoint(at)) return [at.clientX, at.clientY]; }
+    return null;
+  });
+  await page.act([{ move: [skin[0] - 3, skin[1]] }, { move: skin }]);
+  await page.until(() => document.getElementById('canvas').classList.contains('brushing'), null, 20_000).catch(() => {});
+  say('and where the brush is on skin', (await under()) === 'canvas crosshair' ? '' : await under());
+  await page.click('label:has(#brush-on)');
+  await tab(page, 'deform');
+}
+/** A picture that is saved has all of the pixels, shadows and smooth edges, whatever the stage is drawn with. */
+async function testLowPicture(page) {
+  const [width, height] = await page.state('[s.viewport.canvas.clientWidth, s.viewport.canvas.clientHeight]'), saved = async () => (await page.download(() => page.click('#save-picture'))).bytes;
+  const low = await saved(), still = await page.state('s.viewport.low'), drawn = await page.state('s.viewport.renderer.domElement.width');
+  await page.evaluate(() => { window.studio.viewport.setLow(0); });
+  await idle(page);
+  const high = await saved();
+  await page.evaluate(() => { window.studio.panels.view.apply(); });
+  await idle(page);
+  say('a picture saved in low quality is the one of high quality, pixel by pixel', still > 0 && drawn < width && low.readUInt32BE(16) === width && low.readUInt32BE(20) === height && !Buffer.compare(low, high) ? '' : `${low.readUInt32BE(16)} x ${low.readUInt32BE(20)} of ${width} x ${height}, low ${still}, ${Buffer.compare(low, high) ? 'others' : 'the same'}`);
 }
 async function testSmallWindow() {
   for (const [width, height] of [[720, 450], [390, 844], [1024, 768]]) {
@@ -448,7 +487,6 @@ async function testShadows() {
       shadowMap.render = (...words) => { window.drawn.frames++; if (shadowMap.autoUpdate || shadowMap.needsUpdate) window.drawn.shadows++; return render(...words); };
     });
     await page.evaluate(() => { // slow or not by word, whatever this machine is
-      Object.assign(window.studio.panels.view, { quality: 'high' }); // else slow frames would lose their shadows
       Object.defineProperty(window.studio.viewport, 'slow', { get: () => window.slow, set() {}, configurable: true });
     });
     const share = async (slow) => {
@@ -461,12 +499,12 @@ async function testShadows() {
     await page.click('#play');
     say('where frames are fast every one has its shadow', fast.shadows >= 0.9 * fast.frames ? '' : `${fast.shadows} in ${fast.frames} frames`);
     say('where they are slow shadows are redrawn every 300 ms at most', slow.shadows > 0 && slow.shadows <= 2 + slow.took / 300 && slow.shadows < fast.shadows ? '' : `${slow.shadows} in ${slow.frames} frames of ${slow.took.toFixed(0)} ms in all`);
-  }, { width: 1200, height: 800 });
+  }, { width: 1200, height: 800, quality: 'high' }); // else slow frames would lose their shadows
 }
 
 let page;
 const server = view(command, [model]);
-const WITH_PAGE = [testObj, testFormats, testDataUris, testToolWords, testManyJoints, testChosenAgain, testStaleSliders, testRootMotion, testSpeedReadout, testSaveFromHandles, testHandlesBound, testHandlesInPlace, testCancelSaving, testWorkGoesOn, testRedoStays, testSheetCaps, testGuard, testHandleDot, testUndoEverything, testInfluenceSlider, testWords, testKeysOff];
+const WITH_PAGE = [testObj, testFormats, testDataUris, testToolWords, testManyJoints, testChosenAgain, testStaleSliders, testRootMotion, testSpeedReadout, testSaveFromHandles, testHandlesBound, testHandlesInPlace, testCancelSaving, testWorkGoesOn, testRedoStays, testSheetCaps, testGuard, testHandleDot, testUndoEverything, testCrosshair, testLowPicture, testInfluenceSlider, testWords, testKeysOff];
 const ALONE = [testServedBvh, testServedKtx2, testServedBroken, testMarkers, testSmallWindow, testShadows];
 const chosen = process.argv[5] ? (step) => new RegExp(process.argv[5]).test(step.name) : () => true; // a pattern: those alone
 try {

@@ -22,7 +22,7 @@ const STATES = [
 const only = new RegExp(process.argv[7] ?? process.env.ONLY ?? '.');
 const server = view(command, []), address = await server.address, browser = await launch('chromium', output);
 for (const state of STATES.filter(({ name }) => only.test(name))) {
-  const page = await browser.open(address, { width: Number(width ?? 1280), height: Number(height ?? 800), scheme: scheme ?? state.scheme });
+  const page = await browser.open(address, { width: Number(width ?? 1280), height: Number(height ?? 800), scheme: scheme ?? state.scheme, quality: 'high' });
   await page.ready();
   if (state.open) await openBuiltIn(page, state.open);
   if (state.tab) await tab(page, state.tab);

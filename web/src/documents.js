@@ -4,12 +4,14 @@
 import { Character, Engine, EngineError, PATCHES_METHOD, RIGID_HANDLES, materialsOf } from './engine.js';
 import { hull } from './hull.js';
 import { facets, paint, paintParts } from './colormap.js';
+import { orderParts } from './order.js';
 import { Painting, runs } from './painting.js';
 import { roundUp } from './dom.js';
 
 const OPEN_AT_ONCE = 3; // characters in the engine's memory
 const COARSE = 40; // voxels along the longest side, for handle weights that follow the pointer
-const MOST_ISSUES = 4;
+const MOST_ISSUES = 4, MOST_GUESSED = 20e6; // bytes of a file that is read twice
+const AXELESS = /\.(obj|ply|off|stl)$/i; // formats that say neither what is up nor their unit
 const SLOW_BIND = 150; // milliseconds of binding beyond which the shape waits for the end of a stroke
 
 /** `count` vertices that lie far from each other and from `others`, or from the middle. */
@@ -159,12 +161,26 @@ export class Stage {
   async open({ id, files, main, options }) {
     this.register({ id, files, main, options });
     try {
+      const guess = AXELESS.test(main) && !Object.keys(options).length ? await this.guess(files, main) : null; // first: two models at once would take more memory
       const opened = await this.opened(id), notes = this.engine.notes, materials = await this.materials(opened, files.find(({ name }) => name === main), notes);
-      return this.describe(opened, materials, notes.length > MOST_ISSUES ? [...notes.slice(0, MOST_ISSUES), `and ${notes.length - MOST_ISSUES} more`] : [...notes]);
+      const told = this.describe(opened, materials, notes.length > MOST_ISSUES ? [...notes.slice(0, MOST_ISSUES), `and ${notes.length - MOST_ISSUES} more`] : [...notes]);
+      return { ...told, guess };
     } catch (error) {
       this.close({ ids: [id] });
       throw error;
     }
+  }
+  /** How the library would read a mesh that says neither what is up nor its unit: { up, units, why } where not as it stands, else null. */
+  async guess(files, main) {
+    const { engine } = this, blob = files.find(({ name }) => name === main).blob;
+    if (blob.size > MOST_GUESSED) return null;
+    engine.files.set(main, new Uint8Array(await blob.arrayBuffer()));
+    try {
+      engine.destroy(engine.open(main, { up: 'auto', units: 'auto' }));
+      const [up, units] = ['up', 'units'].map((option) => new RegExp(`guessed --${option} (\\w+): (.*)$`).exec(engine.notes.find((note) => note.includes(`--${option} `)) ?? '') ?? [null, null, '']);
+      const why = [up[1] === 'y' ? '' : up[2], units[1] === 'm' ? '' : units[2]].filter(Boolean).join('; ');
+      return why && up[1] && units[1] ? { up: up[1], units: units[1], why } : null;
+    } catch { return null; } finally { engine.files.clear(); } // it was read as it stands
   }
   register({ id, files, main, options }) { this.documents.set(id, { files, main, options, opened: null, used: 0 }); }
   close({ ids }) {
@@ -222,7 +238,8 @@ export class Stage {
   describe(opened, materials, notes) {
     const { character, bounds, diagonal } = opened, { description } = character, look = character.look();
     const offered = description.skins.length ? this.engine.methods.filter((method) => this.engine.offers(method, description)).map(({ id }) => id) : [];
-    const transfer = { indices: character.indices.slice(), texcoords: look.texcoords, colors: look.colors, materials };
+    const counts = character.instances.flatMap(({ mesh }) => description.meshes[mesh].primitives.filter(({ topology }) => topology === 0).map(({ indexCount }) => indexCount)); // as the stage groups them
+    const transfer = { indices: orderParts(character.indices.slice(), counts), texcoords: look.texcoords, colors: look.colors, materials };
     return {
       description, bounds, diagonal, notes, methods: offered, instances: character.instances,
       vertexCount: character.vertexCount, triangleCount: character.triangleCount, maxInfluences: character.maxInfluences, transfer,

@@ -5,7 +5,7 @@ import * as turn from './turn.js';
 
 const MEASURE_EVERY = 200; // milliseconds between measures while a clip plays
 const SLOW_FRAME = 38; // milliseconds from frame to frame beyond which shadows are redrawn seldom, and quality falls
-const TELL_EVERY = 120; // milliseconds between times that are told where the stage is drawn in low quality: painting the bar costs a third of a frame
+const TELL_EVERY = 120, TELL_FRAMES = 4; // milliseconds, and frames, between times that are told where the stage is drawn in low quality: painting them costs a tenth of a frame
 const MOST_SPARE = 8;
 const BARE = { cage: null, split: false, factor: 1, handles: null, brush: null, partial: false, colors: null, show: { kind: 'none', node: -1 }, measure: false, spare: [] }; // a frame that is not for the stage
 
@@ -22,7 +22,7 @@ export class Frames {
     this.shown = null; // the last answer: { pose, world, ... }
     this.speed = { skin: [], frame: [] };
     this.stale = this.flying = this.scheduled = false;
-    this.top = this.lastTick = this.measuredAt = this.toldAt = 0;
+    this.top = this.lastTick = this.measuredAt = this.toldAt = this.untold = 0;
     this.jumped = true; // another document or clip: the body may be anywhere
   }
   get busy() { return this.stale || this.flying || this.studio.viewport.dirty; }
@@ -56,7 +56,7 @@ export class Frames {
     }
     this.lastTick = now;
     this.stale = true;
-    if (!studio.viewport.low || now - this.toldAt > TELL_EVERY) { this.toldAt = now; studio.panels.showTime(); }
+    if (!studio.viewport.low || (++this.untold >= TELL_FRAMES && now - this.toldAt > TELL_EVERY)) { this.toldAt = now; this.untold = 0; studio.panels.showTime(); }
   }
   keep(name, milliseconds) { if (this.speed[name].push(milliseconds) > 40) this.speed[name].shift(); }
   /** What the worker needs to know of the present state. */

@@ -12,10 +12,14 @@ const MOTIONS = [['walk', 'Walk'], ['run', 'Run'], ['idle', 'Idle'], ['wave', 'W
 const KINDS = ['auto', 'human', 'quadruped', 'bird', 'octopus', 'insect', 'bear', 'hand', 'fish', 'any'];
 const KIND_NAMES = { auto: 'any kind', any: 'odd shape', bear: 'toy bear', quadruped: 'four legs' };
 const ON_FOUR = /hind|hock|fore(paw|leg|foot)|carpus/i;
-const AXELESS = /\.(obj|ply|off|stl)$/i; // formats that do not say what is up
+const AXELESS = /\.(obj|ply|off|stl)$/i; // formats that say neither what is up nor their unit
+const UNIT_NAMES = { m: 'metres', cm: 'centimetres', mm: 'millimetres', in: 'inches' };
 const FOUR = 4, HELPERS = 8; // influences that every player reads; joints a bake adds
+const SURE = 0.8; // how far limbs lie from their kind's where it is the right one: up to 0.64 of our family and spot; 0.99 where a bear was taken for a fish
 const HEIGHTS = { leg: 0.05, foot: 0.02, arm: 0.72, hand: 0.6, wing: 0.7, head: 0.95, ear: 0.98, neck: 0.85, fin: 0.5, tail: 0.4 }; // of the body, where a limb would be
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
+/** A kind in a sentence. */
+const called = (kind) => ({ quadruped: 'a beast on four legs', any: 'an odd shape' })[kind] ?? `${/^[aeio]/.test(kind) ? 'an' : 'a'} ${KIND_NAMES[kind] ?? kind}`;
 
 export class Journey {
   constructor(studio) {
@@ -28,15 +32,17 @@ export class Journey {
     options(this.kind, KINDS.map((kind) => [kind, KIND_NAMES[kind] ?? kind]), 'auto');
     this.up = make('select', { className: 'select', id: 'body-up', ariaLabel: 'Which axis is up' });
     options(this.up, ['y', 'z', 'x'].map((axis) => [axis, `${axis} is up`]), 'y');
-    this.up.addEventListener('change', () => studio.turnUp(this.up.value).then(() => this.show()));
+    this.units = make('select', { className: 'select', id: 'body-units', ariaLabel: 'What a unit of the file is' });
+    options(this.units, Object.entries(UNIT_NAMES).map(([unit, name]) => [unit, `in ${name}`]), 'm');
+    for (const select of [this.up, this.units]) select.addEventListener('change', () => this.readAs({ up: this.up.value, units: this.units.value }));
     $('journey').append(...this.steps().map((step) => this.make(step)));
   }
   /** { id, title, text(), done(), ready(), actions: [[id, label, act]], more } */
   steps() {
     const { studio } = this, bodied = () => !!studio.info?.triangleCount, skinned = () => studio.skinned, plural = (n, word) => `${n.toLocaleString('en').replaceAll(',', ' ')} ${word}${n === 1 ? '' : 's'}`;
     return [
-      { id: 'body', title: 'Body', ready: () => true, done: bodied, text: () => (bodied() ? `${studio.source.name}, ${plural(studio.info.vertexCount, 'vertex').replace('vertexs', 'vertices')}` : 'A mesh without a skeleton will do.'), actions: [['open', 'Open …', () => $('open').click()], ...EXAMPLES.map(({ id, name }) => [id, name, () => studio.openBuiltIn(id)])], more: this.up },
-      { id: 'rig', title: 'Rig it', ready: () => bodied() && (!skinned() || !!studio.document.bare), done: skinned, text: () => this.rigText(), actions: [['it', 'Rig it', () => this.rig(this.kind.value)], ['joints', 'Adjust joints', () => studio.panels.selectTab('joints'), skinned]], more: this.kind },
+      { id: 'body', title: 'Body', ready: () => true, done: bodied, text: () => (bodied() ? `${studio.source.name}, ${plural(studio.info.vertexCount, 'vertex').replace('vertexs', 'vertices')}` : 'A mesh without a skeleton will do.'), actions: [['open', 'Open …', () => $('open').click()], ...EXAMPLES.map(({ id, name }) => [id, name, () => studio.openBuiltIn(id)])], more: [this.up, this.units] },
+      { id: 'rig', title: 'Rig it', ready: () => bodied() && (!skinned() || !!studio.document.bare), done: skinned, text: () => this.rigText(), actions: [['it', 'Rig it', () => this.rig(this.kind.value)], ['joints', 'Adjust joints', () => studio.panels.selectTab('joints'), skinned]], more: [this.kind] },
       { id: 'move', title: 'Move it', ready: () => bodied() && skinned(), done: () => skinned() && !!studio.clipInfo, text: () => (studio.clipInfo ? `It plays “${studio.clipInfo.name ?? 'a clip'}”. More motions become more clips.` : 'Made for any body on two legs or four; or from a BVH or another model.'), actions: [...MOTIONS.map(([id, name]) => [id, name, () => this.move(id)]), ['file', 'From a file …', () => $('motion-file').click()]] },
       { id: 'compare', title: 'Compare methods', ready: skinned, done: () => skinned() && studio.state.split, text: () => 'Where linear blending loses volume, others keep it.', actions: [['it', 'Compare', () => { if (!studio.state.split) studio.panels.setSplit(true); studio.panels.selectTab('deform'); }]] },
       { id: 'reduce', title: 'Four influences', ready: () => skinned() && studio.info.maxInfluences > FOUR, done: () => skinned() && (studio.info.maxInfluences <= FOUR || (studio.state.influences > 0 && studio.state.influences <= FOUR)), text: () => (!skinned() ? 'As every player reads.' : studio.info.maxInfluences <= FOUR ? `At most ${studio.info.maxInfluences} a vertex: every player reads that.` : `Up to ${studio.info.maxInfluences} a vertex; four that deform as all did.`), actions: [['it', 'Reduce to four', () => this.reduce()]] },
@@ -53,7 +59,7 @@ export class Journey {
       buttons.append(button);
       return { button, when };
     });
-    if (step.more) buttons.append(step.more);
+    buttons.append(...(step.more ?? []));
     this.list = [...(this.list ?? []), Object.assign(step, { item, text: step.text, place: text })];
     return item;
   }
@@ -86,8 +92,9 @@ export class Journey {
     }
     this.list[1].buttons[0].button.textContent = studio.skinned ? 'Rig again' : 'Rig it';
     const bare = studio.document?.bare ?? studio.document;
-    this.up.hidden = !AXELESS.test(bare?.main ?? '');
+    this.up.hidden = this.units.hidden = !AXELESS.test(bare?.main ?? '');
     this.up.value = bare?.options?.up ?? 'y';
+    this.units.value = bare?.options?.units ?? 'm';
     this.kind.hidden = this.list[1].buttons[0].button.disabled;
     const commands = this.commands();
     $('journey-commands').parentElement.hidden = !commands;
@@ -96,8 +103,15 @@ export class Journey {
 
   /** What was done to the file so far, for a terminal. */
   commands() {
-    const { document } = this.studio, steps = document?.steps ?? [], named = (i) => (i ? `${document.name}-${i}.glb` : document.file ?? `${document.name}.glb`);
+    const { optimised, document } = this.studio.state, steps = (optimised ?? document)?.steps ?? [], named = (i) => (i ? `${document.name}-${i}.glb` : document.file ?? `${document.name}.glb`);
     return steps.map(([verb, ...words], i) => (words.length || verb === 'rig' ? ['cutis', verb, named(i), ...words.filter((word) => !['--keep', '--json'].includes(word)), '-o', named(i + 1)].map(quoted).join(' ') : `# ${named(i + 1)}: ${named(i)}, ${verb} in the studio`)).join('\n');
+  }
+
+  readAs(how) { return this.studio.readAs(how).then(() => this.show()); }
+  /** A mesh that lies or is a hundred times as large, as the library thinks of it. */
+  offerReading({ up, units, why }) {
+    const { panels, source } = this.studio, lies = up !== 'y', large = units !== 'm';
+    panels.say(`${source.name} ${lies ? 'seems to lie' : ''}${lies && large ? ' and ' : ''}${large ? `seems to be in ${UNIT_NAMES[units]}` : ''}`, `${sentence(why)} Files of its format do not say it.`, [[lies ? `Stand it up: ${up} is up` : `Read it in ${UNIT_NAMES[units]}`, () => this.readAs({ up, units })], ['Leave it', () => {}]]);
   }
 
   // Rigging ---------------------------------------------------------------------------------------
@@ -114,16 +128,23 @@ export class Journey {
     });
     panels.verbs.ran('rig', said);
   }
-  take(before, document, { kind, joints }) {
+  take(before, document, { kind, joints, deviation, second }) {
+    const { panels } = this.studio;
     if (!this.studio.replace(before, document)) return;
-    this.studio.panels.announce(`Rigged: ${kind}, ${joints} joints`);
+    panels.announce(`Rigged: ${kind}, ${joints} joints`);
+    if (second && deviation > SURE && kind !== 'any') panels.say(`Taken for ${called(kind)}`, 'Its limbs lie unlike those of most. If it is something else, say what.', [...this.otherwise(), ['It is right', () => {}]]);
+  }
+  /** Ways to say that a body is another one than it was taken for. */
+  otherwise() {
+    const { document: { rig: made } } = this.studio;
+    return made?.second && made.second !== 'any' ? [[`Rig it as ${called(made.second)}`, () => this.rig(made.second)]] : [];
   }
   /** In words what is missing, and where on the body. */
   refuse(before, document, { kind, problems }, asked) {
     const { studio } = this, { panels } = studio, nodes = turn.places(document.info.description.nodes), { bounds } = document.info;
     this.point(problems.map((text) => ({ text, at: this.placeOf(text, document.info.description.nodes, nodes, bounds) })));
     const other = asked === 'any' || kind === 'any' ? [] : [['Rig it as any shape', () => { studio.discard(document); this.rig('any'); }]];
-    panels.notice(`It could not be rigged${kind === 'any' ? '' : ` as ${kind === 'insect' || kind === 'octopus' ? 'an' : 'a'} ${KIND_NAMES[kind] ?? kind}`}`, `${problems.map(sentence).join(' ')} Say what it is and rig it again, mend the mesh there, or go on:`, false, [...other, ['Take it as it is', () => { this.point([]); this.take(before, document, document.rig); }]], () => { this.point([]); studio.discard(document); });
+    panels.notice(`It could not be rigged${kind === 'any' ? '' : ` as ${called(kind)}`}`, `${problems.map(sentence).join(' ')} Say what it is and rig it again, mend the mesh there, or go on:`, false, [...other, ['Take it as it is', () => { this.point([]); this.take(before, document, document.rig); }]], () => { this.point([]); studio.discard(document); });
   }
   placeOf(text, nodes, places, { min, max, middle }) {
     const told = /\baround (\S+), (\S+), (\S+)$/.exec(text);
@@ -169,18 +190,23 @@ export class Journey {
         try { return await studio.derive(from, 'retarget', ['--motion', file.name, '--clip', name], [file]); } catch (error) { if (error instanceof Cancelled) throw error; if (legs === (four ? 'four' : 'two')) reason = error; }
       }
       throw reason;
-    });
+    }, studio.document.rig && (() => {
+      const { rig: { kind } } = studio.document;
+      studio.panels.notice(`It cannot ${name}`, `It was rigged as ${called(kind)}; built-in motions need two legs or four. Say what it is and rig it again, name its joints, or take the motion of a file.`, false, [...this.otherwise(), ['Its joints', () => studio.panels.selectTab('joints')]]);
+    }));
   }
   /** The motion of a file: a BVH, or the first clip of any model. */
   async motionFile(files) {
     const [file] = files;
     await this.put(`Putting ${file.name} on it`, (from) => this.studio.derive(from, 'retarget', ['--motion', file.name], files));
   }
-  async put(doing, work) {
+  /** @param unfit says it in other words, where it does not fit */
+  async put(doing, work, unfit = null) {
     const { studio } = this, before = studio.state;
     studio.panels.closeNotice();
     await studio.panels.busy({ doing, failed: 'The motion does not fit' }, async () => {
-      const document = await work(studio.reduced);
+      let document;
+      try { document = await work(studio.reduced); } catch (error) { if (error instanceof Cancelled || !unfit) throw error; unfit(); return; }
       if (studio.replace(before, document, document.info.description.clips.length - 1)) studio.setPlaying(true);
     });
   }

@@ -10,7 +10,7 @@ async function store(mode, act) {
   try { return await asked(act(base.transaction(STORE, mode).objectStore(STORE))); } finally { base.close(); }
 }
 
-const documentOf = ({ name, file, made, files, main, options }) => ({ name, file, made, main, files, options });
+const documentOf = ({ name, file, made, files, main, options, steps, rig }) => ({ name, file, made, main, files, options, steps, rig });
 
 export class Recovery {
   constructor(studio) { this.studio = studio; this.key = location.pathname; }

@@ -154,7 +154,7 @@ export class Studio {
   /** A document that a verb (or the page) made of another one. */
   makeChild(from, blob, verb, words = []) {
     const file = new File([blob], `${from.name}.glb`);
-    return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, verb], steps: [...(from.steps ?? []), verb === words[0] ? [...words, ...(from.options.up ? ['--up', from.options.up] : [])] : [verb]] });
+    return this.makeDocument([file], file, { name: from.name, file: from.file, made: [...from.made, verb], steps: [...(from.steps ?? []), verb === words[0] ? [...words, ...(from.options.up && from.options.up !== 'y' ? ['--up', from.options.up] : []), ...(from.options.units && from.options.units !== 'm' ? ['--units', from.options.units] : [])] : [verb]] });
   }
   /** A document that no state will hold. */
   discard({ id, look }) {
@@ -200,6 +200,7 @@ export class Studio {
       this.panels.closeNotice();
       this.begin(document);
       await after?.();
+      if (document.info.guess) this.panels.journey.offerReading(document.info.guess);
       if (document.info.notes.length) this.panels.say(`${document.file ?? document.name} is open`, document.info.notes.join('; '));
     }, { cancel: () => { this.opening++; this.stop(); } });
   }
@@ -251,10 +252,10 @@ export class Studio {
     ]);
   }
 
-  /** The file of the body again, with another axis up: formats of meshes alone do not say which. */
-  async turnUp(up) {
+  /** The file of the body again, with another axis up or in another unit: formats of meshes alone say neither. */
+  async readAs({ up, units }) {
     const { files, main, file } = this.document.bare ?? this.document, list = files.map(({ name, blob }) => new File([blob], name));
-    await this.opened({ doing: `Reading ${main}`, failed: `${main} cannot be opened` }, () => this.makeDocument(list, list.find(({ name }) => name === main), { file, options: up === 'y' ? {} : { up } }));
+    await this.opened({ doing: `Reading ${main}`, failed: `${main} cannot be opened` }, () => this.makeDocument(list, list.find(({ name }) => name === main), { file, options: { up, units } }));
   }
 
   /** Shapes that were dropped: one for every key of the clip that is chosen. */
@@ -515,7 +516,7 @@ export class Studio {
       const bound = handles ? await this.bound(from, list, !place, strokes) : null;
       try {
         if (place) { const moved = this.movedPose(bound, list); poses = moved === NO_POSE ? null : bound.info.description.nodes.flatMap(({ rest }, i) => moved[i] ?? rest); }
-        const { blob } = await this.stage.call('save', { id: (bound ?? from).id, strokes: bound ? NO_STROKES : strokes, options: { influences, weights, clip: poses && { name: title, poses } } });
+        const { blob } = await this.stage.call('save', { id: (bound ?? from).id, strokes: bound ? NO_STROKES : strokes, options: { influences: from === optimised && !bound ? 0 : influences, weights, clip: poses && { name: title, poses } } }); // optimised ones are few enough: made to sum to one again they would be others in their last bits
         download(blob, name);
       } finally {
         if (bound) this.discard(bound);

@@ -118,7 +118,8 @@ export class Viewport {
     this.resize();
   }
   makeRenderer(canvas, smooth) {
-    const renderer = new THREE.WebGLRenderer({ canvas, antialias: smooth, powerPreference: 'high-performance' });
+    const context = canvas.getContext('webgl2', { alpha: false, antialias: smooth, powerPreference: 'high-performance' }); // three.js would ask for one that is seen through, and the page blend it
+    const renderer = new THREE.WebGLRenderer({ canvas, context });
     renderer.debug.checkShaderErrors = false; // asking for a shader's log waits for its compiler
     Object.assign(renderer.shadowMap, { enabled: smooth, type: THREE.PCFShadowMap, autoUpdate: false });
     return renderer;
@@ -130,7 +131,7 @@ export class Viewport {
     this.key.shadow.mapSize.set(2048, 2048);
     Object.assign(this.key.shadow, { radius: 3.5, bias: -0.0004 });
     this.rim = new THREE.DirectionalLight(0xd6e4ff, 0.9);
-    this.ground = new THREE.Mesh(new THREE.CircleGeometry(1, 64), new THREE.ShadowMaterial({ opacity: 0.25 }));
+    this.ground = new THREE.Mesh(new THREE.CircleGeometry(1, 64), new THREE.ShadowMaterial({ opacity: 0.25, depthWrite: false })); // the dark spot lies on it
     this.ground.receiveShadow = true;
     // A soft dark spot under the body: the sky's own shadow.
     this.contact = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.MeshBasicMaterial({ map: softSpot(), transparent: true, depthWrite: false, opacity: 0.5 }));
@@ -260,9 +261,10 @@ export class Viewport {
   }
   /** Draws as well as it can, whatever the quality of the stage is. */
   finely(draw) {
-    const { low } = this;
+    const { low, slow } = this;
+    Object.assign(this, { slow: false, shapeMoved: true }); // its shadows are of this shape
     this.setLow(0);
-    try { return draw(); } finally { this.setLow(low); }
+    try { return draw(); } finally { this.slow = slow; this.setLow(low); }
   }
   setLook(dark) {
     const look = this.look = dark ? LOOKS.dark : LOOKS.light;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "device/compute/learn.h"
 
-#define TASK 64u // vertices; that of poses/vertices.c, whose sums these are part of
+#define TASK ((uint32_t)CUTIS_FIT_TASK) // vertices: sums are those of poses/vertices.c
 // Scratch of one launch, at most; columns are most of it.
 static const uint64_t SCRATCH_BYTES = 256ull << 20;
 // Below this many vertices a launch and its compilation are not worth it.
@@ -159,6 +159,7 @@ static cutis_result run_batches(learn_batch *b)
         const uint32_t tasks = (b->count + TASK - 1) / TASK;
         TRY(cutis_progress(p->context, "learning",
                            (b->span->vertex_first + (double)b->first) / p->vertex_count));
+        TRY(cutis_fit_window_range(p, b->span->vertex_first + b->first, b->count));
         memset(b->sums, 0, tasks * sizeof *b->sums);
         cutis_device_run(p->device, gather, b, tasks);
         TRY(solve(b));

@@ -228,22 +228,46 @@ static cutis_result fit_first(cutis_fit_problem *p, bool weighted, cutis_fit_pos
 
 // Weights that blend better may interpolate worse, so the choice of weights needs the poses, and
 // these the displacements of some weights.
+static cutis_result choose_weights(cutis_fit_problem *p, cutis_fit_poses *poses)
+{
+    bool weighted;
+    if (!p->options.learn_weights) return CUTIS_OK;
+    TRY(cutis_fit_random(p));
+    cutis_fit_problem first = *p;
+    TRY(cutis_fit_own_weights(p, &weighted));
+    TRY(fit_first(&first, weighted, poses));
+    TRY(cutis_fit_validate(p, poses, weighted));
+    if (isinf(p->options.prior)) {
+        p->options.learn_weights = false;
+        p->locks = false;
+    }
+    return CUTIS_OK;
+}
+
 static cutis_result fit_all(cutis_fit_problem *p, cutis_fit_poses *poses)
 {
-    cutis_fit_problem first = *p;
-    bool weighted;
-    if (p->options.learn_weights) {
-        TRY(cutis_fit_own_weights(p, &weighted));
-        TRY(fit_first(&first, weighted, poses));
-        TRY(cutis_fit_validate(p, poses, weighted));
-        if (isinf(p->options.prior)) {
-            p->options.learn_weights = false;
-            p->locks = false;
-        }
-    }
+    TRY(choose_weights(p, poses));
     TRY(cutis_fit_vertices(p));
     TRY(cutis_fit_poses_create(p, poses));
     return cutis_fit_left_out(p, poses);
+}
+
+// A call's problem; its arena is to be released.
+static cutis_fit_problem problem_of(const cutis_model *model, cutis_device *device,
+                                    const cutis_pose_examples *examples,
+                                    const cutis_pose_fit_options *options, cutis_arena *arena)
+{
+    cutis_fit_problem p = { .model = model,
+                            .data = cutis_model_get(model),
+                            .context = cutis_model_context(model),
+                            .device = device,
+                            .examples = examples,
+                            .arena = arena,
+                            .vertex_count = cutis_model_vertex_count(model) };
+    if (options) p.options = *options;
+    if (!p.options.influences) p.options.influences = 4;
+    arena->context = p.context;
+    return p;
 }
 
 cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
@@ -254,29 +278,102 @@ cutis_result cutis_poses_fit(const cutis_model *model, cutis_device *device,
     if (out) *out = NULL;
     if (report) *report = NULL;
     if (!model || !examples || !out) return CUTIS_INVALID_ARGUMENT;
-    cutis_context *context = cutis_model_context(model);
-    cutis_arena arena = { .context = context };
-    cutis_fit_problem p = { .model = model,
-                            .data = cutis_model_get(model),
-                            .context = context,
-                            .device = device,
-                            .examples = examples,
-                            .arena = &arena,
-                            .vertex_count = cutis_model_vertex_count(model) };
+    cutis_arena arena = { 0 };
+    cutis_fit_problem p = problem_of(model, device, examples, options, &arena);
     cutis_fit_poses poses;
     cutis_model *made = NULL;
-    if (options) p.options = *options;
-    if (!p.options.influences) p.options.influences = 4;
     cutis_result result = cutis_fit_gather(&p);
-    if (result == CUTIS_OK && p.options.learn_weights) result = cutis_fit_random(&p);
     if (result == CUTIS_OK) result = fit_all(&p, &poses);
     if (result == CUTIS_OK) result = make_model(&p, p.options.weights_only ? NULL : &poses, &made);
     if (result == CUTIS_OK && report) result = make_report(&p, &poses, report);
     cutis_arena_release(&arena);
     if (result != CUTIS_OK) {
         cutis_model_destroy(made);
+        return cutis_fail_in(p.context, result);
+    }
+    *out = made;
+    return CUTIS_OK;
+}
+
+uint32_t cutis_poses_part_count(const cutis_model *model)
+{
+    const uint32_t most = CUTIS_FIT_TASK * CUTIS_FIT_GROUP;
+    const cutis_instance *instances;
+    uint32_t count = 0;
+    if (!model) return 0;
+    const cutis_model_data *data = cutis_model_get(model);
+    for (uint32_t i = 0, all = cutis_model_instances(model, &instances); i < all; i++) {
+        const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
+        for (uint32_t k = 0; k < mesh->primitive_count && instances[i].skin != CUTIS_NONE; k++)
+            count += (mesh->primitives[k].vertex_count + most - 1) / most;
+    }
+    return count;
+}
+
+struct cutis_pose_learner {
+    cutis_context *context;
+    cutis_arena arena;
+    cutis_pose_examples examples;
+    cutis_fit_problem problem;
+    cutis_fit_poses poses;
+    cutis_fit_part part;
+    uint32_t part_count;
+};
+
+void cutis_pose_learner_destroy(cutis_pose_learner *learner)
+{
+    if (!learner) return;
+    cutis_arena_release(&learner->arena);
+    cutis_free_array(learner->context, learner, 1, sizeof *learner);
+}
+
+cutis_result cutis_pose_learner_create(const cutis_model *model, cutis_device *device,
+                                       const cutis_pose_examples *examples,
+                                       const cutis_pose_fit_options *options,
+                                       cutis_pose_learner **out)
+{
+    if (out) *out = NULL;
+    if (!model || !examples || !out) return CUTIS_INVALID_ARGUMENT;
+    cutis_context *context = cutis_model_context(model);
+    cutis_pose_learner *made = cutis_alloc_zero(context, 1, sizeof *made);
+    if (!made) return cutis_fail_in(context, cutis_alloc_result(context));
+    made->context = context;
+    made->examples = *examples;
+    made->part_count = cutis_poses_part_count(model);
+    made->problem = problem_of(model, device, &made->examples, options, &made->arena);
+    made->problem.part = &made->part;
+    cutis_result result = cutis_fit_gather(&made->problem);
+    if (result == CUTIS_OK) result = choose_weights(&made->problem, &made->poses);
+    if (result != CUTIS_OK) {
+        cutis_pose_learner_destroy(made);
         return cutis_fail_in(context, result);
     }
     *out = made;
+    return CUTIS_OK;
+}
+
+cutis_result cutis_pose_learner_learn(cutis_pose_learner *learner, uint32_t part, void **bytes,
+                                      size_t *size)
+{
+    if (bytes) *bytes = NULL;
+    if (size) *size = 0;
+    if (!learner || !bytes || !size) return CUTIS_INVALID_ARGUMENT;
+    cutis_arena arena = { .context = learner->context };
+    cutis_fit_problem p = learner->problem; // what a part takes goes with it
+    cutis_fit_part made = { .part = part };
+    cutis_fit_window window;
+    p.arena = &arena, p.part = &made;
+    if (p.window) window = *p.window, p.window = &window;
+    cutis_result result = CUTIS_OK;
+    if (part >= learner->part_count)
+        result = cutis_fail(p.context, CUTIS_INVALID_ARGUMENT, "fit: no part %u; there are %u",
+                            part, learner->part_count);
+    if (result == CUTIS_OK) result = cutis_fit_vertices(&p);
+    cutis_arena_release(&arena);
+    if (result != CUTIS_OK) {
+        cutis_memory_free(p.context, made.bytes, made.size);
+        return cutis_fail_in(p.context, result);
+    }
+    *bytes = made.bytes, *size = made.size;
     return CUTIS_OK;
 }

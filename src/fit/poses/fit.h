@@ -31,6 +31,24 @@ typedef struct cutis_fit_sums {
     double discarded, discarded_max, longest;
 } cutis_fit_sums;
 
+/// Places of some vertices in all examples, where the examples stay with the caller.
+typedef struct cutis_fit_window {
+    uint32_t count;   ///< vertices
+    size_t room;      ///< of `places`, in places
+    float *places;    ///< 3 per example and vertex of the window
+    uint32_t *number; ///< per output vertex: which it is in the window, if it is
+} cutis_fit_window;
+
+/// Vertices go in groups of tasks; a group is a part that can be learned by itself.
+enum { CUTIS_FIT_TASK = 64, CUTIS_FIT_GROUP = 64 };
+
+/// A part that is learned: bytes to come. Only its vertices are looked at.
+typedef struct cutis_fit_part {
+    uint32_t part;
+    unsigned char *bytes;
+    size_t size;
+} cutis_fit_part;
+
 typedef struct cutis_fit_problem {
     const cutis_model *model;
     const cutis_model_data *data;
@@ -52,6 +70,8 @@ typedef struct cutis_fit_problem {
     uint32_t one_out_groups;   ///< that were left out in turn; 0: none
     uint32_t one_out_vertices; ///< looked at
     bool learned;              ///< the span at hand has its weights already, from a device
+    cutis_fit_window *window;  ///< of examples that are read; NULL: they have positions
+    cutis_fit_part *part;      ///< that alone is wanted; NULL: all are
     float *example_normals;    ///< 3 per example and output vertex, or NULL
     float *rest_normals;       ///< 3 per output vertex
 
@@ -64,6 +84,30 @@ typedef struct cutis_fit_problem {
     double *before, *after;                      ///< per example: sums of squares
     cutis_fit_sums sums;
 } cutis_fit_problem;
+
+/// Where a vertex is in an example: of a window, if it is in it.
+static inline const float *cutis_fit_place(const cutis_fit_problem *p, size_t example,
+                                           uint32_t vertex)
+{
+    if (!p->window) return p->examples->positions + 3 * (example * p->vertex_count + vertex);
+    const cutis_fit_window *w = p->window;
+    return w->places + 3 * (example * w->count + w->number[vertex]);
+}
+
+/// Examples that are read: checked once.
+cutis_result cutis_fit_window_open(cutis_fit_problem *problem);
+/// Put vertices, ascending, into the window; nothing where examples have positions.
+cutis_result cutis_fit_window_load(cutis_fit_problem *problem, const uint32_t *vertices,
+                                   uint32_t count);
+/// The same for [first, first + count).
+cutis_result cutis_fit_window_range(cutis_fit_problem *problem, uint32_t first, uint32_t count);
+
+/// Parts (parts.c): the results of a group, `count` vertices from `vertex` on, into the bytes of
+/// the part that is learned, or from those of options.
+cutis_result cutis_fit_part_put(cutis_fit_problem *problem, uint32_t vertex, uint32_t count,
+                                const cutis_fit_sums *sums, const double *errors);
+cutis_result cutis_fit_part_take(cutis_fit_problem *problem, uint32_t part, uint32_t vertex,
+                                 uint32_t count, cutis_fit_sums *sums, double *errors);
 
 #define CUTIS_FIT_RANDOM 24 ///< poses in which learned weights are held to the model's own
 

@@ -33,20 +33,27 @@ static cutis_result check_options(const cutis_fit_problem *p)
     if (o->weights_only && !o->learn_weights)
         return cutis_fail(p->context, CUTIS_INVALID_ARGUMENT,
                           "fit: weights only, but none are to be learned");
+    if ((o->read || o->part_count || p->part) && !o->weights_only)
+        return cutis_fail(p->context, CUTIS_INVALID_ARGUMENT,
+                          "fit: shapes that are read, and parts, go with weights only");
+    if (o->part_count && (o->part_count != cutis_poses_part_count(p->model) || !o->parts ||
+                          !o->part_sizes || p->part))
+        return cutis_fail(p->context, CUTIS_INVALID_ARGUMENT, "fit: %u parts; there are %u",
+                          o->part_count, cutis_poses_part_count(p->model));
     return CUTIS_OK;
 }
 
-static cutis_result check_examples(const cutis_fit_problem *p)
+static cutis_result check_examples(cutis_fit_problem *p)
 {
     const cutis_pose_examples *e = p->examples;
     size_t nodes = p->data->node_count, per = 3 * (size_t)p->vertex_count;
-    if (!e->count || !e->poses || !e->positions)
+    if (!e->count || !e->poses || !(e->positions || p->options.read))
         return cutis_fail(p->context, CUTIS_INVALID_ARGUMENT, "fit: there are no examples");
     if (e->count >= CUTIS_POSE_SPACE_POSES)
         return cutis_fail(p->context, CUTIS_LIMIT_EXCEEDED, "fit: %u examples; %d are the most",
                           e->count, CUTIS_POSE_SPACE_POSES - 1);
     for (uint32_t k = 0; k < e->count; k++) {
-        size_t bad = cutis_first_not_finite(e->positions + k * per, per);
+        size_t bad = e->positions ? cutis_first_not_finite(e->positions + k * per, per) : per;
         if (bad < per)
             return cutis_fail(p->context, CUTIS_INVALID_ARGUMENT,
                               "fit: example %u: vertex %zu is not finite", k, bad / 3);
@@ -55,7 +62,7 @@ static cutis_result check_examples(const cutis_fit_problem *p)
             return cutis_fail(p->context, CUTIS_INVALID_ARGUMENT,
                               "fit: example %u: the pose of node %zu is not finite", k, bad / 10);
     }
-    return CUTIS_OK;
+    return e->positions ? CUTIS_OK : cutis_fit_window_open(p);
 }
 
 static cutis_result list_spans(cutis_fit_problem *p)

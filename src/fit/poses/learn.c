@@ -120,9 +120,9 @@ static void read_places(const cutis_fit_problem *p, const cutis_example_vertex *
     for (size_t e = 0; e < v->example_count; e++) {
         const size_t at = v->example ? v->example[e] : e;
         const double *palette = v->palettes + 12 * at * v->palette_count;
+        const float *shape = cutis_fit_place(p, at, vertex);
         double *place = places + 3 * e, image[3];
-        for (size_t c = 0; c < 3; c++)
-            place[c] = p->examples->positions[3 * (at * p->vertex_count + vertex) + c];
+        for (size_t c = 0; c < 3; c++) place[c] = shape[c];
         for (uint32_t i = 0; i < kept->count; i++) {
             double34_point(palette + 12 * (size_t)kept->joint[i], v->rest, image);
             for (int c = 0; c < 3; c++) place[c] -= kept->weight[i] * image[c];

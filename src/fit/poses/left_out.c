@@ -87,7 +87,7 @@ static double blend(const out_work *w, uint32_t e, const double **palette, doubl
 static void pull_back(const out_work *w, uint32_t e, double *d)
 {
     const cutis_fit_problem *p = w->group->space->problem;
-    const float *shape = p->examples->positions + 3 * (e * (size_t)p->vertex_count + w->vertex);
+    const float *shape = cutis_fit_place(p, e, w->vertex);
     const double *palette, place[3] = { shape[0], shape[1], shape[2] };
     double matrix[12], turn[9], image[3];
     const double scale = blend(w, e, &palette, matrix);
@@ -169,7 +169,7 @@ static void interpolate(out_work *w, const cutis_joint_weights *weights, uint32_
 static double square_off(const out_work *w, uint32_t e, const double *d)
 {
     const cutis_fit_problem *p = w->group->space->problem;
-    const float *shape = p->examples->positions + 3 * (e * (size_t)p->vertex_count + w->vertex);
+    const float *shape = cutis_fit_place(p, e, w->vertex);
     const double *palette;
     double matrix[12], turn[9], rest[3], image[3], moved[3] = { 0 }, sum = 0;
     const double scale = blend(w, e, &palette, matrix);
@@ -389,6 +389,16 @@ static out_sample *list_samples(cutis_fit_problem *p, uint32_t poses, uint32_t *
     return list;
 }
 
+static cutis_result load_samples(cutis_fit_problem *p, const out_sample *samples, uint32_t count)
+{
+    if (!p->window) return CUTIS_OK;
+    uint32_t *vertices = cutis_arena_alloc(p->arena, count, sizeof *vertices);
+    if (!vertices) return cutis_alloc_result(p->context);
+    for (uint32_t i = 0; i < count; i++)
+        vertices[i] = samples[i].span->vertex_first + samples[i].vertex;
+    return cutis_fit_window_load(p, vertices, count);
+}
+
 cutis_result cutis_fit_left_out(cutis_fit_problem *p, const cutis_fit_poses *poses)
 {
     const uint32_t count = p->examples->count;
@@ -401,6 +411,7 @@ cutis_result cutis_fit_left_out(cutis_fit_problem *p, const cutis_fit_poses *pos
     for (int m = 0; m < 3; m++) p->one_out[m] = cutis_arena_zero(p->arena, count, sizeof(double));
     if (!list || !job.samples || !p->one_out[0] || !p->one_out[1] || !p->one_out[2])
         return cutis_alloc_result(p->context);
+    TRY(load_samples(p, job.samples, job.sample_count));
     TRY(cutis_out_open(p, p->displacements ? poses : NULL, p->arena, &space));
     for (uint32_t e = 0; e < count; e++) list[e] = e;
     atomic_init(&job.failed, false);

@@ -342,7 +342,12 @@ static cutis_result list_vertices(choice_job *job)
     for (uint32_t s = 0; s < p->span_count; s++)
         for (uint32_t v = 0; v < p->spans[s].primitive->vertex_count; v += stride)
             *to++ = (choice_vertex){ .span = &p->spans[s], .vertex = v };
-    return CUTIS_OK;
+    if (!p->window) return CUTIS_OK;
+    uint32_t *shown = cutis_arena_alloc(p->arena, job->vertex_count, sizeof *shown);
+    if (!shown) return cutis_alloc_result(p->context);
+    for (uint32_t i = 0; i < job->vertex_count; i++)
+        shown[i] = job->vertices[i].span->vertex_first + job->vertices[i].vertex;
+    return cutis_fit_window_load(p, shown, job->vertex_count);
 }
 
 // Squares of a vertex with the model's own weights, or plainly learned ones, in the first scheme.

@@ -12,13 +12,16 @@
 #include "geometry/vector.h"
 #include "math/mat3.h"
 
-#define TASK       64u // vertices
-#define TASK_GROUP 64u // tasks between two looks at whether to stop
+enum {
+    TASK = CUTIS_FIT_TASK,       // vertices
+    TASK_GROUP = CUTIS_FIT_GROUP // tasks between two looks at whether to stop; a part
+};
 
 typedef struct vertex_job {
     cutis_fit_problem *problem;
     const cutis_fit_span *span;
     uint32_t task_first;
+    uint32_t part;        ///< the group, of all spans'
     cutis_fit_sums *sums; ///< per task of the group
     double *errors;       ///< per task of the group: before, after of every example
     atomic_bool failed;
@@ -54,13 +57,14 @@ static void displace_after(cutis_fit_problem *p, const double *palette, const do
                            double *longest)
 {
     size_t at = 3 * ((size_t)example * p->vertex_count + vertex);
+    const float *place = cutis_fit_place(p, example, vertex);
     double turn[9], image[3], d[3] = { 0 }, n[3] = { 0 };
     cutis_example_turn(palette, p->counts[vertex], p->joints + (size_t)vertex * p->slots,
                        p->weights + (size_t)vertex * p->slots, turn);
     double34_point(matrix, rest, image);
     for (size_t r = 0; r < 3; r++)
         for (size_t c = 0; c < 3; c++) {
-            d[c] += turn[3 * r + c] * (p->examples->positions[at + r] - image[r]) / scale;
+            d[c] += turn[3 * r + c] * (place[r] - image[r]) / scale;
             if (p->normal_displacements) n[c] += turn[3 * r + c] * p->example_normals[at + r];
         }
     *longest = fmax(*longest, sqrt(double3_dot(d, d)));
@@ -76,8 +80,8 @@ static void displace(cutis_fit_problem *p, const double *matrix, double scale, u
                      uint32_t vertex, const double *rest, bool *exact, double *longest)
 {
     size_t at = 3 * ((size_t)example * p->vertex_count + vertex);
-    double place[3], normal[3], d[3];
-    for (int c = 0; c < 3; c++) place[c] = p->examples->positions[at + (size_t)c];
+    const float *shape = cutis_fit_place(p, example, vertex);
+    double place[3] = { shape[0], shape[1], shape[2] }, normal[3], d[3];
     if (!cutis_example_pull(matrix, scale, rest, place, d)) *exact = false;
     *longest = fmax(*longest, sqrt(double3_dot(d, d)));
     for (int c = 0; c < 3; c++) p->displacements[at + (size_t)c] = (float)d[c];
@@ -102,7 +106,7 @@ static void pull(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v, c
     for (int c = 0; c < 3; c++) rest[c] = span->primitive->positions[3 * (size_t)v + c];
     for (uint32_t e = 0; e < examples; e++) {
         const double *palette = p->skins[span->skin].palettes + 12 * e * joints;
-        const float *place = p->examples->positions + 3 * ((size_t)e * p->vertex_count + vertex);
+        const float *place = cutis_fit_place(p, e, vertex);
         if (p->before) {
             uint32_t first = old->first[v];
             cutis_fit_blend(palette, old->first[v + 1] - first, old->joints + first,
@@ -168,19 +172,33 @@ static void add_errors(cutis_fit_problem *p, const double *errors, uint32_t task
         }
 }
 
+// Results of a group of tasks: learned here, or by whoever has made its part.
+static cutis_result run_group(cutis_fit_problem *p, vertex_job *job, uint32_t tasks)
+{
+    const uint32_t first = job->task_first * TASK, vertex = job->span->vertex_first + first,
+                   left = job->span->primitive->vertex_count - first,
+                   count = left < tasks * TASK ? left : tasks * TASK;
+    if (p->options.part_count)
+        return cutis_fit_part_take(p, job->part, vertex, count, job->sums, job->errors);
+    TRY(cutis_fit_window_range(p, vertex, count));
+    memset(job->sums, 0, tasks * sizeof *job->sums);
+    memset(job->errors, 0, 2 * (size_t)tasks * p->examples->count * sizeof *job->errors);
+    cutis_device_run(p->device, run_task, job, tasks);
+    if (atomic_load(&job->failed))
+        return cutis_fail(p->context, CUTIS_OUT_OF_MEMORY, "fit: no memory for a task");
+    return p->part ? cutis_fit_part_put(p, vertex, count, job->sums, job->errors) : CUTIS_OK;
+}
+
 static cutis_result run_span(cutis_fit_problem *p, vertex_job *job)
 {
     const uint32_t count = job->span->primitive->vertex_count, tasks = (count + TASK - 1) / TASK;
-    for (uint32_t first = 0; first < tasks; first += TASK_GROUP) {
-        uint32_t group = tasks - first < TASK_GROUP ? tasks - first : TASK_GROUP;
+    for (uint32_t first = 0; first < tasks; first += TASK_GROUP, job->part++) {
+        const uint32_t group = tasks - first < TASK_GROUP ? tasks - first : TASK_GROUP;
+        if (p->part && p->part->part != job->part) continue;
         TRY(cutis_progress(p->context, "fitting",
                            (job->span->vertex_first + (double)first * TASK) / p->vertex_count));
         job->task_first = first;
-        memset(job->sums, 0, group * sizeof *job->sums);
-        memset(job->errors, 0, 2 * (size_t)group * p->examples->count * sizeof *job->errors);
-        cutis_device_run(p->device, run_task, job, group);
-        if (atomic_load(&job->failed))
-            return cutis_fail(p->context, CUTIS_OUT_OF_MEMORY, "fit: no memory for a task");
+        TRY(run_group(p, job, group));
         cutis_fit_add_sums(p, job->sums, group);
         add_errors(p, job->errors, group);
     }
@@ -269,7 +287,8 @@ cutis_result cutis_fit_vertices(cutis_fit_problem *p)
     for (uint32_t i = 0; i < p->span_count; i++) {
         job.span = &p->spans[i];
         p->learned = false;
-        if (p->options.learn_weights && !p->use && !(p->options.prior > 0))
+        if (p->options.learn_weights && !p->use && !(p->options.prior > 0) && !p->part &&
+            !p->options.part_count)
             TRY(cutis_fit_learn_on_device(p, job.span, &p->learned));
         TRY(run_span(p, &job));
     }

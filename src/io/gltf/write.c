@@ -16,23 +16,46 @@ static const char *const COLLECTIONS[] = { "scenes", "nodes",      "meshes",    
                                            "skins",  "animations", "accessors", "bufferViews" };
 enum { COLLECTION_COUNT = sizeof COLLECTIONS / sizeof *COLLECTIONS };
 
+/// Has a node of the model, which the source may not have, its name of the source?
+static bool same_name(const gltf_writer *writer, uint32_t index)
+{
+    const gltf_document *source = &writer->source;
+    const json_t *nodes = json_object_get(source->root, "nodes");
+    if (index >= source->node_count) return false;
+    return cutis_gltf_same_text(
+        cutis_gltf_string(json_array_get(nodes, source->node_of_model[index]), "name"),
+        writer->data->nodes[index].name);
+}
+
+/// A node that was moved and has another name is the same one still where those above and below it
+/// are: of a part of the tree that was taken out for another, neighbours have other names, too.
+static bool neighbours_stay(const gltf_writer *writer, uint32_t index)
+{
+    const cutis_model_data *data = writer->data;
+    const int32_t parent = data->nodes[index].parent;
+    if (parent >= 0 && !same_name(writer, (uint32_t)parent)) return false;
+    for (uint32_t i = 0; i < writer->source.node_count; i++)
+        if (data->nodes[i].parent == (int32_t)index && !same_name(writer, i)) return false;
+    return true;
+}
+
 /// Has a node but another name? Then nobody else has the new one in the source, or the old one in
-/// the model, and everything else of it is as it was.
+/// the model, and everything else of it is as it was, or its neighbours are.
 static bool renamed(const gltf_writer *writer, uint32_t index, const cutis_node *old)
 {
     const cutis_model_data *data = writer->data;
     const cutis_node *node = &data->nodes[index];
     const json_t *nodes = json_object_get(writer->source.root, "nodes");
-    if (!node->name || !old->name || node->mesh != old->mesh || node->skin != old->skin ||
-        !cutis_gltf_same(old->matrix, node->matrix, 1, sizeof *node->matrix) ||
-        (!node->matrix && memcmp(&old->rest, &node->rest, sizeof node->rest) != 0))
+    if (!node->name || !old->name || node->mesh != old->mesh || node->skin != old->skin)
         return false;
     for (uint32_t i = 0; i < data->node_count; i++)
         if (cutis_gltf_same_text(data->nodes[i].name, old->name)) return false;
     for (size_t i = 0; i < json_array_size(nodes); i++)
         if (cutis_gltf_same_text(cutis_gltf_string(json_array_get(nodes, i), "name"), node->name))
             return false;
-    return true;
+    const bool still = cutis_gltf_same(old->matrix, node->matrix, 1, sizeof *node->matrix) &&
+                       (node->matrix || memcmp(&old->rest, &node->rest, sizeof node->rest) == 0);
+    return still || neighbours_stay(writer, index);
 }
 
 /// The source is a base as long as its items still are the model's first ones: then what we do not
