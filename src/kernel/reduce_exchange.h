@@ -8,9 +8,6 @@
 #define CUTIS_KERNEL_REDUCE_EXCHANGE_H
 
 #include "reduce_weights.h"
-#ifdef KERNEL_CUDA
-#define for REDUCE_LOOP
-#endif
 
 // The candidates of one vertex: minimise a^T G a - 2 h^T a over `count` of them.
 STRUCT(reduce_choice)

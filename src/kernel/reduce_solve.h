@@ -13,11 +13,6 @@
 // that take arrays of the work item (docs/design/reduction.md).
 #ifdef KERNEL_CUDA
 #define PROC FN
-// Loops of this text, and from reduce_exchange.h on, stay loops: unrolled, the kernels that try
-// exchanges take NVRTC twice as long. Not those of reduce_lanes.h: left as loops, NVRTC 13 makes
-// other weights of them than every other compiler.
-#define REDUCE_LOOP _Pragma("unroll 1") for
-#define for REDUCE_LOOP
 #elif defined(KERNEL_OPENCL)
 #define PROC static
 #else
@@ -193,7 +188,4 @@ PROC void reduce_solve(int n, const double *gram, const double *right, double *w
     for (int i = 0; i < n; i++) weight[i] /= sum;
 }
 
-#ifdef KERNEL_CUDA
-#undef for
-#endif
 #endif
