@@ -29,6 +29,7 @@ typedef struct farm_unit {
     uint64_t file_bytes;
     uint64_t stamp;      ///< of all files that it reads: their names, sizes and times
     bool stale;          ///< the manifest that is being read knows it by another stamp
+    bool noted;          ///< the manifest of this run has its survey
     double cost;         ///< an estimate that orders pieces; no unit
     double open_seconds; ///< plan: what a rank takes to read and bind it
     uint32_t piece_first, piece_count;

@@ -58,19 +58,22 @@ static int add_text(farm *f, const char *head, const char *text)
 
 int farm_book_survey(farm *f, uint32_t unit)
 {
-    const farm_unit *u = &f->units[unit];
+    farm_unit *u = &f->units[unit];
     char line[160];
+    u->noted = true;
     snprintf(line, sizeof line, "survey %u %u %u %u %016" PRIx64, unit, u->first, u->end,
              u->vertices, u->stamp);
     return add_line(f, line, strlen(line));
 }
 
 // A piece is named by its unit and its frames, not by its number: those of other units stay what
-// they are when a unit that could not be surveyed is cut after all.
+// they are when a unit that could not be surveyed is cut after all. The unit's survey is in the same
+// manifest before it, so that another file in its place is noticed whoever had surveyed it.
 int farm_book_done(farm *f, uint32_t piece, const char *result)
 {
     const farm_piece *p = &f->pieces[piece];
     char head[128];
+    if (!f->units[p->unit].noted) TRY(farm_book_survey(f, p->unit));
     snprintf(head, sizeof head, "done %u %u %u %.6f %016" PRIx64 " ", p->unit, p->first, p->end,
              p->seconds, p->sum);
     return add_text(f, head, result ? result : "-");

@@ -539,7 +539,8 @@ static cutis_result rig_for_patches(rigger *r, cutis_device *device,
     if (result == CUTIS_OK && bare) r->model = bare;
     if (result == CUTIS_OK) result = rig(r, device, options, good ? &made : out);
     if (result == CUTIS_OK && good) result = cutis_rig_joint_parts(made, out);
-    if (result == CUTIS_OK) r->report->part_count = cutis_model_get(*out)->meshes[0].part_count;
+    if (result == CUTIS_OK && good)
+        r->report->part_count = cutis_model_get(*out)->meshes[0].part_count;
     cutis_model_destroy(made);
     cutis_model_destroy(bare);
     return result;

@@ -51,7 +51,7 @@ static cutis_result strip(const cutis_model *made, cutis_model **out)
     data.nodes = nodes, data.node_count = kept;
     data.meshes = &mesh;
     data.skins = NULL, data.skin_count = 0;
-    data.clips = NULL, data.clip_count = 0; // of weights of targets alone, and noted
+    data.clips = NULL, data.clip_count = 0;
     if (result == CUTIS_OK) result = cutis_model_create(context, &data, CUTIS_GATE_REFUSE, out);
     cutis_arena_release(&arena);
     return result;
@@ -68,6 +68,9 @@ cutis_result cutis_rig_close(const cutis_model *model, const uint32_t *parts, ui
     cutis_model *whole = NULL;
     cutis_result result = cutis_skeleton_extract(model, &cut, &whole, &made);
     if (result == CUTIS_OK) result = strip(whole, out);
+    if (result == CUTIS_OK && cutis_model_get(model)->clip_count)
+        cutis_note(notes, "%u clips stay behind: the closed body is another mesh",
+                   cutis_model_get(model)->clip_count);
     if (result == CUTIS_OK && made->repairs.welded_edges)
         cutis_note(notes, "%u open edges were welded", made->repairs.welded_edges);
     if (result == CUTIS_OK && made->repairs.capped_holes)

@@ -39,6 +39,17 @@ fails 1 "so is a slice of other jobs" 'other jobs, other files, another device o
 fails 1 "and another device" 'other jobs, other files, another device or another version' timeout 60 "$CUTIS" farm in/jobs.json -o slices --resume --device opencl
 equals "they leave no manifest of their own" "$(cd slices/farm && ls manifest* | tr '\n' ' ')" "manifest.1-2 manifest.2-2 "
 /usr/bin/python3 - <<'END'
+# Slices as samples/farm/array.sbatch runs them: the second finds the first's surveys, and still notices another file.
+for file in one two; do cp in/arm.glb in/$file.glb; done
+echo '{"jobs": [{"verb": "convert", "files": ["one.glb", "two.glb"], "output": "{file}.obj"}]}' >in/two.json
+for i in 1 2; do farm in/two.json -o again --piece $i/2 --resume -q 2>err || not_ok "slice $i with --resume" "$(head -1 err)"; done
+for file in one two; do
+    cp in/$file.glb kept; "$CUTIS" synth arm --vertices 2100 -q --force -o in/$file.glb
+    fails 1 "another $file.glb is noticed, whichever slice did it" 'has changed since the run' timeout 60 "$CUTIS" farm join in/two.json -o again
+    cp -p kept in/$file.glb; rm -rf again
+    for i in 1 2; do farm in/two.json -o again --piece $i/2 --resume -q 2>err; done
+done
+
 # 4200 manifests without pieces, named so that those with pieces are read last.
 head = open("slices/farm/manifest.1-2").readline()
 for i in range(4200): open(f"slices/farm/manifest.0-{i}", "w").write(head)

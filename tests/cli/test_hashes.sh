@@ -19,7 +19,7 @@ everywhere() {
     cat "$T/one.npy" "$T/one_n.npy" >"$T/one"
     for variant in ${CUTIS_HASH_VARIANTS:-1:auto 2:auto 3:sse2 64:avx2 17:avx512 5:neon}; do # threads and instructions
         "$CUTIS" deform "$model" "$@" --threads "${variant%:*}" --isa "${variant#*:}" -q -o "$T/other.npy" --normals "$T/other_n.npy" 2>"$T/why" ||
-            { grep -q 'this machine or build has no' "$T/why" || not_ok "$claim with ${variant}" "$(cat "$T/why")"; continue; }
+            { status=$?; grep -q 'this machine or build has no' "$T/why" || not_ok "$claim with ${variant}" "exit $status: $(cat "$T/why")"; continue; }
         cat "$T/other.npy" "$T/other_n.npy" >"$T/other"
         cmp -s "$T/one" "$T/other" || { not_ok "$claim" "other bits with $variant (threads, isa)"; return; }
     done

@@ -109,9 +109,9 @@ export class Journey {
 
   readAs(how) { return this.studio.readAs(how).then(() => this.show()); }
   /** A mesh that lies or is a hundred times as large, as the library thinks of it. */
-  offerReading({ up, units, why }) {
+  offerReading({ up, units, why }, notes = []) {
     const { panels, source } = this.studio, lies = up !== 'y', large = units !== 'm';
-    panels.say(`${source.name} ${lies ? 'seems to lie' : ''}${lies && large ? ' and ' : ''}${large ? `seems to be in ${UNIT_NAMES[units]}` : ''}`, `${sentence(why)} Files of its format do not say it.`, [[lies ? `Stand it up: ${up} is up` : `Read it in ${UNIT_NAMES[units]}`, () => this.readAs({ up, units })], ['Leave it', () => {}]]);
+    panels.say(`${source.name} ${lies ? 'seems to lie' : ''}${lies && large ? ' and ' : ''}${large ? `seems to be in ${UNIT_NAMES[units]}` : ''}`, [`${sentence(why)} Files of its format do not say it.`, ...notes].join(' '), [[lies ? `Stand it up: ${up} is up` : `Read it in ${UNIT_NAMES[units]}`, () => this.readAs({ up, units })], ['Leave it', () => {}]]);
   }
 
   // Rigging ---------------------------------------------------------------------------------------
@@ -136,8 +136,8 @@ export class Journey {
   }
   /** Ways to say that a body is another one than it was taken for. */
   otherwise() {
-    const { document: { rig: made } } = this.studio;
-    return made?.second && made.second !== 'any' ? [[`Rig it as ${called(made.second)}`, () => this.rig(made.second)]] : [];
+    const { document: { rig: made, bare } } = this.studio; // what was opened again after a reload has no bare body
+    return bare && made?.second && made.second !== 'any' ? [[`Rig it as ${called(made.second)}`, () => this.rig(made.second)]] : [];
   }
   /** In words what is missing, and where on the body. */
   refuse(before, document, { kind, problems }, asked) {
@@ -189,10 +189,10 @@ export class Journey {
         const file = await this.cast(legs);
         try { return await studio.derive(from, 'retarget', ['--motion', file.name, '--clip', name], [file]); } catch (error) { if (error instanceof Cancelled) throw error; if (legs === (four ? 'four' : 'two')) reason = error; }
       }
-      throw reason;
+      throw Object.assign(reason, { unfit: true });
     }, studio.document.rig && (() => {
       const { rig: { kind } } = studio.document;
-      studio.panels.notice(`It cannot ${name}`, `It was rigged as ${called(kind)}; built-in motions need two legs or four. Say what it is and rig it again, name its joints, or take the motion of a file.`, false, [...this.otherwise(), ['Its joints', () => studio.panels.selectTab('joints')]]);
+      studio.panels.notice(`It cannot ${name}`, `It was rigged as ${called(kind)}; ${name === 'wave' ? 'waving needs two legs' : 'built-in motions need two legs or four'}. Say what it is and rig it again, name its joints, or take the motion of a file.`, false, [...this.otherwise(), ['Its joints', () => studio.panels.selectTab('joints')]]);
     }));
   }
   /** The motion of a file: a BVH, or the first clip of any model. */
@@ -206,7 +206,7 @@ export class Journey {
     studio.panels.closeNotice();
     await studio.panels.busy({ doing, failed: 'The motion does not fit' }, async () => {
       let document;
-      try { document = await work(studio.reduced); } catch (error) { if (error instanceof Cancelled || !unfit) throw error; unfit(); return; }
+      try { document = await work(studio.reduced); } catch (error) { if (!error.unfit || !unfit) throw error; unfit(); return; }
       if (studio.replace(before, document, document.info.description.clips.length - 1)) studio.setPlaying(true);
     });
   }

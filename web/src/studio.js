@@ -200,8 +200,8 @@ export class Studio {
       this.panels.closeNotice();
       this.begin(document);
       await after?.();
-      if (document.info.guess) this.panels.journey.offerReading(document.info.guess);
-      if (document.info.notes.length) this.panels.say(`${document.file ?? document.name} is open`, document.info.notes.join('; '));
+      if (document.info.guess) this.panels.journey.offerReading(document.info.guess, document.info.notes);
+      else if (document.info.notes.length) this.panels.say(`${document.file ?? document.name} is open`, document.info.notes.join('; '));
     }, { cancel: () => { this.opening++; this.stop(); } });
   }
   /** Ends what the workers do; the next ones open again what is asked for. */

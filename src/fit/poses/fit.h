@@ -107,7 +107,8 @@ cutis_result cutis_fit_window_range(cutis_fit_problem *problem, uint32_t first, 
 cutis_result cutis_fit_part_put(cutis_fit_problem *problem, uint32_t vertex, uint32_t count,
                                 const cutis_fit_sums *sums, const double *errors);
 cutis_result cutis_fit_part_take(cutis_fit_problem *problem, uint32_t part, uint32_t vertex,
-                                 uint32_t count, cutis_fit_sums *sums, double *errors);
+                                 uint32_t count, uint32_t joint_count, cutis_fit_sums *sums,
+                                 double *errors);
 
 #define CUTIS_FIT_RANDOM 24 ///< poses in which learned weights are held to the model's own
 

@@ -1,6 +1,7 @@
 // Parts of a fit that whoever has learned: a group's weights and what its tasks have added to each
 // sum, as bytes. Invariant: sums are added task by task in the order of vertices, whoever made the
 // tasks, so that a fit put together from parts has the bits of one process.
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -65,8 +66,18 @@ cutis_result cutis_fit_part_put(cutis_fit_problem *p, uint32_t vertex, uint32_t 
     return CUTIS_OK;
 }
 
+static bool is_sound(const cutis_fit_problem *p, uint32_t vertex, uint32_t joint_count)
+{
+    const size_t at = (size_t)vertex * p->slots;
+    if (p->counts[vertex] > p->slots) return false;
+    for (uint32_t i = 0; i < p->counts[vertex]; i++)
+        if (p->joints[at + i] >= joint_count || !isfinite(p->weights[at + i])) return false;
+    return true;
+}
+
 cutis_result cutis_fit_part_take(cutis_fit_problem *p, uint32_t part, uint32_t vertex,
-                                 uint32_t count, cutis_fit_sums *sums, double *errors)
+                                 uint32_t count, uint32_t joint_count, cutis_fit_sums *sums,
+                                 double *errors)
 {
     const part_layout l = lay_out(p, count);
     const part_head want = head_of(p, part, vertex, count);
@@ -79,8 +90,8 @@ cutis_result cutis_fit_part_take(cutis_fit_problem *p, uint32_t part, uint32_t v
     memcpy(p->weights + (size_t)vertex * p->slots, bytes + l.weights, 4 * (size_t)count * p->slots);
     memcpy(sums, bytes + l.sums, l.errors - l.sums);
     memcpy(errors, bytes + l.errors, l.end - l.errors);
-    for (uint32_t v = 0; v < count; v++)
-        if (p->counts[vertex + v] > p->slots)
+    for (uint32_t v = vertex; v < vertex + count; v++)
+        if (!is_sound(p, v, joint_count))
             return cutis_fail(p->context, CUTIS_INVALID_ARGUMENT, "fit: part %u is damaged", part);
     return CUTIS_OK;
 }

@@ -179,7 +179,9 @@ static cutis_result run_group(cutis_fit_problem *p, vertex_job *job, uint32_t ta
                    left = job->span->primitive->vertex_count - first,
                    count = left < tasks * TASK ? left : tasks * TASK;
     if (p->options.part_count)
-        return cutis_fit_part_take(p, job->part, vertex, count, job->sums, job->errors);
+        return cutis_fit_part_take(p, job->part, vertex, count,
+                                   p->data->skins[job->span->skin].joint_count, job->sums,
+                                   job->errors);
     TRY(cutis_fit_window_range(p, vertex, count));
     memset(job->sums, 0, tasks * sizeof *job->sums);
     memset(job->errors, 0, 2 * (size_t)tasks * p->examples->count * sizeof *job->errors);
