@@ -38,7 +38,6 @@ fails 1 "--resume with other jobs is refused" 'other jobs, other files, another 
 fails 1 "so is a slice of other jobs" 'other jobs, other files, another device or another version' timeout 60 "$CUTIS" farm in/other.json -o slices --piece 3/3
 fails 1 "and another device" 'other jobs, other files, another device or another version' timeout 60 "$CUTIS" farm in/jobs.json -o slices --resume --device opencl
 equals "they leave no manifest of their own" "$(cd slices/farm && ls manifest* | tr '\n' ' ')" "manifest.1-2 manifest.2-2 "
-/usr/bin/python3 - <<'END'
 # Slices as samples/farm/array.sbatch runs them: the second finds the first's surveys, and still notices another file.
 for file in one two; do cp in/arm.glb in/$file.glb; done
 echo '{"jobs": [{"verb": "convert", "files": ["one.glb", "two.glb"], "output": "{file}.obj"}]}' >in/two.json
@@ -50,6 +49,7 @@ for file in one two; do
     for i in 1 2; do farm in/two.json -o again --piece $i/2 --resume -q 2>err; done
 done
 
+/usr/bin/python3 - <<'END'
 # 4200 manifests without pieces, named so that those with pieces are read last.
 head = open("slices/farm/manifest.1-2").readline()
 for i in range(4200): open(f"slices/farm/manifest.0-{i}", "w").write(head)
