@@ -73,6 +73,7 @@ typedef struct patch_pieces {
     uint32_t *ring_first, *ring, *ring_edge;
     uint32_t *loop_copies; ///< 2 per place on a loop: part vertex in the parent, in the child
     patch_shape *shapes;   ///< per part
+    uint32_t *skin_first;  ///< per part: the first vertex of its piece that has loops
     uint32_t detached;     ///< a part with further pieces that no other touches, or UINT32_MAX
 } patch_pieces;
 

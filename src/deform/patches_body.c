@@ -1,6 +1,6 @@
 /// Reads a model for blending patches. Invariant: what comes out is a closed, consistently oriented
-/// surface over welded vertices, every face has a part, every part is in one piece, and the borders
-/// between parts are simple loops without common vertices; anything else is an error that names the
+/// surface over welded vertices, every face has a part, all borders of a part are on one piece of
+/// it, and they are simple loops without common vertices; anything else is an error that names the
 /// part and says what helps.
 #include "deform/patches.h"
 

@@ -199,12 +199,19 @@ static cutis_result check_pieces(const patch_body *body, patch_pieces *parts)
 {
     uint32_t *queue = cutis_arena_alloc(body->arena, parts->vertex_count, sizeof *queue);
     bool *seen = cutis_arena_zero(body->arena, parts->vertex_count, sizeof *seen);
-    if (!queue || !seen) return cutis_alloc_result(body->context);
+    parts->skin_first = cutis_arena_alloc(body->arena, body->part_count, sizeof(uint32_t));
+    if (!queue || !seen || !parts->skin_first) return cutis_alloc_result(body->context);
     parts->detached = NOWHERE;
     for (uint32_t p = 0; p < body->part_count; p++) {
         uint32_t pieces = 0, looped = 0;
-        for (uint32_t v = parts->vertex_first[p]; v < parts->vertex_first[p + 1]; v++)
-            if (!seen[v]) looped += flood(parts, v, queue, seen), pieces++;
+        parts->skin_first[p] = parts->vertex_first[p];
+        for (uint32_t v = parts->vertex_first[p]; v < parts->vertex_first[p + 1]; v++) {
+            if (seen[v]) continue;
+            pieces++;
+            if (!flood(parts, v, queue, seen)) continue;
+            parts->skin_first[p] = v;
+            looped++;
+        }
         if (looped > 1)
             return UNSUPPORTED(body->context, "part %s is in several pieces" PATCH_HEAL,
                                patch_part_name(body, p));

@@ -138,7 +138,7 @@ static bool start(cutis_heap *heap, double *distance, uint32_t node)
 // The tip of a part with one loop: its vertex farthest from the joint.
 static uint32_t tip_of(const sharing *s, uint32_t part)
 {
-    uint32_t tip = s->parts->vertex_first[part];
+    uint32_t tip = s->parts->skin_first[part];
     for (uint32_t v = tip; v < s->parts->vertex_first[part + 1]; v++)
         if (isfinite(s->far[s->node[v]]) && !(s->far[s->node[v]] <= s->far[s->node[tip]])) tip = v;
     return s->node[tip];

@@ -207,6 +207,27 @@ PY
 equals "which goes along rigidly" "$(tail -1 "$T/verdict")" good
 fails 1 "but not where parts are cut" "in several pieces" "$CUTIS" deform "$T/shells.glb" --pose "$T/shells.json" --method patches --band none -q -o "$T/out/x.obj"
 
+# Wherever such a shell stands in the file: of a part shorter than its band the tip is the skin's, not the shell's.
+"$CUTIS" synth biped --size low -q -o "$T/short.glb" && "$CUTIS" convert "$T/short.glb" -q -o "$T/short.obj"
+/usr/bin/python3 - "$T" <<'PY'
+import sys
+lines = open(sys.argv[1] + "/short.obj").read().splitlines()
+count, begin = sum(l.startswith("v ") for l in lines), next(i for i, l in enumerate(lines) if l.startswith("v "))
+shell, faces = ["v 9 0 0", "v 9.1 0 0", "v 9 0.1 0", "v 9 0 0.1"], [(1, 3, 2), (1, 2, 4), (1, 4, 3), (2, 3, 4)]
+made = lambda first: shell + ["g toes_l"] + ["f %d %d %d" % tuple(first + i for i in f) for f in faces]
+later = lambda corner: "/".join([str(int(corner.split("/")[0]) + 4)] + corner.split("/")[1:])
+moved = ["f " + " ".join(map(later, l.split()[1:])) if l.startswith("f ") else l for l in lines[begin:]]
+for name, text in (("last", lines + made(count)), ("first", lines[:begin] + made(0) + moved)):
+    open(f"{sys.argv[1]}/{name}.obj", "w").write("\n".join(text) + "\n")
+PY
+echo '{"joints": {"toes_l": {"rotation": [0.4, 0, 0, 0.9165]}}}' >"$T/toes.json"
+for place in first last; do
+    "$CUTIS" skeleton "$T/$place.obj" --parts parts -q -o "$T/$place.glb" 2>/dev/null
+    passes "a shell that comes $place" "$CUTIS" deform "$T/$place.glb" --pose "$T/toes.json" --method patches -q -o "$T/$place.posed.obj"
+    grep '^v ' "$T/$place.posed.obj" | LC_ALL=C sort >"$T/$place.points"
+done
+equals "the same points, wherever the shell stands" "$(cmp "$T/first.points" "$T/last.points" 2>&1)" ""
+
 # A real body, cut where its joints are, with loops as rough as they come: 120 parts on a captured walk.
 WALK=$SHARED/data/cmu-mocap/data/002/02_01.bvh
 if [ -d "$SHARED/data/makehuman" ] && [ -f "$WALK" ]; then
