@@ -10,7 +10,8 @@
 /// the program with 1. Then whole methods (methods_bits.h): pose space, rigid handles, cage and
 /// patches over as many floats, of which none may be more than 4 ULP of the largest off. --time:
 /// kernels alone, against a fill of the same output buffer in the same run. --real: our own
-/// characters in both orders of vertices.
+/// characters in every order of vertices, or --model FILE; --brief: biped and quadruped, the order
+/// that is chosen, kernels alone.
 /// --tune: shapes of the launch side by side. Without a choice: --bits and --time.
 #include <dlfcn.h>
 #include <math.h>
@@ -20,6 +21,7 @@
 #include <time.h>
 
 #include <cutis/cutis.h>
+#include <cutis/io.h>
 
 #include "deform/skin.h"
 #include "device/gpu/gpu.h"
@@ -34,8 +36,10 @@ typedef struct bench {
     double fill_seconds; ///< of the last output buffer
     FILE *json;
     int rows, failures;
-    bool even;      ///< bits of uniform frames only
-    uint64_t total; ///< vertices of a formula's bits, at least
+    bool even;         ///< bits of uniform frames only
+    bool brief;        ///< of the real bodies not the arm, the chosen order alone, no frames
+    const char *model; ///< a file in place of the real bodies, or NULL
+    uint64_t total;    ///< vertices of a formula's bits, at least
 } bench;
 
 static const char *const FORMULA_NAMES[] = { "lbs", "sbs", "sbs_weighted", "dqs", "cor" };
@@ -376,6 +380,7 @@ static void tune(bench *b, int only)
     const cutis_gpu before = *b->gpu;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         b->gpu->warps = shapes[i].warps;
+        b->gpu->registers_centred = 0;
         b->gpu->registers = b->gpu->registers_pairs = shapes[i].registers;
         b->gpu->group_instances = shapes[i].instances;
         b->gpu->near_bytes = shapes[i].near_bytes;
@@ -391,6 +396,7 @@ static void tune(bench *b, int only)
         fflush(stdout);
     }
     b->gpu->warps = before.warps;
+    b->gpu->registers_centred = before.registers_centred;
     b->gpu->registers = before.registers;
     b->gpu->registers_pairs = before.registers_pairs;
     b->gpu->group_instances = before.group_instances;
@@ -420,125 +426,173 @@ static void time_binding(bench *b, const cutis_model *model, const char *name, c
     print_row(b, "real", name, "unit", vertices, b->instances,
               time_launches(b, cutis_skin_of(binding)->skin, buffer, 20));
     double start = now();
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5 && !b->brief; i++)
         must(b, cutis_deform(binding, &(cutis_poses){ .local = poses }, b->instances, &to),
              "deform");
     must(b, cutis_device_finish(b->device), "finish");
-    print_row(b, "frame", name, "unit", vertices, b->instances, (now() - start) / 5);
+    if (!b->brief) print_row(b, "frame", name, "unit", vertices, b->instances, (now() - start) / 5);
     cutis_buffer_destroy(buffer);
     cutis_binding_destroy(binding);
+}
+
+/// Instance n plays a clip, by turns, from n / 30 s on.
+static cutis_transform *instance_poses(bench *b, const cutis_model *model)
+{
+    const uint32_t nodes = cutis_model_get(model)->node_count;
+    const uint32_t clips = cutis_model_get(model)->clip_count;
+    cutis_transform *poses = malloc((size_t)nodes * b->instances * sizeof *poses);
+    if (!poses) exit(1);
+    for (uint32_t n = 0; n < b->instances; n++)
+        cutis_pose_rest(model, poses + (size_t)n * nodes, NULL);
+    for (uint32_t clip = 0; clip < (b->model ? clips : 1); clip++) {
+        cutis_sampler *sampler = NULL;
+        must(b, cutis_sampler_create(model, clip, &sampler), "sampler");
+        for (uint32_t n = clip; n < b->instances; n += b->model ? clips : 1)
+            cutis_sampler_sample(sampler, (float)n / 30, poses + (size_t)n * nodes, NULL);
+        cutis_sampler_destroy(sampler);
+    }
+    return poses;
+}
+
+static void time_model(bench *b, const cutis_model *model, const char *body)
+{
+    cutis_transform *poses = instance_poses(b, model);
+    for (int order = 0; order < (b->brief ? 1 : 4); order++) {
+        static const char *const orders[] = { "choose", "output", "fours", "bound" };
+        static const cutis_method methods[] = { CUTIS_METHOD_LBS, CUTIS_METHOD_SBS,
+                                                CUTIS_METHOD_DQS, CUTIS_METHOD_COR };
+        if (!b->brief) setenv("CUTIS_GPU_ORDER", orders[order], 1);
+        for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s %s, %s", body, cutis_method_name(methods[m]),
+                     orders[order]);
+            time_binding(b, model, name, methods[m], poses);
+        }
+    }
+    if (!b->brief) unsetenv("CUTIS_GPU_ORDER");
+    free(poses);
 }
 
 static void time_real(bench *b)
 {
     static const cutis_body bodies[] = { CUTIS_BODY_ARM, CUTIS_BODY_BIPED, CUTIS_BODY_QUADRUPED };
-    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        cutis_model *model = NULL;
-        cutis_sampler *sampler = NULL;
+    cutis_model *model = NULL;
+    for (size_t i = b->brief; i < sizeof bodies / sizeof *bodies && !b->model; i++) {
         const cutis_synth_options options = { .body = bodies[i], .size = CUTIS_BODY_SIZE_HIGH };
         must(b, cutis_synth_create(b->context, &options, &model), "synth");
-        must(b, cutis_sampler_create(model, 0, &sampler), "sampler");
-        uint32_t nodes = cutis_model_get(model)->node_count;
-        cutis_transform *poses = malloc((size_t)nodes * b->instances * sizeof *poses);
-        for (uint32_t n = 0; n < b->instances; n++) {
-            cutis_pose_rest(model, poses + (size_t)n * nodes, NULL);
-            cutis_sampler_sample(sampler, (float)n / 30, poses + (size_t)n * nodes, NULL);
-        }
-        for (int order = 0; order < 3; order++) {
-            static const char *const orders[] = { "choose", "output", "bound" };
-            static const cutis_method methods[] = { CUTIS_METHOD_LBS, CUTIS_METHOD_SBS,
-                                                    CUTIS_METHOD_DQS, CUTIS_METHOD_COR };
-            setenv("CUTIS_GPU_ORDER", orders[order], 1);
-            for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
-                char name[64];
-                snprintf(name, sizeof name, "%s %s, %s", cutis_body_name(bodies[i]),
-                         cutis_method_name(methods[m]), orders[order]);
-                time_binding(b, model, name, methods[m], poses);
-            }
-        }
-        unsetenv("CUTIS_GPU_ORDER");
-        free(poses);
-        cutis_sampler_destroy(sampler);
+        time_model(b, model, cutis_body_name(bodies[i]));
         cutis_model_destroy(model);
     }
+    if (!b->model) return;
+    must(b, cutis_model_read(b->context, b->model, NULL, &model), b->model);
+    time_model(b, model, "model");
+    cutis_model_destroy(model);
+}
+
+/// What is to be done, and how kernels are launched for it.
+typedef struct choices {
+    const char *only, *json, *text; ///< device; file; kernel text before the schedule
+    int registers, warps, formula, kernel;
+    bool plain; ///< no packed records, no lists in registers
+    bool bits, times, real, tuning;
+} choices;
+
+static bool read_flag(const char *name, bench *b, choices *c)
+{
+    const struct {
+        const char *name;
+        bool *is;
+    } flags[] = { { "--bits", &c->bits },   { "--time", &c->times }, { "--real", &c->real },
+                  { "--plain", &c->plain }, { "--even", &b->even },  { "--brief", &b->brief },
+                  { "--tune", &c->tuning } };
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+        if (strcmp(name, flags[k].name) == 0) return *flags[k].is = true;
+    return false;
+}
+
+static bool read_value(const char *name, const char *value, bench *b, choices *c)
+{
+    const struct {
+        const char *name;
+        const char **text;
+        int *number;
+        uint32_t *count;
+    } values[] = { { "--model", &b->model, NULL, NULL },
+                   { "--text", &c->text, NULL, NULL }, // "#define ..."
+                   { "--device", &c->only, NULL, NULL },
+                   { "--json", &c->json, NULL, NULL },
+                   { "--formula", NULL, &c->formula, NULL },
+                   { "--registers", NULL, &c->registers, NULL },
+                   { "--warps", NULL, &c->warps, NULL },
+                   { "--kernel", NULL, &c->kernel,
+                     NULL }, // of --tune: 0 LBS raw, 1 unit, 2 SBS ...
+                   { "--instances", NULL, NULL, &b->instances },
+                   { "--vertices", NULL, NULL, &b->vertices } };
+    if (strcmp(name, "--total") == 0) return b->total = strtoull(value, NULL, 10), true;
+    for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+        if (strcmp(name, values[k].name) != 0) continue;
+        if (values[k].text) *values[k].text = value;
+        if (values[k].number) *values[k].number = atoi(value);
+        if (values[k].count) *values[k].count = (uint32_t)atoi(value);
+        return true;
+    }
+    return false;
+}
+
+static bool read_choices(int argc, char **argv, bench *b, choices *c)
+{
+    for (int i = 1; i < argc; i++) {
+        if (read_flag(argv[i], b, c)) continue;
+        if (read_value(argv[i], i + 1 < argc ? argv[i + 1] : "", b, c)) {
+            i++;
+            continue;
+        }
+        fprintf(stderr, "bench_gpu: %s: see the top of bench/bench_gpu.c\n", argv[i]);
+        return false;
+    }
+    c->real = c->real || b->model;
+    if (!c->bits && !c->times && !c->real && !c->tuning) c->bits = c->times = true;
+    return true;
+}
+
+static void run(bench *b, const choices *c, const char *name)
+{
+    b->gpu = (cutis_gpu *)b->device;
+    if (c->registers >= 0) b->gpu->registers = b->gpu->registers_pairs = (uint32_t)c->registers;
+    if (c->warps > 0) b->gpu->warps = (uint32_t)c->warps;
+    if (c->registers >= 0 || c->warps > 0) b->gpu->registers_centred = 0;
+    if (c->plain) b->gpu->staged = false;
+    b->gpu->tuning = c->text;
+    printf("%s: %s, %s\n", name, b->gpu->info.name, b->gpu->info.detail);
+    for (int k = 0; c->bits && k < KIND_COUNT; k++)
+        if (c->formula < 0 || k == c->formula)
+            for (int hard = 0; hard < 2; hard++) check_bits(b, k, hard);
+    if (c->bits && c->formula < 0) check_methods(b);
+    if (c->tuning) tune(b, c->kernel);
+    if (c->times) time_all(b, c->formula < 5 ? c->formula : -1);
+    if (c->real) time_real(b);
 }
 
 int main(int argc, char **argv)
 {
     bench b = { .vertices = 46036, .instances = 1024, .total = 100000000 };
-    const char *only = NULL, *json = NULL;
-    int registers = -1, warps = 0, formula = -1, kernel = -1;
-    const char *text = NULL;
-    bool plain = false; // no packed records, no lists in registers
-    bool bits = false, times = false, real = false, tuning = false;
-    for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(argv[i], "--bits") == 0)
-            bits = true;
-        else if (strcmp(argv[i], "--time") == 0)
-            times = true;
-        else if (strcmp(argv[i], "--real") == 0)
-            real = true;
-        else if (strcmp(argv[i], "--plain") == 0)
-            plain = true;
-        else if (strcmp(argv[i], "--even") == 0)
-            b.even = true;
-        else if (strcmp(argv[i], "--formula") == 0)
-            formula = atoi(value), i++;
-        else if (strcmp(argv[i], "--text") ==
-                 0) // more kernel text before the schedule: "#define ..."
-            text = value, i++;
-        else if (strcmp(argv[i], "--registers") == 0)
-            registers = atoi(value), i++;
-        else if (strcmp(argv[i], "--warps") == 0)
-            warps = atoi(value), i++;
-        else if (strcmp(argv[i], "--kernel") == 0) // of --tune: 0 LBS raw, 1 unit, 2 SBS ...
-            kernel = atoi(value), i++;
-        else if (strcmp(argv[i], "--tune") == 0)
-            tuning = true;
-        else if (strcmp(argv[i], "--device") == 0)
-            only = value, i++;
-        else if (strcmp(argv[i], "--json") == 0)
-            json = value, i++;
-        else if (strcmp(argv[i], "--total") == 0)
-            b.total = strtoull(value, NULL, 10), i++;
-        else if (strcmp(argv[i], "--instances") == 0)
-            b.instances = (uint32_t)atoi(value), i++;
-        else if (strcmp(argv[i], "--vertices") == 0)
-            b.vertices = (uint32_t)atoi(value), i++;
-        else {
-            fprintf(stderr, "bench_gpu: %s: see the top of bench/bench_gpu.c\n", argv[i]);
-            return 2;
-        }
-    }
-    if (!bits && !times && !real && !tuning) bits = times = true;
+    choices c = { .registers = -1, .formula = -1, .kernel = -1 };
+    if (!read_choices(argc, argv, &b, &c)) return 2;
     if (cutis_context_create(NULL, &b.context) != CUTIS_OK) return 1;
     must(&b, cutis_device_create(b.context, NULL, &b.cpu), "cpu");
-    if (json && !(b.json = fopen(json, "w"))) return 1;
+    if (c.json && !(b.json = fopen(c.json, "w"))) return 1;
     if (b.json) fprintf(b.json, "[");
     int found = 0;
     for (int kind = CUTIS_DEVICE_CUDA; kind >= CUTIS_DEVICE_OPENCL; kind--) {
         const char *name = cutis_device_kind_name((cutis_device_kind)kind);
-        if (only && strcmp(only, name) != 0) continue;
+        if (c.only && strcmp(c.only, name) != 0) continue;
         if (cutis_device_create(
                 b.context, &(cutis_device_options){ .kind = (cutis_device_kind)kind }, &b.device)) {
             printf("skip  %s: %s\n", name, cutis_context_error(b.context));
             continue;
         }
         found++;
-        b.gpu = (cutis_gpu *)b.device;
-        if (registers >= 0) b.gpu->registers = b.gpu->registers_pairs = (uint32_t)registers;
-        if (warps > 0) b.gpu->warps = (uint32_t)warps;
-        if (plain) b.gpu->staged = false;
-        b.gpu->tuning = text;
-        printf("%s: %s, %s\n", name, b.gpu->info.name, b.gpu->info.detail);
-        for (int k = 0; bits && k < KIND_COUNT; k++)
-            if (formula < 0 || k == formula)
-                for (int hard = 0; hard < 2; hard++) check_bits(&b, k, hard);
-        if (bits && formula < 0) check_methods(&b);
-        if (tuning) tune(&b, kernel);
-        if (times) time_all(&b, formula < 5 ? formula : -1);
-        if (real) time_real(&b);
+        run(&b, &c, name);
         cutis_device_destroy(b.device);
     }
     if (b.json) {

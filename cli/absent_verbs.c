@@ -7,5 +7,6 @@
         return app_fail_text(app, "%s: not in this build of the command, which makes no pictures", \
                              app->verb->name);                                                     \
     }
+const bool cli_pictures = false;
 ABSENT(view)
 ABSENT(render)

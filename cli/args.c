@@ -82,7 +82,7 @@ static int find_word(const char *word, const char *list)
     size_t span;
     for (int place = 0; *list; place++) {
         const char *entry = next_entry(&list, " ", &span);
-        if (span == strlen(word) && strncmp(entry, word, span) == 0) return place;
+        if (entry && span == strlen(word) && strncmp(entry, word, span) == 0) return place;
     }
     return -1;
 }

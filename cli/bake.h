@@ -5,7 +5,23 @@
 #include "app.h"
 #include "cage_poses.h"
 
-enum { BAKE_FRAMES_MOST = 100000, BAKE_LEFT_LISTED = 16 };
+enum {
+    BAKE_FRAMES_MOST = 100000,
+    BAKE_LEFT_LISTED = 16,
+    BAKE_SCORE_PLAIN = 3, ///< others are of cutis_weight_format
+    BAKE_SCORES
+};
+
+/// Frames of a part: of which sums are made by themselves, and what a process of several does at a
+/// time. They depend on how many frames there are, and on nothing else.
+static inline uint32_t bake_part_frames(uint32_t frames)
+{
+    const uint32_t least = 64, most_parts = 128, size = (frames + most_parts - 1) / most_parts;
+    return size <= least ? least : (size + least - 1) / least * least;
+}
+
+/// Frames that are played in one call, so that launches are few: as many as these bytes hold.
+enum { BAKE_BATCH_BYTES = 1 << 25, BAKE_BATCH_MOST = 64 };
 
 /// Frames of one clip, and how well they came out. Distances in the model's units.
 typedef struct bake_clip {
@@ -33,6 +49,16 @@ typedef struct bake_driven {
     double rms, max, plain_rms, plain_max;
 } bake_driven;
 
+/// How far a model is off: sums of squares, angles of normals (degrees) and the largest distance of
+/// each frame; per vertex the sum of squares.
+typedef struct bake_score {
+    double *sum, *angles, *most, *squares;
+} bake_score;
+typedef struct bake_shown {
+    cutis_model *model; ///< that is played
+    bake_score *score;
+} bake_shown;
+
 /// Frames that stay in their file.
 typedef struct bake_stream bake_stream;
 
@@ -51,6 +77,7 @@ typedef struct bake_job {
     bake_stream *stream;      ///< NULL: they are in memory
     cutis_transform *poses;
     float *positions, *times;
+    uint32_t threads;  ///< to judge with
     uint32_t deformed; ///< frames there are positions of: those of `frames`, and random poses
     float *normals;    ///< of frames that a method made; NULL: their surfaces have them
     bool plain_judged; ///< which does not change from one try to the next
@@ -67,6 +94,7 @@ typedef struct bake_job {
     const char *player; ///< whose limits these are, or NULL
     cutis_player_limits limits;
     cutis_weight_format format;
+    const bake_score *known; ///< by format, found in parts; NULL: not yet
     bake_left left;
     double format_ratios[3]; ///< RMS of weights rounded so over that of floats; 0: not tried
     bake_driven driven;
@@ -77,7 +105,26 @@ int bake_play(cli_app *app, bake_job *job);
 /// Frames from files, and the model that they move: --rest, --rig, or the first of them.
 int bake_read(cli_app *app, bake_job *job);
 /// Play the baked model and the plain one by linear blending against the frames.
-int bake_judge(cli_app *app, bake_job *job);
+/// @param format of the baked one's weights
+int bake_judge(cli_app *app, bake_job *job, cutis_weight_format format);
+/// The same of frames [first, end) alone and of any models, which begin and end parts: what is
+/// found is added to their scores.
+int bake_judge_range(cli_app *app, bake_job *job, const bake_shown *shown, uint32_t count,
+                     uint32_t first, uint32_t end);
+bool bake_score_make(const bake_job *job, memory_list *memory, bake_score *out); ///< zeros
+/// What the baked model is compared with.
+cutis_model *bake_plain(const bake_job *job);
+
+// The steps of the verb ---------------------------------------------------------------------------
+
+int bake_read_options(cli_app *app, bake_job *job);
+int bake_begin(cli_app *app, bake_job *job); ///< device, frames and model, after the options
+bool bake_is_bare(const bake_job *job);      ///< there is no skin to compare with
+int bake_end(cli_app *app, bake_job *job);   ///< search, judge, write and say
+void bake_close(bake_job *job);
+/// Weights in fewer bits that are to be tried, as bits of cutis_weight_format; floats always are.
+uint32_t bake_formats(const cli_app *app, const bake_job *job);
+cutis_result bake_round(const cutis_model *exact, cutis_weight_format format, cutis_model **out);
 
 /// Bake: as few joints and morph targets as keep --max-error, or as many as were asked for, within
 /// the limits of the player, and with weights in as few bits as cost nothing.
@@ -97,6 +144,8 @@ void bake_note_left(cli_app *app, const bake_job *job);
 void bake_say_left(const cli_app *app, const bake_job *job);
 void bake_emit_left(json_out *json, const bake_job *job);
 
+/// How many frames are played in one call.
+uint32_t bake_batch(const bake_job *job);
 /// Frames of clips: random poses may stand behind them.
 uint32_t bake_clip_frames(const bake_job *job);
 /// What nobody sees: a hundred-thousandth or two of where vertices are.
@@ -110,8 +159,10 @@ int bake_add_poses(cli_app *app, bake_job *job);
 /// Play the poses to judge by.
 int bake_judge_driven(cli_app *app, bake_job *job);
 
-/// Where the vertices are to be in a frame: valid until the next call.
+/// Where the vertices are to be in a frame: valid until the next call. Of one that cannot be read
+/// anything; bake_check_targets says so afterwards.
 const float *bake_target(const bake_job *job, uint32_t frame);
+int bake_check_targets(cli_app *app, const bake_job *job);
 void bake_stream_close(bake_stream *stream); ///< NULL is fine
 
 int bake_no_memory(cli_app *app, const bake_job *job);

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEARNED = 400, UNSEEN = 100 };
+// Corrections of pose space are no quadratics of joints: fewer poses were fitted by heart.
+enum { LEARNED = 400, LEARNED_POSE_SPACE = 1200, UNSEEN = 100 };
 
 // Room for more frames behind those of the clips.
 static bool grow(bake_job *job, uint32_t more, uint32_t nodes)
@@ -26,7 +27,8 @@ static bool grow(bake_job *job, uint32_t more, uint32_t nodes)
 int bake_add_poses(cli_app *app, bake_job *job)
 {
     const uint32_t nodes = cutis_model_get(job->model)->node_count, count = job->frames.count;
-    const uint32_t learned = job->options.drivers ? LEARNED : 0;
+    const bool space = job->method == CUTIS_METHOD_PSD || job->method == CUTIS_METHOD_WPSD;
+    const uint32_t learned = !job->options.drivers ? 0 : space ? LEARNED_POSE_SPACE : LEARNED;
     if (!grow(job, learned + UNSEEN, nodes)) return bake_no_memory(app, job);
     // Ranges are those of all clips, also where nothing else is learned from them.
     cutis_transform *to = job->poses + (size_t)count * nodes;
@@ -51,27 +53,33 @@ static int play_unseen(cli_app *app, const bake_job *job, cutis_model *model, do
 {
     OWN(cutis_binding) *binding = NULL;
     const uint32_t vertices = cutis_model_vertex_count(model), count = job->deformed;
-    const uint32_t nodes = cutis_model_get(job->model)->node_count;
-    OWN_MEMORY cutis_transform *pose =
-        malloc((cutis_model_get(model)->node_count + (size_t)1) * sizeof *pose);
-    OWN_MEMORY float *positions = malloc((3 * (size_t)vertices + 1) * sizeof *positions);
+    const size_t nodes = cutis_model_get(job->model)->node_count, batch = bake_batch(job);
+    const size_t own = cutis_model_get(model)->node_count; // helpers too
+    OWN_MEMORY cutis_transform *poses = malloc((batch * own + 1) * sizeof *poses);
+    OWN_MEMORY float *positions = malloc((3 * batch * vertices + 1) * sizeof *positions);
     double sum = 0, counted = 0;
-    if (!pose || !positions) return bake_no_memory(app, job);
+    if (!poses || !positions) return bake_no_memory(app, job);
     TRY(app_result(app, job->path, cutis_bind(job->device, model, NULL, &binding)));
-    cutis_pose_rest(model, pose, NULL);
+    for (size_t k = 0; k < batch; k++) cutis_pose_rest(model, poses + k * own, NULL);
     *most = 0;
-    for (uint32_t f = count - UNSEEN; f < count; f++) {
+    for (uint32_t k = 0; k < UNSEEN; k++) {
+        // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a batch is one frame or more
+        const size_t at = k % batch, left = UNSEEN - k, some = left < batch ? left : batch;
+        const uint32_t f = count - UNSEEN + k;
         const float *target = job->positions + 3 * (size_t)f * vertices;
-        memcpy(pose, job->poses + (size_t)f * nodes, nodes * sizeof *pose);
-        TRY(app_result(app, job->path,
-                       cutis_deform(binding,
-                                    &(cutis_poses){ .kind = CUTIS_POSE_LOCAL, .local = pose }, 1,
-                                    &(cutis_outputs){ .positions.data = positions })));
+        const float *found = positions + 3 * at * vertices;
+        for (size_t i = 0; i < some && at == 0; i++)
+            memcpy(poses + i * own, job->poses + (f + i) * nodes, nodes * sizeof *poses);
+        if (at == 0)
+            TRY(app_result(
+                app, job->path,
+                cutis_deform(binding, &(cutis_poses){ .kind = CUTIS_POSE_LOCAL, .local = poses },
+                             (uint32_t)some, &(cutis_outputs){ .positions.data = positions })));
         for (uint32_t v = 0; v < vertices; v++) {
             double square = 0;
             if (!job->counted[v]) continue;
             for (size_t c = 0; c < 3; c++) {
-                const double d = (double)positions[3 * (size_t)v + c] - target[3 * (size_t)v + c];
+                const double d = (double)found[3 * (size_t)v + c] - target[3 * (size_t)v + c];
                 square += d * d;
             }
             sum += square, counted++;

@@ -136,6 +136,13 @@ static int sample_clips(cli_app *app, bake_job *job)
     return EXIT_GOOD;
 }
 
+uint32_t bake_batch(const bake_job *job)
+{
+    const size_t frame = 3 * ((size_t)cutis_model_vertex_count(job->model) + 1) * sizeof(float);
+    const size_t count = BAKE_BATCH_BYTES / frame;
+    return count < 1 ? 1 : count > BAKE_BATCH_MOST ? BAKE_BATCH_MOST : (uint32_t)count;
+}
+
 static cutis_poses pose_of(const bake_job *job, uint32_t frame)
 {
     cutis_poses pose = { .kind = CUTIS_POSE_LOCAL };
@@ -179,8 +186,10 @@ static int deform_frames(cli_app *app, bake_job *job)
     job->positions = malloc(((size_t)job->frames.count * plane + 1) * sizeof(float));
     job->normals = malloc(((size_t)job->frames.count * plane + 1) * sizeof(float));
     if (!job->positions || !job->normals) return bake_no_memory(app, job);
-    for (uint32_t f = 0; f < job->frames.count; f++) {
-        const cutis_poses pose = pose_of(job, f);
+    const uint32_t batch = fixed ? 1 : bake_batch(job);
+    for (uint32_t f = 0; f < job->frames.count; f += batch) {
+        const uint32_t left = job->frames.count - f, count = left < batch ? left : batch;
+        const cutis_poses pose = pose_of(job, f); // and those after it
         cutis_outputs outputs = { 0 };
         float *to = job->positions + f * plane;
         if (fixed) {
@@ -189,7 +198,7 @@ static int deform_frames(cli_app *app, bake_job *job)
             outputs.positions.data = to;
             outputs.normals.data = job->normals + f * plane;
         }
-        TRY(app_result(app, job->path, cutis_deform(binding, &pose, 1, &outputs)));
+        TRY(app_result(app, job->path, cutis_deform(binding, &pose, count, &outputs)));
         if (!app_progress(app, "deforming", (double)f / job->frames.count)) return app_stopped(app);
     }
     job->surfaces = fixed;

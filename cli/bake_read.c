@@ -33,8 +33,10 @@ struct bake_stream {
     frame_file file;
     uint32_t count; ///< vertices of the model
     uint32_t *map;
-    float *raw;   ///< one frame of the file
-    float *frame; ///< one frame of the model, for bake_target
+    float *raw;    ///< one frame of the file
+    float *frame;  ///< one frame of the model, for bake_target
+    uint32_t held; ///< which it is, 1 the first; 0: none
+    bool failed;   ///< a frame could not be read
 };
 
 void bake_stream_close(bake_stream *stream)
@@ -63,9 +65,16 @@ const float *bake_target(const bake_job *job, uint32_t frame)
 {
     if (job->frames.positions)
         return job->frames.positions + 3 * (size_t)frame * cutis_model_vertex_count(job->model);
-    // The file was read to its end before: one that is cut off since gives the frame before.
-    (void)stream_read(job->stream, frame, 1, job->stream->frame);
-    return job->stream->frame;
+    bake_stream *s = job->stream;
+    if (s->held != frame + 1) s->failed |= stream_read(s, frame, 1, s->frame) != CUTIS_OK;
+    s->held = frame + 1;
+    return s->frame;
+}
+
+int bake_check_targets(cli_app *app, const bake_job *job)
+{
+    const bool failed = job->stream && job->stream->failed;
+    return failed ? app_fail_text(app, "%s: it cannot be read any more", job->path) : EXIT_GOOD;
 }
 
 static int read_array(cli_app *app, const char *path, raw_frames *raw)
@@ -117,10 +126,32 @@ static int add_mesh(cli_app *app, const char *path, uint32_t total, raw_frames *
     return EXIT_GOOD;
 }
 
+// Runs of digits count as numbers: exporters write frame_2 and frame_10, and by letters alone the
+// motion would jump. Names that are alike then (01 and 1) are told apart by letters.
+static int by_number(const struct dirent **a, const struct dirent **b)
+{
+    static const char DIGITS[] = "0123456789";
+    const char *p = (*a)->d_name, *q = (*b)->d_name;
+    while (*p && *q) {
+        if (!strchr(DIGITS, *p) || !strchr(DIGITS, *q)) {
+            if (*p != *q) break;
+            p++, q++;
+            continue;
+        }
+        p += strspn(p, "0"), q += strspn(q, "0");
+        const size_t m = strspn(p, DIGITS), n = strspn(q, DIGITS);
+        const int order = m != n ? (m < n ? -1 : 1) : strncmp(p, q, m);
+        if (order) return order;
+        p += m, q += n;
+    }
+    if (*p != *q) return (unsigned char)*p < (unsigned char)*q ? -1 : 1;
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
 static int read_folder(cli_app *app, const char *path, raw_frames *raw)
 {
     struct dirent **names = NULL;
-    const int count = scandir(path, &names, is_mesh, alphasort);
+    const int count = scandir(path, &names, is_mesh, by_number);
     int status =
         count > BAKE_FRAMES_MOST ? app_fail_text(app, "%s: too many files", path) : EXIT_GOOD;
     if (count <= 0) status = app_fail_text(app, "%s: there are no meshes in it", path);
@@ -191,7 +222,7 @@ static int strip(cli_app *app, const char *path, const cutis_model *model, cutis
     }
     data.nodes = nodes, data.meshes = meshes;
     data.clip_count = 0;
-    data.pose_space = NULL, data.handles = NULL, data.cage = NULL;
+    data.pose_space = NULL, data.drivers = NULL, data.handles = NULL, data.cage = NULL;
     return app_result(app, path, cutis_model_create(app->context, &data, CUTIS_GATE_REFUSE, out));
 }
 

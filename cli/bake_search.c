@@ -73,14 +73,16 @@ static int check_limits(cli_app *app, const bake_job *job)
 
 static int bake_with(cli_app *app, bake_job *job, uint32_t helpers, uint32_t morphs)
 {
-    cutis_bake_report_destroy(job->report);
-    cutis_model_destroy(job->baked);
-    job->report = NULL, job->baked = NULL;
     job->options.helpers = helpers, job->options.morphs = morphs;
-    TRY(app_result(app, job->path,
-                   cutis_bake(job->model, job->device, &job->frames, &job->options, &job->baked,
-                              &job->report)));
-    TRY(bake_judge(app, job));
+    if (!job->known) { // else it is there already
+        cutis_bake_report_destroy(job->report);
+        cutis_model_destroy(job->baked);
+        job->report = NULL, job->baked = NULL;
+        TRY(app_result(app, job->path,
+                       cutis_bake(job->model, job->device, &job->frames, &job->options, &job->baked,
+                                  &job->report)));
+    }
+    TRY(bake_judge(app, job, CUTIS_WEIGHTS_FLOAT));
     return bake_judge_driven(app, job);
 }
 
@@ -131,14 +133,26 @@ static int fewest_morphs(cli_app *app, bake_job *job, uint32_t morphs)
     return last == high ? EXIT_GOOD : bake_with(app, job, helpers, high);
 }
 
-// The baked model with weights as a file of that format has them.
-static int round_weights(cli_app *app, bake_job *job, cutis_model *exact, int format)
+uint32_t bake_formats(const cli_app *app, const bake_job *job)
+{
+    if (option_given(app, OPTION_WEIGHTS)) return 1u << option_choice(app, OPTION_WEIGHTS);
+    return job->limits.weights ? job->limits.weights : 7;
+}
+
+cutis_result bake_round(const cutis_model *exact, cutis_weight_format format, cutis_model **out)
 {
     static const uint32_t TOTALS[] = { 0, 65535, 255 };
+    return cutis_weights_round(exact, TOTALS[format], out);
+}
+
+// The baked model with weights as a file of that format has them.
+static int round_weights(cli_app *app, bake_job *job, cutis_model *exact,
+                         cutis_weight_format format)
+{
     if (job->baked != exact) cutis_model_destroy(job->baked);
     job->baked = NULL;
-    TRY(app_result(app, job->path, cutis_weights_round(exact, TOTALS[format], &job->baked)));
-    TRY(bake_judge(app, job));
+    TRY(app_result(app, job->path, bake_round(exact, format, &job->baked)));
+    TRY(bake_judge(app, job, format));
     return bake_judge_driven(app, job);
 }
 
@@ -190,18 +204,17 @@ static bool bits_spoil(const bake_job *job, const found *floats)
 // Eight bits where they cost next to nothing, else sixteen.
 static int choose_format(cli_app *app, bake_job *job, cutis_model *exact)
 {
-    const uint32_t allowed = job->limits.weights ? job->limits.weights : 7;
+    const uint32_t allowed = bake_formats(app, job);
     const double rms = job->rms, free = 0.1 * bake_unseen(job),
                  bound = job->max_error > 0 ? job->max_error : INFINITY;
-    const int asked = option_choice(app, OPTION_WEIGHTS);
     ENDS_BY(found_end) found floats = { 0 };
     TRY(keep_found(app, job, &floats));
     for (int f = CUTIS_WEIGHTS_U8; f >= CUTIS_WEIGHTS_FLOAT; f--) {
-        if (option_given(app, OPTION_WEIGHTS) ? f != asked : !(allowed >> f & 1)) continue;
+        if (!(allowed >> f & 1)) continue;
         if (f == CUTIS_WEIGHTS_FLOAT)
             put_back(job, exact, &floats);
         else
-            TRY(round_weights(app, job, exact, f));
+            TRY(round_weights(app, job, exact, (cutis_weight_format)f));
         job->format = (cutis_weight_format)f;
         job->format_ratios[f] = rms > 0 ? job->rms / rms : 1;
         if (job->rms <= FORMAT_COST * rms + free && job->max <= bound && !bits_spoil(job, &floats))

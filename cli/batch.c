@@ -168,7 +168,7 @@ static void tell_text(cli_app *app, const batch_job *job)
     batch_verdict(job, verdict, sizeof verdict);
     app_progress_done(app);
     while (next_note(&text, note)) app_note(app, "%s", note);
-    if (app->quiet && !good) app_fail_text(app, "%s", verdict);
+    if (app->quiet && !good) (void)app_fail_text(app, "%s", verdict);
     const bool begins = strncmp(verdict, job->shown, strlen(job->shown)) == 0;
     app_say(app, "%s%-8s%s%s%s%s\n", app_style(app, good ? "32" : "31"), good ? "ok" : "failed",
             app_style(app, "0"), begins ? "" : job->shown, begins ? "" : ": ", verdict);

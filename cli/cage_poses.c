@@ -36,7 +36,7 @@ static int read_array(cli_app *app, const char *path, const cutis_cage *cage, ca
     const uint64_t total = array_size(&array);
     int status = EXIT_GOOD;
     float *to = NULL;
-    if (total == 0 || total % pose || total / pose > FRAMES_MAX)
+    if (total == 0 || pose == 0 || total % pose || total / pose > FRAMES_MAX)
         status = app_fail_text(app, "%s: %ju numbers are no poses of %u controls (3 each)", path,
                                total, cage->control_count);
     if (status == EXIT_GOOD) status = add_poses(app, cage, (uint32_t)(total / pose), out, &to);

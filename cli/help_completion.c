@@ -92,7 +92,8 @@ static void put_verb(FILE *file, const verb_row *verb)
 // "CLIP,...|auto", "FILE,...".
 static void put_value(FILE *file, const verb_row *verb, const option_row *row)
 {
-    const bool list = row->value && strstr(row->value, "CLIP,");
+    const char *value = row->value ? row->value : "";
+    const bool list = strstr(value, "CLIP,");
     if (row->kind == KIND_FLAG || row->kind == KIND_PATH || row->kind == KIND_PATHS ||
         row->kind == KIND_EACH)
         return;
@@ -101,12 +102,12 @@ static void put_value(FILE *file, const verb_row *verb, const option_row *row)
         fprintf(file, "words=\"%s\" ;;\n", row->choices);
         return;
     }
-    if (strstr(row->value, "CLIP"))
+    if (strstr(value, "CLIP"))
         fprintf(file, "_cutis_clips \"%s\"%s", verb->run == verb_retarget ? "$motion" : "$model",
                 list ? " ,; files=; " : "; ");
-    else if (!strstr(row->value, "FILE") && !strstr(row->value, ".json"))
+    else if (!strstr(value, "FILE") && !strstr(value, ".json"))
         fputs("files=; ", file);
-    if (strstr(row->value, "auto")) fputs("[[ auto == \"$word\"* ]] && COMPREPLY+=(auto) ", file);
+    if (strstr(value, "auto")) fputs("[[ auto == \"$word\"* ]] && COMPREPLY+=(auto) ", file);
     fputs(";;\n", file);
 }
 

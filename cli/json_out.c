@@ -2,6 +2,7 @@
 /// valid JSON.
 #include "json_out.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -190,6 +191,7 @@ void emit(json_out *json, const char *format, ...)
         else if (strcmp(word, "%d") == 0)
             put_text(json, name, va_arg(values, int) ? "true" : "false");
         else {
+            assert(*word != '%'); // its value would be the next one's
             memcpy(key, word, sizeof key);
             continue;
         }

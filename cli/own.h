@@ -17,6 +17,12 @@
 #define OWN(type) ENDS_BY(end_##type) type
 /// Before a pointer to memory of malloc or calloc: it is freed.
 #define OWN_MEMORY ENDS_BY(end_memory)
+#ifdef __clang_analyzer__ // it does not know that a scope ends by a call; the sanitizers look for
+                          // leaks
+void *some_memory(size_t size);
+#define malloc(size)        some_memory(size)
+#define calloc(count, size) some_memory((count) * (size))
+#endif
 
 static inline void end_memory(void *owned)
 {
@@ -32,6 +38,7 @@ static inline void end_memory(void *owned)
     }
 OWNABLE(cutis_model)
 OWNABLE(cutis_device)
+OWNABLE(cutis_pose_fit_report)
 OWNABLE(cutis_binding)
 OWNABLE(cutis_sampler)
 OWNABLE(cutis_cage)

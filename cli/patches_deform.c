@@ -19,6 +19,8 @@ typedef struct patch_job {
     bool fixed, baked, local;
     bool shell; ///< one mesh for a printer: it is checked, and `facts` are told
     patch_facts facts;
+    bool united; ///< it was cut where it crossed itself, into
+    patch_outside outside;
     uint64_t open_edges; ///< local: most in a frame
     patch_play play;
     patch_look *frames; ///< baked: all of them
@@ -334,6 +336,8 @@ static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
     if (job->shell) TRY(check_shell(app, job));
     patch_look *kept = &job->frames[frame - job->first];
     if (!patch_look_make(p, kept)) return app_fail_text(app, "%s: not enough memory", job->path);
+    if (job->shell && job->facts.crossings.triangle_count > 0)
+        TRY(patch_look_unite(app, job->path, p, kept, &job->united, &job->outside));
     if (job->baked) return EXIT_GOOD;
     char path[4096];
     sink_frame_path(job->output, job->end - job->first, frame, path, sizeof path);
@@ -357,6 +361,23 @@ static int run_frames(cli_app *app, patch_job *job)
     return sink_finish(sink);
 }
 
+static void say_shell(cli_app *app, const patch_job *job, const char *names)
+{
+    const patch_facts *f = &job->facts;
+    const uint32_t pieces = job->united ? job->outside.piece_count : f->manifold.piece_count;
+    app_say(app, "%s: closed, %u piece%s, volume %.6g, ", names, pieces, pieces == 1 ? "" : "s",
+            job->united ? job->outside.volume : f->volume);
+    if (f->crossings.triangle_count == 0)
+        app_say(app, "no triangles cross\n");
+    else
+        app_say(app, "%s%ju crossing triangles (%ju at joints, %ju by the pose)%s\n",
+                job->united ? "cut along " : "", f->crossings.triangle_count, f->own, f->posed,
+                job->united ? ", of which the inside is gone" : "");
+    if (job->united && job->outside.crossing_count)
+        app_say(app, "%s: %ju slivers still cross, by less than floats tell apart\n", names,
+                job->outside.crossing_count);
+}
+
 static void report(cli_app *app, const patch_job *job)
 {
     const char *removal = option_text(app, OPTION_REMOVE), *fill = option_text(app, OPTION_FILL);
@@ -371,13 +392,7 @@ static void report(cli_app *app, const patch_job *job)
             "%%\n",
             names, frames, frames == 1 ? "" : "s", job->vertices_max, job->triangles_max,
             bands ? "bands; beyond them " : "", removal, fill, job->variation);
-    if (job->shell)
-        app_say(app,
-                "%s: closed, %u piece%s, volume %.6g, %ju crossing triangles (%ju at joints, %ju "
-                "by the pose)\n",
-                names, job->facts.manifold.piece_count,
-                job->facts.manifold.piece_count == 1 ? "" : "s", job->facts.volume,
-                job->facts.crossings.triangle_count, job->facts.own, job->facts.posed);
+    if (job->shell) say_shell(app, job, names);
     if (job->fixed)
         app_say(app, "%s: with the model's own triangles the volume varies by %+.4f %%\n", names,
                 job->fixed_variation);
@@ -394,10 +409,13 @@ static void report(cli_app *app, const patch_job *job)
          frames, job->vertices_max, job->triangles_max, job->variation);
     if (job->shell)
         emit(&json,
-             "watertight %d pieces %u volume %.17g self_intersections %ju own_crossings %ju "
-             "posed_crossings %ju",
-             job->facts.manifold.watertight, job->facts.manifold.piece_count, job->facts.volume,
-             job->facts.crossings.triangle_count, job->facts.own, job->facts.posed);
+             "watertight %d pieces %u volume %.17g united %d self_intersections %ju own_crossings "
+             "%ju posed_crossings %ju",
+             job->facts.manifold.watertight,
+             job->united ? job->outside.piece_count : job->facts.manifold.piece_count,
+             job->united ? job->outside.volume : job->facts.volume, job->united,
+             job->united ? job->outside.crossing_count : job->facts.crossings.triangle_count,
+             job->facts.own, job->facts.posed);
     if (job->fixed) emit_number(&json, "fixed_volume_variation", job->fixed_variation);
     if (job->local) emit_count(&json, "open_edges", job->open_edges);
     emit(&json, "seconds %g }", job->play.seconds);

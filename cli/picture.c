@@ -102,7 +102,7 @@ static int parse_show_entry(cli_app *app, const char *entry, picture_show *out)
         return snprintf(out->joint, sizeof out->joint, "%.127s", entry + 8), EXIT_GOOD;
     if (strncmp(entry, "error:", 6) == 0 && entry[6])
         return snprintf(out->reference, sizeof out->reference, "%s", entry + 6), EXIT_GOOD;
-    if (nearest_word(entry, ALL, near))
+    if (nearest_word(entry, ALL, near) && strncmp(entry, near, strlen(near)) != 0)
         return app_usage(app, "--show %s: did you mean %s?", entry, near);
     return app_usage(app,
                      "--show %s: want skeleton, wire, handles, cage, weights:JOINT, "

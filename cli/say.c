@@ -51,7 +51,7 @@ int(app_fail)(cli_app *app, const char *file, cutis_result result)
     return EXIT_FAILED;
 }
 
-int app_result(cli_app *app, const char *file, cutis_result result)
+int(app_result)(cli_app *app, const char *file, cutis_result result)
 {
     return result == CUTIS_OK ? EXIT_GOOD : app_fail(app, file, result);
 }

@@ -175,7 +175,7 @@ void sink_remove_frame(const char *path, uint32_t frame_count, uint32_t frame,
     sink_frame_path(path, frame_count, frame, name, sizeof name);
     unlink(name);
     if (!has_extension(name, ".obj") || cutis_model_get(model)->material_count == 0) return;
-    memcpy(strrchr(name, '.'), ".mtl", 4);
+    snprintf(strrchr(name, '.'), sizeof ".mtl", ".mtl");
     unlink(name);
 }
 

@@ -112,11 +112,11 @@ const verb_row cli_verbs[] = {
       "Vertices and triangles may differ from frame to frame: .obj, .ply and .stl are numbered, a .glb has a mesh for every\n"
       "frame and a clip that shows them one by one. --fixed keeps the model's vertices and triangles, for arrays and morph\n"
       "targets, and says what that costs. One frame as .stl, .obj or .ply is a shell for printing: closed, no part\n"
-      "turned inside out or shrunk to nothing, or nothing is written\n"
-      "(not looked at with --fixed and --triangulate local).\n"
+      "turned inside out or shrunk to nothing, or nothing is written; where the pose makes it cross itself (a hand in a\n"
+      "thigh) it is cut there, and what is inside is left out (none of this with --fixed and --triangulate local).\n"
       "JSON keys of patches: file, output, method, band, remove, fill, fixed, frames, vertices_max, triangles_max,\n"
-      "volume_variation, seconds; one .stl, .obj or .ply also watertight, pieces, volume, self_intersections, own_crossings,\n"
-      "posed_crossings (as measure counts them); --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
+      "volume_variation, seconds; one .stl, .obj or .ply also watertight, pieces, volume, united (it was cut),\n"
+      "self_intersections (of what is written), own_crossings, posed_crossings (of the pose, as measure counts them); --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
       { COMMON, READING, RUNNING, WRITING, BIT(CLIP), BIT(POSE), BIT(METHOD), BIT(CAGE_POSES),
           BIT(REMOVE), BIT(FILL), BIT(BAND), BIT(TRIANGULATE), BIT(FIXED), BIT(WEIGHTED), BIT(BLEND), BIT(DRIVERS), BIT(FRAMES), BIT(FPS), BIT(INSTANCES), BIT(NORMALS),
           BIT(INFLUENCES), BIT(ASCII) },
@@ -166,23 +166,27 @@ const verb_row cli_verbs[] = {
       { COMMON, BIT(PREPARE), BIT(DEVICE) },
       "cutis devices\tCPU, OpenCL and CUDA\n"
       "cutis devices --prepare\tonce on a new machine, or after a driver's update\n", verb_devices },
-    { "bench", "blend|pose|pose-space|frame|crowd|reduce|cage|handles|skeleton|patches|files", "blend pose pose-space frame crowd reduce cage handles skeleton patches files", 1, 1,
+    { "bench", "blend|pose|pose-space|frame|crowd|reduce|cage|handles|skeleton|patches|files|growth", "blend pose pose-space frame crowd reduce cage handles skeleton patches files growth", 1, 1,
       "measure speed against plain C and the machine's limits",
       "blend: positions and normals, 4 influences, 64 bones, with plain C (-O3 -march=native), the FMA rate and\n"
       "the memory bandwidth measured in the same run; all figures are the best of many. pose: sample two clips,\n"
       "blend them and go to model space, 64 joints. files makes its files in the current folder and removes them.\n"
-      "Compare ratios, not times from different days.\n"
+      "growth: deform, crowd, reduce, handles and skeleton at three sizes over two decades (one with --quick), by\n"
+      "processor time of one thread, and the exponent of cost against size. Compare ratios, not times from\n"
+      "different days. Each bench ends with its goals, and whether they are reached.\n"
       "\n"
+      "JSON keys of all: figures [{name, value, goal, sense, reached}].\n"
       "JSON keys of blend: machine {cpu, isa, cores, gfma_per_second, gb_per_second}, rows [{method, normals,\n"
       "body, device, isa, threads, vertices, instances, ns_per_vertex, times_plain, of_limit, limit,\n"
-      "bones_per_block}], figures [{name, value, goal, sense}].\n"
+      "bones_per_block, bytes_read_per_vertex, bytes_written_per_vertex}].\n"
       "JSON keys of pose-space: device, isa, threads, instances, rows [{method, vertices, ns_per_vertex,\n"
-      "frames_per_second, times_ssd, paper_cpu_frames_per_second, paper_gpu_frames_per_second}], figures. One thread\n"
+      "frames_per_second, times_ssd, paper_cpu_frames_per_second, paper_gpu_frames_per_second}]. One thread\n"
       "unless --threads; on a GPU 1024 instances unless --instances, and frames_per_second counts characters.\n"
       "JSON keys of crowd: rows [{method, instances, vertices, levels, poses_on_device, milliseconds,\n"
       "frames_per_second, deform_milliseconds}].\n"
       "JSON keys of files: bytes, read_gb_per_second, plain_read_gb_per_second, bind_gb_per_second, peak_of_file,\n"
       "write_gb_per_second, plain_write_gb_per_second.\n"
+      "JSON keys of growth: rows [{what, size_in, exponent, exponent_of_larger, points [{size, cpu_seconds}]}].\n"
       "JSON keys of cage: rows [{what, vertices, controls, weights, seconds, per_second, paper_per_second}].\n"
       "times_plain: plain C's time for the same work over ours. of_limit: the limit's time over ours (1 = there).\n",
       { COMMON, RUNNING, BIT(QUICK), BIT(LARGE), BIT(VERTICES), BIT(METHOD), BIT(INSTANCES), WRITING },
@@ -197,6 +201,7 @@ const verb_row cli_verbs[] = {
       "cutis bench patches --threads 1\ta knee's blending patch, and a body's: milliseconds a frame\n"
       "cutis bench cage\tbinding 351,000 vertices to 137 controls, and frames, beside the paper's\n"
       "cutis bench skeleton\tskeleton extraction at the sizes of the paper's Table 2\n"
+      "cutis bench growth\thow cost grows with size\n"
       "cutis bench files\treading and binding a large file, writing frames, beside the machine's own rates\n"
       "cutis bench handles\tbinding, moving and updating handles beside the paper's Table 1; cost against the grid\n",
       verb_bench },
@@ -270,12 +275,13 @@ const verb_row cli_verbs[] = {
       "joints are added below the joints they follow, with tracks in every clip, and weights are solved for all of them. --clips\n"
       "says what is learned from; other clips get tracks too, and show how well that carries over. --morphs adds morph targets\n"
       "with tracks for what is left. Morph targets of the model stay; a pose space goes. Patches are baked onto the model's own vertices, a cage is moved by --cage-poses.\n"
-      "--drivers makes each helper a function of up to four joints, too, learned from random poses within the ranges of all clips: new\n"
-      "clips then move helpers without tracks (CUTIS_drivers, docs/formats/drivers.md). Joints that no clip moves stay as they are.\n"
+      "--drivers makes each helper, and the weight of each target of --morphs, a function of up to four joints, too, learned from random\n"
+      "poses within the ranges of all clips: new clips then move them without tracks (CUTIS_drivers, docs/formats/drivers.md). Joints\n"
+      "that no clip moves stay as they are.\n"
       "With --bones: a rig from a moving mesh alone: an array [frames, vertices, 3] (.npy, .pc2, with --rest), a folder of meshes\n"
-      "with the same vertices in the order of their names, or a model whose first clip moves it by morph targets or nodes. Joints\n"
-      "stand where neighbours move alike, and hang together so. --rig keeps a model's skeleton, moved by --clip (default: its\n"
-      "first, which has as many frames), and adds --helpers. The errors that are told are of the file as linear blending plays it,\n"
+      "with the same vertices in the order of their names (f2 before f10), or a model whose first clip moves it by morph targets or\n"
+      "nodes. Joints stand where neighbours move alike, and hang together so. --rig keeps a model's skeleton, moved by --clip (default:\n"
+      "its first, which has as many frames), and adds --helpers. The errors that are told are of the file as linear blending plays it,\n"
       "with the weights that it holds: 8 bits where they cost next to nothing, else 16, or as --weights says. --max-error with\n"
       "--morphs takes the fewest helpers that K targets leave, then the fewest targets. --report writes a page with the errors,\n"
       "frame by frame, and the frames that plain blending and the file do worst in. --limits gltf: what every client has to play,\n"
@@ -298,6 +304,7 @@ const verb_row cli_verbs[] = {
       "cutis bake biped.glb --method cor --clips walk,bend -o baked.glb\tlearned from two clips, tracks in all\n"
       "cutis bake arm.glb --method dqs --helpers 8 --morphs 8 -o baked.glb\tnearer still, for engines with morph targets\n"
       "cutis bake arm.glb --method dqs --helpers 8 --drivers -o baked.glb\thelpers that follow in any clip\n"
+      "cutis bake arm.glb --method psd --helpers 0 --morphs 8 --drivers -o baked.glb\tmorph targets that do\n"
       "cutis bake cloth.npy --rest cloth.obj --bones 20 -o cloth.glb\ta simulation as twenty joints\n"
       "cutis bake muscles.npy --rig body.glb --helpers 8 -o body8.glb\thelpers beside a skeleton\n",
       verb_bake },

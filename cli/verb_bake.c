@@ -13,13 +13,19 @@ static const double WORSE = 1.001;
 // A mean turn of normals, in degrees, that could be seen.
 static const double SEEN = 0.05;
 
-// A body without a skin is compared with one rigid motion of the whole.
-static int make_plain(cli_app *app, bake_job *job)
+bool bake_is_bare(const bake_job *job)
 {
     const cutis_instance *instances;
     const uint32_t count = cutis_model_instances(job->model, &instances);
     for (uint32_t i = 0; i < count; i++)
-        if (instances[i].skin != CUTIS_NONE) return EXIT_GOOD;
+        if (instances[i].skin != CUTIS_NONE) return false;
+    return true;
+}
+
+// A body without a skin is compared with one rigid motion of the whole.
+static int make_plain(cli_app *app, bake_job *job)
+{
+    if (!bake_is_bare(job)) return EXIT_GOOD;
     const cutis_bake_options one = { .helpers = 1 };
     return app_result(app, job->path,
                       cutis_bake(job->model, job->device, &job->frames, &one, &job->plain, NULL));
@@ -43,7 +49,9 @@ static void say_driven(const cli_app *app, const bake_job *job)
     char how[96] = "";
     if (job->report->helper_count && !job->options.drivers)
         snprintf(how, sizeof how, "  helpers rest");
-    if (job->options.drivers)
+    if (job->options.drivers && job->report->morph_count)
+        snprintf(how, sizeof how, "  driven, morph targets too");
+    else if (job->options.drivers)
         snprintf(how, sizeof how, "  driven; best %.4f mm, joints %.1f a helper",
                  1e3 * job->report->unseen_free_rms,
                  job->report->helper_count ? (double)d->inputs / job->report->helper_count : 0);
@@ -216,8 +224,11 @@ static void warn(cli_app *app, const bake_job *job)
     bake_note_left(app, job);
 }
 
-static int read_options(cli_app *app, bake_job *job)
+int bake_read_options(cli_app *app, bake_job *job)
 {
+    const char *report = option_text(app, OPTION_REPORT);
+    TRY(app_output(app, ".glb .gltf", &job->output)); // others hold no weights
+    if (report) TRY(app_check_output_as(app, "--report", report, ".html"));
     const bool bones = option_given(app, OPTION_BONES);
     job->sequence = !option_given(app, OPTION_METHOD);
     job->method = (cutis_method)option_choice(app, OPTION_METHOD);
@@ -229,9 +240,11 @@ static int read_options(cli_app *app, bake_job *job)
     job->options.drivers = option_given(app, OPTION_BAKE_DRIVERS);
     if (job->options.drivers && (job->sequence || option_given(app, OPTION_CAGE_POSES)))
         return app_usage(app, "--drivers is for --method: joints have to move what is baked");
-    if (job->options.drivers && option_given(app, OPTION_HELPERS) &&
+    if (job->options.drivers && option_given(app, OPTION_HELPERS) && job->options.morphs == 0 &&
         option_count(app, OPTION_HELPERS, 1) == 0)
-        return app_usage(app, "--drivers moves helpers: --helpers 1 at least");
+        return app_usage(app,
+                         "--drivers moves helpers and morph targets: --helpers 1 or --morphs 1 "
+                         "at least");
     if (job->options.influences > 16)
         return app_usage(app, "--influences %u: at most 16", job->options.influences);
     TRY(bake_read_limits(app, job));
@@ -257,22 +270,20 @@ static int read_options(cli_app *app, bake_job *job)
     return EXIT_GOOD;
 }
 
-static int run(cli_app *app, bake_job *job)
+int bake_begin(cli_app *app, bake_job *job)
+{
+    TRY(app_open_device(app, &job->device));
+    if (job->sequence) return bake_read(app, job);
+    TRY(app_read_model(app, job->path, &job->model));
+    return bake_play(app, job);
+}
+
+int bake_end(cli_app *app, bake_job *job)
 {
     const char *report = option_text(app, OPTION_REPORT);
-    TRY(app_output(app, ".glb .gltf", &job->output)); // others hold no weights
-    if (report) TRY(app_check_output_as(app, "--report", report, ".html"));
-    TRY(read_options(app, job));
-    TRY(app_open_device(app, &job->device));
-    if (job->sequence) {
-        TRY(bake_read(app, job));
-    } else {
-        TRY(app_read_model(app, job->path, &job->model));
-        TRY(bake_play(app, job));
-    }
-    TRY(make_plain(app, job));
     TRY(bake_search(app, job));
     TRY(bake_find_left(app, job));
+    TRY(bake_check_targets(app, job));
     app_progress_done(app);
     warn(app, job);
     app->weight_format = &job->format;
@@ -283,7 +294,7 @@ static int run(cli_app *app, bake_job *job)
     return EXIT_GOOD;
 }
 
-static void close_job(bake_job *job)
+void bake_close(bake_job *job)
 {
     bake_stream_close(job->stream);
     free(job->poses);
@@ -308,6 +319,9 @@ static void close_job(bake_job *job)
 
 int verb_bake(cli_app *app)
 {
-    ENDS_BY(close_job) bake_job job = { .path = app->operands[0] };
-    return run(app, &job);
+    ENDS_BY(bake_close) bake_job job = { .path = app->operands[0] };
+    TRY(bake_read_options(app, &job));
+    TRY(bake_begin(app, &job));
+    TRY(make_plain(app, &job));
+    return bake_end(app, &job);
 }

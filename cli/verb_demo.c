@@ -281,7 +281,7 @@ static void print_table(const demo *d)
         { "%s help", "everything else" },
     };
     app_say(app, "%sTry next:%s\n", app_style(app, "1"), app_style(app, "0"));
-    for (size_t i = 0; i < sizeof next / sizeof *next; i++) {
+    for (size_t i = cli_pictures ? 0 : 1; i < sizeof next / sizeof *next; i++) {
         char line[8400];
         const char *second = strstr(next[i][0] + 2, "%s");
         snprintf(line, sizeof line, "%s%.*s%s%s", app->program,

@@ -7,8 +7,8 @@
 
 #include "app.h"
 #include "play.h"
-#include "fit.h"
 #include "fit_shapes.h"
+#include "parts.h"
 
 /// Where a vertex is farthest from its place in an example.
 typedef struct fit_miss {
@@ -16,9 +16,11 @@ typedef struct fit_miss {
     uint32_t example;
 } fit_miss;
 
-struct fit_job {
+typedef struct fit_job {
     const char *path, *output;
     cutis_model *model, *fitted;
+    bool rounded;     ///< learned weights were, after displacements were found
+    cutis_model *rig; ///< the model with weights as the file will have them; NULL: its own
     cutis_device *device;
     cutis_pose_fit_options options;
     cutis_pose_fit_report *fit;
@@ -34,7 +36,7 @@ struct fit_job {
     bool played[3];      ///< of PLAYED: wanted in the report
     double *residual[3]; ///< per example, in the model's units: lbs, psd, wpsd; NULL: not played
     fit_miss *missed[3]; ///< per vertex of those played: where it misses its examples most
-};
+} fit_job;
 
 /// A vertex that is off an example by more than this part of the diagonal does not pass through it:
 /// a hundred times the rounding of coordinates.
@@ -74,6 +76,20 @@ static int find_keys(cli_app *app, fit_job *job)
         if (job->count == 0 || job->times[i] > job->times[job->count - 1])
             job->times[job->count++] = job->times[i];
     return EXIT_GOOD;
+}
+
+// Poses are of joints: what a clip does with morph targets is not among the examples.
+static void note_morphs(cli_app *app, const fit_job *job)
+{
+    const cutis_clip *clip = &cutis_model_get(job->model)->clips[job->clip];
+    for (uint32_t c = 0; c < clip->channel_count; c++) {
+        if (clip->channels[c].path != CUTIS_PATH_WEIGHTS) continue;
+        app_note(app,
+                 "%s: the clip of --poses moves morph targets, which rest here: shapes that have "
+                 "them moved are not met",
+                 job->path);
+        return;
+    }
 }
 
 static int sample_poses(cli_app *app, fit_job *job)
@@ -222,6 +238,7 @@ static const char *reason_of(const fit_job *job, int m, size_t vertex)
     if (job->fit->field_count < job->fit->pose_count - 1) return "principal poses leave it out";
     if (m == 2 && job->missed[1] && job->missed[1][vertex].distance <= MISS * job->fit->diagonal)
         return "its weights hardly tell poses apart that ask for different shapes";
+    if (job->rounded) return "its learned weights are rounded to the bits of the file";
     if (!job->fit->damped_count) return "floats do not tell its pose from the nearest one";
     return "blending is nearly singular there (--after-skinning reaches it)";
 }
@@ -281,12 +298,87 @@ static void note_contradictions(cli_app *app, const fit_job *job)
                  f->contradiction_count);
 }
 
-static int fit_model(cli_app *app, fit_job *job)
+// Weights in as many bits as are asked for, as the file will have them; floats are left alone.
+static int round_weights(cli_app *app, const fit_job *job, cutis_model **model)
 {
-    cutis_result result = cutis_poses_fit(job->model, job->device, &job->examples, &job->options,
-                                          &job->fitted, &job->fit);
+    static const uint32_t TOTALS[] = { 0, 65535, 255 };
+    const uint32_t total = TOTALS[option_choice(app, OPTION_WEIGHTS)];
+    cutis_model *rounded = NULL;
+    if (!total) return EXIT_GOOD;
+    TRY(app_result(app, job->path,
+                   cutis_weights_round(*model ? *model : job->model, total, &rounded)));
+    cutis_model_destroy(*model);
+    *model = rounded;
+    return EXIT_GOOD;
+}
+
+// In place of a fit that there may be: of job->rig, or the model. What is told of the model's own
+// weights, before, stays.
+static int fit_once(cli_app *app, fit_job *job, const cutis_pose_fit_options *options)
+{
+    OWN(cutis_pose_fit_report) *first = job->fit;
+    cutis_model_destroy(job->fitted);
+    job->fitted = NULL, job->fit = NULL;
+    const cutis_result result = cutis_poses_fit(job->rig ? job->rig : job->model, job->device,
+                                                &job->examples, options, &job->fitted, &job->fit);
     app_progress_done(app);
     if (result != CUTIS_OK) return app_fail(app, job->path, result);
+    if (!first || !first->before || !job->fit->before) return EXIT_GOOD;
+    job->fit->before_rms = first->before_rms;
+    memcpy((double *)job->fit->before, first->before, job->count * sizeof *first->before);
+    return EXIT_GOOD;
+}
+
+// The largest of the rig's weights were better than what was learned; the fit left all of them,
+// which are more than may be written.
+static int fit_fewer(cli_app *app, fit_job *job)
+{
+    const cutis_pose_fit_options *o = &job->options;
+    cutis_weight_summary summary;
+    if (!o->influences || o->keep_joint_count || o->keep_vertices) return EXIT_GOOD;
+    TRY(app_result(app, job->path, cutis_weights_summarize(job->fitted, &summary)));
+    if (summary.max_influences <= o->influences) return EXIT_GOOD;
+    TRY(app_result(app, job->path, cutis_weights_limit(job->model, o->influences, &job->rig)));
+    if (!o->weights_only) return fit_once(app, job, o);
+    cutis_model_destroy(job->fitted); // which is the model
+    job->fitted = job->rig, job->rig = NULL;
+    return EXIT_GOOD;
+}
+
+// The rig's weights stay, rounded: displacements are of these. What was found while learning is
+// still told.
+static int fit_rounded(cli_app *app, fit_job *job)
+{
+    const double prior = job->fit->prior, own = job->fit->left_out_own,
+                 plain = job->fit->left_out_plain, rms = job->fit->left_out_rms;
+    cutis_pose_fit_options options = job->options;
+    options.learn_weights = options.own_joints = false;
+    options.keep_joint_count = 0, options.keep_joints = NULL, options.keep_vertices = NULL;
+    TRY(round_weights(app, job, &job->rig));
+    if (!job->rig) return EXIT_GOOD;
+    TRY(fit_once(app, job, &options));
+    job->fit->prior = prior;
+    job->fit->left_out_own = own, job->fit->left_out_plain = plain, job->fit->left_out_rms = rms;
+    return EXIT_GOOD;
+}
+
+// Displacements are of the weights that the file will have, so that it meets the examples, and
+// errors are of them. Weights that were learned are rounded at the end alone.
+static int fit_as_written(cli_app *app, fit_job *job)
+{
+    const cutis_pose_fit_options *o = &job->options;
+    if (!o->learn_weights) TRY(round_weights(app, job, &job->rig));
+    TRY(fit_once(app, job, o));
+    if (!o->learn_weights) return EXIT_GOOD;
+    if (isinf(job->fit->prior)) TRY(fit_fewer(app, job));
+    if (isinf(job->fit->prior) && !o->weights_only) return fit_rounded(app, job);
+    job->rounded = option_choice(app, OPTION_WEIGHTS) != 0;
+    return round_weights(app, job, &job->fitted);
+}
+
+static int fit_model(cli_app *app, fit_job *job)
+{
+    TRY(fit_as_written(app, job));
     const cutis_pose_fit_report *fit = job->fit;
     if (fit->ambiguous_count && job->played[2])
         app_note(
@@ -466,6 +558,7 @@ static void close_job(fit_job *job)
     free(job->times);
     cutis_pose_fit_report_destroy(job->fit);
     cutis_model_destroy(job->fitted);
+    cutis_model_destroy(job->rig);
     cutis_device_destroy(job->device);
     cutis_model_destroy(job->model);
 }
@@ -486,6 +579,7 @@ static int open_examples(cli_app *app, fit_job *job)
                        &job->clip));
     TRY(find_keys(app, job));
     TRY(sample_poses(app, job));
+    note_morphs(app, job);
     TRY(fit_shapes_read(app, job->path, job->model, job->count, job->poses,
                         job->options.weights_only, &job->shapes));
     TRY(read_locks(app, job));
@@ -513,14 +607,14 @@ int verb_fit(cli_app *app)
 
 // In parts, for the farm --------------------------------------------------------------------------
 
-void fit_close(fit_job *job)
+static void fit_close(void *data)
 {
-    if (!job) return;
-    close_job(job);
-    free(job);
+    if (!data) return;
+    close_job(data);
+    free(data);
 }
 
-int fit_open(cli_app *app, uint32_t *parts, uint32_t *vertices, fit_job **out)
+static int fit_open(cli_app *app, uint32_t *parts, uint32_t *vertices, void **out)
 {
     fit_job *job = *out = calloc(1, sizeof *job);
     if (!job) return no_memory(app);
@@ -530,8 +624,15 @@ int fit_open(cli_app *app, uint32_t *parts, uint32_t *vertices, fit_job **out)
     return EXIT_GOOD;
 }
 
-int fit_prepare(cli_app *app, fit_job *job)
+// Parts need nothing of each other.
+static uint32_t fit_needs(uint32_t parts, uint32_t part)
 {
+    return part < parts ? 0 : parts;
+}
+
+static int fit_prepare(cli_app *app, void *data)
+{
+    fit_job *job = data;
     TRY(open_examples(app, job));
     if (job->learner) return EXIT_GOOD;
     return app_result(app, job->path,
@@ -539,16 +640,34 @@ int fit_prepare(cli_app *app, fit_job *job)
                                                 &job->options, &job->learner));
 }
 
-int fit_learn(cli_app *app, fit_job *job, uint32_t part, void **bytes, size_t *size)
+static int fit_learn(cli_app *app, void *data, const part_source *source, uint32_t part,
+                     part_bytes *out)
 {
-    TRY(fit_prepare(app, job));
-    return app_result(app, job->path, cutis_pose_learner_learn(job->learner, part, bytes, size));
+    fit_job *job = data;
+    (void)source;
+    out->of_library = true;
+    return app_result(app, job->path,
+                      cutis_pose_learner_learn(job->learner, part, &out->data, &out->size));
 }
 
-int fit_finish(cli_app *app, fit_job *job, uint32_t count, const void *const *parts,
-               const size_t *sizes)
+static int fit_finish(cli_app *app, void *data, const part_source *source, uint32_t parts)
 {
-    job->options.part_count = count;
-    job->options.parts = parts, job->options.part_sizes = sizes;
-    return finish_fit(app, job);
+    fit_job *job = data;
+    OWN_MEMORY part_bytes *all = calloc(parts + (size_t)1, sizeof *all);
+    OWN_MEMORY const void **bytes = calloc(parts + (size_t)1, sizeof *bytes);
+    OWN_MEMORY size_t *sizes = calloc(parts + (size_t)1, sizeof *sizes);
+    if (!all || !bytes || !sizes) return no_memory(app);
+    int status = EXIT_GOOD;
+    for (uint32_t k = 0; k < parts && status == EXIT_GOOD; k++) {
+        status = source->get(source, app, k, &all[k]);
+        bytes[k] = all[k].data, sizes[k] = all[k].size;
+    }
+    job->options.part_count = parts;
+    job->options.parts = bytes, job->options.part_sizes = sizes;
+    if (status == EXIT_GOOD) status = finish_fit(app, job);
+    for (uint32_t k = 0; k < parts; k++) part_bytes_free(app, &all[k]);
+    return status;
 }
+
+const part_verb fit_in_parts = { "fit",     fit_open,   fit_needs, fit_prepare,
+                                 fit_learn, fit_finish, fit_close };

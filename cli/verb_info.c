@@ -53,8 +53,8 @@ static void print_json(const char *path, const facts *f)
          "drivers %u unused_joints %u unweighted_vertices %ju influence_histogram [",
          f->data->node_count, f->data->mesh_count, f->primitive_count, f->data->skin_count,
          f->data->material_count, cutis_model_target_count(f->model),
-         f->data->drivers ? f->data->drivers->driver_count : 0, w->unused_joint_count,
-         w->unweighted_count);
+         f->data->drivers ? f->data->drivers->driver_count + f->data->drivers->weight_count : 0,
+         w->unused_joint_count, w->unweighted_count);
     for (int i = 0; i < 17; i++) emit_count(&json, NULL, w->histogram[i]);
     emit_end(&json);
     emit_bounds(&json, "bounds", f->bounds);
@@ -82,7 +82,8 @@ static void print_text(const cli_app *app, const char *path, const facts *f)
     if (cutis_model_target_count(f->model))
         app_say(app, "  %-15s %u\n", "morph targets", cutis_model_target_count(f->model));
     if (f->data->drivers)
-        app_say(app, "  %-15s %u, of %u joints\n", "drivers", f->data->drivers->driver_count,
+        app_say(app, "  %-15s %u, of %u joints\n", "drivers",
+                f->data->drivers->driver_count + f->data->drivers->weight_count,
                 f->data->drivers->joint_count);
     if (f->repaired) app_say(app, "  %-15s %u (cutis check lists them)\n", "repaired", f->repaired);
     for (uint32_t c = 0; c < f->data->clip_count; c++) {

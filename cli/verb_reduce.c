@@ -50,9 +50,9 @@ static int read_options(cli_app *app, reduce_job *job)
     o->automatic = poses && strcmp(poses, "auto") == 0;
     const bool moments = (o->method == CUTIS_REDUCE_DEFAULT || o->method == CUTIS_REDUCE_MOMENTS) &&
                          !option_given(app, OPTION_ENERGY) && !option_given(app, OPTION_SETS);
-    // Other methods' weights are rounded where they are written.
+    // Other methods' weights are rounded where they are written, and judged so.
     const uint32_t totals[] = { 0, 65535, 255 };
-    if (moments && o->influences <= MOMENTS_MOST)
+    if (!moments || o->influences <= MOMENTS_MOST)
         o->weight_total = totals[option_choice(app, OPTION_WEIGHTS)];
     o->examples_only = moments && option_given(app, OPTION_MIX) && o->mix == 0;
     if (held_out && o->automatic)

@@ -203,6 +203,8 @@ static int run_job(cli_app *app, render_job *job)
     return status;
 }
 
+const bool cli_pictures = true;
+
 int verb_render(cli_app *app)
 {
     render_job job = { 0 };

@@ -55,7 +55,8 @@ typedef enum option_kind {
     X(MORPHS, "morphs", 0, COUNT, "K", 0, 1, 32,                                                   \
       "morph targets, with tracks, for what joints leave over (--helpers 0: the weights stay)")    \
     X(BAKE_DRIVERS, "drivers", 0, FLAG, 0, 0, 0, 0,                                                \
-      "helpers follow joints in any pose, not in the clips alone (CUTIS_drivers)")                 \
+      "helpers and morph targets follow joints in any pose, not in the clips alone "               \
+      "(CUTIS_drivers)")                                                                           \
     X(DRIVERS, "drivers", 0, CHOICE, "WHICH", "auto all off", 0, 0,                                \
       "joints with drivers: follow them where a clip has no tracks (auto, default), always or "    \
       "never")                                                                                     \
@@ -352,6 +353,7 @@ typedef struct verb_row {
 
 extern const verb_row cli_verbs[];
 extern const uint32_t cli_verb_count;
+extern const bool cli_pictures; ///< can this build make them?
 
 /// Every verb: a function, and a row of the table.
 #define CLI_VERBS(X)                                                                               \

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include <cutis/cutis.h>
@@ -23,6 +24,22 @@ enum { LIGHT = 1 };
 #else
 enum { LIGHT = 0 };
 #endif
+
+/// Bounds of processor time are for the plain build on a processor: sanitizers and emulators take
+/// longer for everything.
+#if defined(__SANITIZE_ADDRESS__) || defined(CUTIS_EMULATED)
+enum { SLOWED = 20 };
+#else
+enum { SLOWED = 1 };
+#endif
+
+/// Of this process, however busy the machine is.
+static inline double processor_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 /// For tests that use a real asset besides what they make by code.
 static inline bool shared_is_there(const char *relative)

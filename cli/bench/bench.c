@@ -101,7 +101,7 @@ cutis_result bench_skin_open(cutis_device *device, const cutis_model *model,
     return result;
 }
 
-static cutis_result run_skin(void *data)
+cutis_result bench_skin_run(void *data)
 {
     bench_skin *skin = data;
     for (uint32_t i = 0; i < skin->queued; i++)
@@ -112,7 +112,7 @@ static cutis_result run_skin(void *data)
 
 cutis_result bench_skin_time(bench_skin *skin, double budget, double *seconds)
 {
-    cutis_result result = bench_best(run_skin, skin, budget, seconds);
+    cutis_result result = bench_best(bench_skin_run, skin, budget, seconds);
     *seconds /= skin->queued;
     return result;
 }

@@ -32,6 +32,8 @@ typedef struct bench_skin {
 cutis_result bench_skin_open(cutis_device *device, const cutis_model *model,
                              const cutis_bind_options *options, uint32_t instance_count,
                              bench_skin *out);
+/// The frames between two waits for the device (`queued`); a bench_function.
+cutis_result bench_skin_run(void *skin);
 /// Seconds per frame of all instances.
 cutis_result bench_skin_time(bench_skin *skin, double budget, double *seconds);
 void bench_skin_close(bench_skin *skin);
@@ -51,6 +53,30 @@ cutis_result bench_sample(const cutis_model *model, uint32_t clip, float seconds
 /// core.
 cutis_result bench_plain_time(const cutis_model *model, const cutis_mat34 *palette,
                               bool unit_normals, double budget, double *seconds);
+
+// Figures and goals (bench/figures.c) -----------------------------------------------------------
+
+#define BENCH_FIGURES 64
+
+typedef struct bench_figure {
+    char name[64];
+    double value, goal;
+    bool at_least;
+} bench_figure;
+
+/// What a bench promises. One that does not fit, or that was not measured (NaN), is left out.
+typedef struct bench_figures {
+    bench_figure items[BENCH_FIGURES];
+    uint32_t count;
+} bench_figures;
+
+/// @param size ends the name; 0: it does not
+void bench_figure_add(bench_figures *list, const char *name, uint32_t size, double value,
+                      bool at_least, double goal);
+/// A line each: reached or missed, the value, the goal.
+void bench_figures_say(const cli_app *app, const bench_figures *list);
+/// The array `figures` of the object that is open.
+void bench_figures_emit(json_out *json, const bench_figures *list);
 
 // Models to measure speed on (bench/body.c) -----------------------------------------------------
 
@@ -87,6 +113,16 @@ double bench_machine_fma_rate(cutis_isa isa, uint32_t thread_count, double budge
 /// @return 0 if there is no memory for the arrays or a thread cannot be started
 double bench_machine_bandwidth(cutis_isa isa, uint32_t thread_count, double budget_seconds);
 
+// A crowd on one level (bench/crowd.c) ----------------------------------------------------------
+
+typedef struct crowd_bench bench_walkers;
+/// Bipeds that walk, linear blending with normals.
+cutis_result bench_walkers_open(cutis_context *context, cutis_device *device, uint32_t count,
+                                uint32_t vertices, bench_walkers **out);
+/// Some frames; a bench_function.
+cutis_result bench_walkers_run(void *walkers);
+void bench_walkers_close(bench_walkers **walkers);
+
 int bench_poses(cli_app *app);
 int bench_pose_space(cli_app *app);
 int bench_frames(cli_app *app);
@@ -100,5 +136,6 @@ int bench_cage(cli_app *app);
 int bench_skeleton(cli_app *app);
 int bench_handles(cli_app *app);
 int bench_files(cli_app *app);
+int bench_growth(cli_app *app);
 
 #endif

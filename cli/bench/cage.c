@@ -81,6 +81,7 @@ typedef struct cage_bench {
     cutis_device *device;
     bool gpu;
     double budget;
+    bench_figures goals;
     bench_ball body, around;
     cutis_cage *cage;
     memory_list memory;
@@ -142,6 +143,11 @@ static void report_row(cage_bench *b, const char *what, uint32_t weights, double
       : strcmp(what, "deform") ? &b->figures.bind
                                : &b->figures.full) = seconds;
     if (paper > 0) snprintf(beside, sizeof beside, "%.1f (%s)", paper, machine);
+    if (paper > 0) {
+        char name[32];
+        snprintf(name, sizeof name, "%s_%u_times_the_paper", what, weights);
+        bench_figure_add(&b->goals, name, 0, 1 / (seconds * paper), true, 1);
+    }
     app_say(b->app, "%-10s %8u %12.6f %12.1f   %s\n", what, weights, seconds, 1 / seconds, beside);
     if (!b->app->json) return;
     emit(&b->json,
@@ -244,6 +250,11 @@ int bench_cage(cli_app *app)
     b.gpu = cutis_device_describe(device).kind != CUTIS_DEVICE_CPU;
     if (app->json) emit(&b.json, "{ rows [");
     cutis_result result = allocate(&b, vertices) ? run_all(&b) : CUTIS_OUT_OF_MEMORY;
-    if (app->json) emit(&b.json, "] }");
+    bench_figures_say(app, &b.goals);
+    if (app->json) {
+        emit(&b.json, "]");
+        bench_figures_emit(&b.json, &b.goals);
+        emit_end(&b.json);
+    }
     return app_result(app, "bench cage", result);
 }

@@ -91,7 +91,7 @@ static cutis_result measure_body(cli_app *app, cutis_device *device, cutis_rende
 }
 
 static void print_rows(const cli_app *app, const frame_row *rows, uint32_t count,
-                       const char *renderer, const char *device)
+                       const char *renderer, const char *device, const bench_figures *figures)
 {
     if (app->json) {
         json_out json = { .file = stdout };
@@ -101,7 +101,9 @@ static void print_rows(const cli_app *app, const frame_row *rows, uint32_t count
                  "{ vertices %u triangles %ju frames_per_second %g frames_per_second_waiting %g "
                  "paper_frames_per_second %g vertices_reach_renderer %s }",
                  r->vertices, r->triangles, r->throughput, r->latency, r->paper, r->path);
-        emit(&json, "] }");
+        emit(&json, "]");
+        bench_figures_emit(&json, figures);
+        emit_end(&json);
         return;
     }
     app_say(app, "whole frames a second, 640x480: pose, linear blend with unit normals, draw\n");
@@ -111,11 +113,13 @@ static void print_rows(const cli_app *app, const frame_row *rows, uint32_t count
     for (uint32_t i = 0; i < count; i++)
         app_say(app, "%10u %10ju %12.0f %16.0f %12.0f   %s\n", rows[i].vertices, rows[i].triangles,
                 rows[i].throughput, rows[i].latency, rows[i].paper, rows[i].path);
+    bench_figures_say(app, figures);
 }
 
 int bench_frames(cli_app *app)
 {
-    static const double PAPER[] = { 1425, 630, 164 };
+    static const double PAPER[] = { 1425, 630, 164 }, GOALS[] = { 8000, 4000, 2000 }; // one H200
+    bench_figures figures = { 0 };
     const char *name = "bench frame";
     OWN(cutis_device) *device = NULL;
     OWN(cutis_renderer) *renderer = NULL;
@@ -131,8 +135,11 @@ int bench_frames(cli_app *app)
         TRY(app_result(app, name,
                        measure_body(app, device, renderer, model,
                                     option_given(app, OPTION_QUICK) ? 0.1 : 1.0, &rows[i])));
+        bench_figure_add(&figures, "frames_per_second", rows[i].vertices, rows[i].throughput, true,
+                         GOALS[i]);
     }
     app_progress_done(app);
-    print_rows(app, rows, 3, cutis_renderer_name(renderer), cutis_device_describe(device).name);
+    print_rows(app, rows, 3, cutis_renderer_name(renderer), cutis_device_describe(device).name,
+               &figures);
     return EXIT_GOOD;
 }

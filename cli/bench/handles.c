@@ -26,6 +26,7 @@ typedef struct handles_bench {
     json_out json;
     cutis_device *device;
     double budget;
+    bench_figures figures;
     bench_handles_row rows[3][3]; ///< body field, body virtual, box; at 64, 128, 256 voxels
 } handles_bench;
 
@@ -167,7 +168,11 @@ static void show_growth(handles_bench *b, const bench_handles_row *from,
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
         if (!(stages[i].from > 0)) continue;
         const double growth = stages[i].to / stages[i].from / voxels;
-        app_say(b->app, ", %s %.2f%s", stages[i].name, growth, growth > 1.5 ? " (above 1.5)" : "");
+        char name[64];
+        snprintf(name, sizeof name, "%s, %s, %s", to->body, cutis_weighting_name(to->weighting),
+                 stages[i].name);
+        bench_figure_add(&b->figures, name, to->voxels, growth, false, 1.5);
+        app_say(b->app, ", %s %.2f", stages[i].name, growth);
         if (b->app->json) emit_number(&b->json, stages[i].name, growth);
     }
     app_say(b->app, "\n");
@@ -233,7 +238,12 @@ int bench_handles(cli_app *app)
     if (app->json) emit(&b.json, "] growth [");
     for (int body = 0; body < 3 && result == CUTIS_OK && !quick; body++)
         for (int i = 1; i < 3; i++) show_growth(&b, &b.rows[body][i - 1], &b.rows[body][i]);
-    if (app->json) emit(&b.json, "] }");
+    bench_figures_say(app, &b.figures);
+    if (app->json) {
+        emit(&b.json, "]");
+        bench_figures_emit(&b.json, &b.figures);
+        emit_end(&b.json);
+    }
     cutis_device_destroy(b.device);
     return app_result(app, "bench handles", result);
 }

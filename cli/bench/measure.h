@@ -105,6 +105,10 @@ cutis_result bench_reduce_once(cutis_device *device, const cutis_model *model,
                                const cutis_cage_options *options, const cutis_transform *poses,
                                bench_reduced *out);
 
+/// Weights on 51 controls to 8, on a body of so many vertices; the best of a few runs.
+cutis_result bench_reduce_sized(cli_app *app, cutis_device *device, uint32_t vertices,
+                                bench_reduced *out);
+
 // Skeletons (bench/skeleton.c) ------------------------------------------------------------------
 
 typedef struct bench_skeleton_row {

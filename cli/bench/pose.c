@@ -60,9 +60,14 @@ int bench_poses(cli_app *app)
     app_say(app, "pose of %d joints: sample two clips, blend, to model space\n", BENCH_BONES);
     app_say(app, "  %-34s %7.3f us\n", "all three", 1e6 * seconds[1]);
     app_say(app, "  %-34s %7.3f us\n", "sampling the two clips", 1e6 * seconds[0]);
-    if (app->json)
-        emit(&(json_out){ .file = stdout },
-             "{ rows [ { joints %u clips %u microseconds %g sample_microseconds %g } ] }",
-             BENCH_BONES, 2, 1e6 * seconds[1], 1e6 * seconds[0]);
+    bench_figures figures = { 0 };
+    bench_figure_add(&figures, "microseconds_a_pose", 0, 1e6 * seconds[1], false, 1.5);
+    bench_figures_say(app, &figures);
+    if (!app->json) return EXIT_GOOD;
+    json_out json = { .file = stdout };
+    emit(&json, "{ rows [ { joints %u clips %u microseconds %g sample_microseconds %g } ]",
+         BENCH_BONES, 2, 1e6 * seconds[1], 1e6 * seconds[0]);
+    bench_figures_emit(&json, &figures);
+    emit_end(&json);
     return EXIT_GOOD;
 }

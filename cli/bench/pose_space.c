@@ -169,34 +169,27 @@ static void print_rows(const space_bench *b)
                 b->learned.gpu ? b->info.name : "two threads");
 }
 
-static void emit_figure(json_out *json, const char *name, double value, const char *sense,
-                        double goal)
+static bench_figures figures_of(const space_bench *b)
 {
-    emit(json, "{ name %s value %g goal %g sense %s }", name, value, goal, sense);
-}
-
-static void emit_figures(json_out *json, const space_bench *b)
-{
-    char name[64];
+    bench_figures list = { 0 };
     const bench_space_row *high = &b->rows[SIZES - 1];
     bool cpu = b->info.kind == CUTIS_DEVICE_CPU;
-    emit_array(json, "figures");
     for (int i = cpu ? 0 : SIZES - 1; i < SIZES; i++) {
         const bench_space_row *r = &b->rows[i];
-        snprintf(name, sizeof name, "psd_times_ssd_%u", r->vertices);
-        emit_figure(json, name, r->seconds[1] / r->seconds[0], "<=", 3);
-        snprintf(name, sizeof name, "wpsd_times_ssd_%u", r->vertices);
-        emit_figure(json, name, r->seconds[2] / r->seconds[0], "<=", cpu ? 7 : 2.3);
+        bench_figure_add(&list, "psd_times_ssd", r->vertices, r->seconds[1] / r->seconds[0], false,
+                         cpu ? 2.3 : 1.6);
+        bench_figure_add(&list, "wpsd_times_ssd", r->vertices, r->seconds[2] / r->seconds[0], false,
+                         cpu ? 7 : 2.3);
     }
-    snprintf(name, sizeof name, "wpsd_frames_per_second_%u", high->vertices);
-    emit_figure(json, name, b->instances / high->seconds[2], ">=", cpu ? 1500 : 1.5e6);
-    if (!cpu) emit_figure(json, "wpsd_from_cpu_of_diagonal", high->apart[2], "<=", 1e-6);
+    bench_figure_add(&list, "wpsd_frames_per_second", high->vertices,
+                     b->instances / high->seconds[2], true, cpu ? 1500 : 1.5e6);
+    if (!cpu) bench_figure_add(&list, "wpsd_from_cpu_of_diagonal", 0, high->apart[2], false, 1e-6);
     if (b->learned.seconds > 0)
-        emit_figure(json, "learn_seconds", b->learned.seconds, "<=", cpu ? 1 : 0.05);
-    emit_end(json);
+        bench_figure_add(&list, "learn_seconds", 0, b->learned.seconds, false, cpu ? 1 : 0.05);
+    return list;
 }
 
-static void emit_rows(const space_bench *b)
+static void emit_rows(const space_bench *b, const bench_figures *figures)
 {
     json_out json = { .file = stdout };
     emit(&json, "{ device %s isa %s threads %u instances %u rows [", b->info.name,
@@ -212,7 +205,7 @@ static void emit_rows(const space_bench *b)
                  bench_space_paper[i][m][0], bench_space_paper[i][m][1]);
         }
     emit_end(&json);
-    emit_figures(&json, b);
+    bench_figures_emit(&json, figures);
     emit_end(&json);
 }
 
@@ -240,6 +233,8 @@ int bench_pose_space(cli_app *app)
         bench_learn(app, option_given(app, OPTION_QUICK), cpu ? NULL : device, &b.learned)));
     app_progress_done(app);
     print_rows(&b);
-    if (app->json) emit_rows(&b);
+    const bench_figures figures = figures_of(&b);
+    bench_figures_say(app, &figures);
+    if (app->json) emit_rows(&b, &figures);
     return EXIT_GOOD;
 }

@@ -329,6 +329,15 @@ static cutis_result measure(cli_app *app, cutis_device *device, const reduce_row
     return result;
 }
 
+cutis_result bench_reduce_sized(cli_app *app, cutis_device *device, uint32_t vertices,
+                                bench_reduced *out)
+{
+    const reduce_row row = {
+        .name = "size", .vertices = vertices, .controls = 51, .influences = 8, .poses = 3
+    };
+    return measure(app, device, &row, out);
+}
+
 static double nanoseconds(const reduce_row *row, const bench_reduced *f)
 {
     return 1e9 * f->sweep / row->vertices;
@@ -360,21 +369,19 @@ static void say_row(cli_app *app, const reduce_row *row, const bench_reduced *f)
             nanoseconds(row, f), f->sweeps, f->energy_ratio, asked, paper);
 }
 
-// Cost against size: what a vertex costs in the largest body, over what it costs in the smallest.
-static void say_ratio(cli_app *app, json_out *json, const double *cost)
+// The goals are of two cores.
+static void add_asked(bench_figures *figures, const reduce_row *row, const bench_reduced *f)
 {
-    if (!(cost[0] > 0) || !(cost[1] > 0)) return;
-    app_say(app,
-            "size: a vertex and sweep cost %.2f times as much in the largest body (asked: at most "
-            "1.5)\n",
-            cost[1] / cost[0]);
-    if (app->json) emit_number(json, "size_ratio", cost[1] / cost[0]);
+    char name[64];
+    snprintf(name, sizeof name, "%s, seconds", row->name);
+    bench_figure_add(figures, name, 0, f->seconds, false, row->asked);
 }
 
 int bench_reduce(cli_app *app)
 {
     cutis_device *device = NULL;
     json_out json = { .file = stdout };
+    bench_figures figures = { 0 };
     double cost[2] = { 0 }; // of the smallest and the largest body of the rows of size
     const uint32_t only = option_count(app, OPTION_VERTICES, 0); // rows of that size
     bool any = only == 0 || bench_moments_has(app);
@@ -408,13 +415,20 @@ int bench_reduce(cli_app *app)
         say_row(app, row, &f);
         fflush(stdout); // rows take a while
         if (app->json) emit_row(&json, row, &f);
+        if (row->asked > 0) add_asked(&figures, row, &f);
         if (row->asked == 0 && cost[0] == 0)
             cost[0] = nanoseconds(row, &f);
         else if (row->asked == 0)
             cost[1] = nanoseconds(row, &f);
     }
     if (app->json) emit_end(&json);
-    say_ratio(app, &json, cost);
+    if (cost[0] > 0 && cost[1] > 0) {
+        if (app->json) emit_number(&json, "size_ratio", cost[1] / cost[0]);
+        bench_figure_add(&figures, "cost_of_a_vertex_and_sweep_largest_over_smallest", 0,
+                         cost[1] / cost[0], false, 1.5);
+    }
+    bench_figures_say(app, &figures);
+    if (app->json) bench_figures_emit(&json, &figures);
     if (status == EXIT_GOOD && bench_moments_has(app)) {
         const cutis_result result = bench_moments(app, device, &json);
         if (result != CUTIS_OK) status = app_fail(app, "bench reduce", result);

@@ -111,6 +111,7 @@ int bench_skeleton(cli_app *app)
 {
     json_out json = { .file = stdout };
     int status = EXIT_GOOD;
+    bench_figures figures = { 0 };
     app_say(app, "one thread, best of %d; Table 2 is Vasilakis and Fudos' (2.6 GHz Core Duo)\n",
             RUNS);
     app_say(app, "%-14s %9s %6s %5s %9s %9s %9s %11s %9s %9s %9s\n", "body", "vertices", "parts",
@@ -130,7 +131,14 @@ int bench_skeleton(cli_app *app)
                 1e6 * f.total / (double)f.triangles, row->paper_kernel, row->paper_axes,
                 row->paper_total);
         if (app->json) emit_row(&json, row, &f);
+        bench_figure_add(&figures, "seconds_over_table_2", row->vertices,
+                         f.total / row->paper_total, false, 1);
     }
-    if (app->json) emit(&json, "] }");
+    bench_figures_say(app, &figures);
+    if (app->json) {
+        emit(&json, "]");
+        bench_figures_emit(&json, &figures);
+        emit_end(&json);
+    }
     return status;
 }

@@ -1,13 +1,15 @@
 /// The farm: many runs of verbs, cut into pieces that any number of ranks work on
 /// (docs/design/farm.md). A unit is one run of a verb as one process would do it: a job's verb, one
 /// of its files, one of its clips. A piece is a unit, a range of frames of a `deform` into an
-/// array, a part of the weights that a `fit` learns, or, after those, their putting together.
+/// array, a part of what a `fit` or a `bake` learns (parts.h), or, after those, their putting
+/// together.
 /// Invariant: what is under an output's own name is whole; what is being put together stands beside
 /// it as NAME.part; a piece is finished when its line is in the manifest, on the disk.
 #ifndef CUTIS_CLI_FARM_H
 #define CUTIS_CLI_FARM_H
 
 #include "app.h"
+#include "parts.h"
 
 enum {
     FARM_TRIES = 3,            ///< a piece that failed so often is left
@@ -34,8 +36,11 @@ typedef struct farm_unit {
     double open_seconds; ///< plan: what a rank takes to read and bind it
     uint32_t piece_first, piece_count;
     // While it runs:
-    uint32_t given, done; ///< pieces handed out in order; finished
-    bool finished;        ///< everything of it is under its own name
+    uint32_t given, done;           ///< pieces handed out in order; finished
+    uint32_t ready;                 ///< of its pieces the first so many are done
+    bool listed;                    ///< it is among those that are begun and have pieces left
+    bool finished;                  ///< everything of it is under its own name
+    double stage_began, stage_ends; ///< played through: when its parts of now may begin, and end
 } farm_unit;
 
 enum { PIECE_TODO, PIECE_GIVEN, PIECE_DONE, PIECE_FAILED };
@@ -115,6 +120,10 @@ int farm_finish_unit(farm *f, farm_unit *unit);
 void farm_clean(const farm *f);
 bool farm_unit_is_there(const farm *f, const farm_unit *unit); ///< its outputs, as far as seen
 char *farm_part_path(const farm *f, const farm_unit *unit, uint32_t part); ///< malloc
+/// How its verb is done in parts; NULL: it is not.
+const part_verb *farm_parted(const farm_unit *unit);
+/// How many of a unit's first pieces must be done before another begins.
+uint32_t farm_needs(const farm_unit *unit, uint32_t piece);
 /// The piece that puts a unit's parts together.
 static inline farm_piece *farm_last_piece(const farm *f, const farm_unit *unit)
 {
@@ -136,12 +145,6 @@ int farm_book_read(farm *f, bool pieces);
 /// results.json: what every unit said, in order.
 int farm_write_results(farm *f);
 
-/// How a worker is to take a unit: 1: by frames, 2: in parts.
-static inline uint32_t farm_cut_of(const farm_unit *unit)
-{
-    return unit->cut ? 1 : unit->parts ? 2 : 0;
-}
-
 // worker.c ----------------------------------------------------------------------------------------
 
 typedef enum farm_kind {
@@ -161,6 +164,26 @@ typedef struct farm_message {
     double seconds, open_seconds; ///< of a piece; of what was read and bound before it
     uint64_t sum, offset;         ///< to a worker: the unit's frames, first << 32 | end
 } farm_message;
+
+/// How a worker is to take a unit: 1: by frames, 2: in parts.
+static inline uint32_t farm_cut_of(const farm_unit *unit)
+{
+    return unit->cut ? 1 : unit->parts ? 2 : 0;
+}
+/// What a worker must know of a piece: FARM_PIECE or FARM_MEASURE.
+static inline farm_message farm_piece_message(const farm *f, farm_kind kind, uint32_t piece)
+{
+    const farm_piece *p = &f->pieces[piece];
+    const farm_unit *u = &f->units[p->unit];
+    return (farm_message){ .kind = kind,
+                           .unit = p->unit,
+                           .piece = piece,
+                           .first = p->first,
+                           .end = p->end,
+                           .vertices = u->vertices,
+                           .which = farm_cut_of(u),
+                           .offset = (uint64_t)u->first << 32 | u->end };
+}
 
 /// Memory that a rank and its workers share.
 typedef struct farm_shared {
@@ -183,7 +206,8 @@ bool farm_send(int socket, const farm_message *message, const char *text);
 bool farm_receive(int socket, farm_message *message, char **text);
 /// Put bytes into a file at an offset: 0, or errno.
 int farm_write_at(int file, const void *data, size_t size, uint64_t offset);
-/// A sum that tells whether bytes are those that were written.
+/// A sum that tells whether bytes are those that were written. Piece after piece of them: all but
+/// the last of a multiple of 4.
 uint64_t farm_sum(uint64_t sum, const void *data, size_t size);
 
 // manager.c ---------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 /// What a unit reads, as a stamp: names, sizes and times of its file, of the files that its options
-/// name, and of those that these name themselves (a .gltf its buffers, a Cal3D .cfg its parts).
+/// name, and of those that these name themselves (a .gltf its buffers and images, an .obj its
+/// materials, a Cal3D .cfg its parts).
 /// Invariant: a run goes on only with the files that it began with.
 #include "farm.h"
 
@@ -43,19 +44,39 @@ static void decode_uri(const char *uri, char *out, size_t capacity)
     out[used] = 0;
 }
 
-static uint64_t stamp_gltf(uint64_t sum, const char *file)
+static uint64_t stamp_uris(uint64_t sum, const char *file, const json_t *list)
 {
-    json_t *root = json_load_file(file, 0, NULL), *buffer;
+    json_t *entry;
     size_t index;
     char name[4096];
-    json_array_foreach(json_object_get(root, "buffers"), index, buffer)
+    json_array_foreach(list, index, entry)
     {
-        const char *uri = json_string_value(json_object_get(buffer, "uri"));
+        const char *uri = json_string_value(json_object_get(entry, "uri"));
         if (!uri || strncmp(uri, "data:", 5) == 0) continue;
         decode_uri(uri, name, sizeof name);
         sum = stamp_beside(sum, file, name, strlen(name));
     }
+    return sum;
+}
+
+static uint64_t stamp_gltf(uint64_t sum, const char *file)
+{
+    json_t *root = json_load_file(file, 0, NULL);
+    sum = stamp_uris(sum, file, json_object_get(root, "buffers"));
+    sum = stamp_uris(sum, file, json_object_get(root, "images"));
     json_decref(root);
+    return sum;
+}
+
+/// Materials, which programs name before anything else.
+static uint64_t stamp_obj(uint64_t sum, const char *file)
+{
+    char line[4096];
+    FILE *stream = fopen(file, "re");
+    for (int i = 0; stream && i < 1000 && fgets(line, sizeof line, stream); i++)
+        if (strncmp(line, "mtllib ", 7) == 0)
+            sum = stamp_beside(sum, file, line + 7, strcspn(line + 7, "\r\n"));
+    if (stream) fclose(stream);
     return sum;
 }
 
@@ -94,6 +115,7 @@ static uint64_t stamp_input(uint64_t sum, const char *path)
     if (S_ISDIR(info.st_mode)) return stamp_folder(sum, path);
     sum = stamp_file(sum, path, &info);
     if (has_extension(path, ".gltf")) sum = stamp_gltf(sum, path);
+    if (has_extension(path, ".obj")) sum = stamp_obj(sum, path);
     return has_extension(path, ".cfg") ? stamp_cal3d(sum, path) : sum;
 }
 

@@ -115,6 +115,7 @@ static bool stays_below(const char *path)
 
 static bool add_word(farm_unit *u, char *word)
 {
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): u is one of the farm's units
     char **grown = word ? realloc(u->words, ((size_t)u->word_count + 2) * sizeof *grown) : NULL;
     if (!grown) return free(word), false;
     u->words = grown;
@@ -133,9 +134,24 @@ static const option_row *find_option(const verb_row *verb, const char *name, opt
     return NULL;
 }
 
-/// An output of the verb goes below OUT.
-static int add_output(const job_reader *r, farm_unit *u, char *below, char **keep)
+/// What stands in braces is filled in: a name that is none of ours would become a file's.
+static int check_braces(const job_reader *r, const char *text, const char *clip)
 {
+    static const char *const NAMES[] = { "{clip}", "{file}", "{path}" };
+    for (const char *at = text; (at = strchr(at, '{')) && strchr(at, '}'); at++) {
+        bool known = false;
+        for (int i = clip ? 0 : 1; i < 3; i++) known |= strncmp(at, NAMES[i], 6) == 0;
+        if (!known)
+            return complain(r, "an output has {file}, {path} and, with clips, {clip}, not ", at);
+    }
+    return EXIT_GOOD;
+}
+
+/// An output of the verb, with what stands in braces, goes below OUT.
+static int add_output(const job_reader *r, farm_unit *u, const char *text, char **keep)
+{
+    TRY(check_braces(r, text, u->clip));
+    char *below = fill_in(text, u->file, u->clip);
     if (!below) return no_memory(r);
     straighten(below);
     if (!stays_below(below)) {
@@ -153,6 +169,7 @@ static int add_output(const job_reader *r, farm_unit *u, char *below, char **kee
 /// One value of an option as a word; NULL: it has none.
 static char *value_word(const json_t *value, const farm_unit *u)
 {
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): u is one of the farm's units
     if (json_is_string(value)) return fill_in(json_string_value(value), u->file, u->clip);
     return json_is_number(value) ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
 }
@@ -160,15 +177,17 @@ static char *value_word(const json_t *value, const farm_unit *u)
 static int add_value(const job_reader *r, farm_unit *u, const char *key, option_id id,
                      const json_t *value)
 {
-    char *word = value_word(value, u), name[80];
-    if (!word) return complain(r, "want text or a number for the option ", key);
+    char **keep = id == OPTION_NORMALS ? &u->normals : id == OPTION_REPORT ? &u->report : NULL;
+    char name[80];
+    if (!json_is_string(value) && (keep || !json_is_number(value)))
+        return complain(
+            r, keep ? "want a name for the option " : "want text or a number for the option ", key);
     if (cli_options[id].kind != KIND_PATHS) {
         snprintf(name, sizeof name, "--%s", key);
-        if (!add_word(u, strdup(name))) return free(word), no_memory(r);
+        if (!add_word(u, strdup(name))) return no_memory(r);
     }
-    if (id == OPTION_NORMALS) return add_output(r, u, word, &u->normals);
-    if (id == OPTION_REPORT) return add_output(r, u, word, &u->report);
-    return add_word(u, word) ? EXIT_GOOD : no_memory(r);
+    if (keep) return add_output(r, u, json_string_value(value), keep);
+    return add_word(u, value_word(value, u)) ? EXIT_GOOD : no_memory(r);
 }
 
 static int add_option(const job_reader *r, farm_unit *u, const char *key, const json_t *value)
@@ -182,10 +201,13 @@ static int add_option(const job_reader *r, farm_unit *u, const char *key, const 
     for (size_t i = 0; i < sizeof OURS / sizeof *OURS; i++)
         if (id == OURS[i]) return complain(r, "the farm itself sets the option ", key);
     if (json_is_false(value)) return EXIT_GOOD;
+    const bool flag = row->kind == KIND_FLAG;
+    // A text would be an operand, and true would take the next word for its value.
+    if (flag && !json_is_true(value)) return complain(r, "true or false only for the option ", key);
     snprintf(name, sizeof name, "--%s", row->name);
-    if (json_is_true(value) || row->kind == KIND_PATHS)
+    if (flag || row->kind == KIND_PATHS)
         if (!add_word(u, strdup(name))) return no_memory(r);
-    if (json_is_true(value)) return EXIT_GOOD;
+    if (flag) return EXIT_GOOD;
     if (!json_is_array(value)) return add_value(r, u, row->name, id, value);
     if (row->kind != KIND_PATHS && row->kind != KIND_EACH)
         return complain(r, "one value only for the option ", key);
@@ -208,7 +230,7 @@ static int add_options(const job_reader *r, farm_unit *u)
     const char *output = json_string_value(json_object_get(r->job, "output"));
     if (output) {
         if (!add_word(u, strdup("-o"))) return no_memory(r);
-        TRY(add_output(r, u, fill_in(output, u->file, u->clip), &u->output));
+        TRY(add_output(r, u, output, &u->output));
     }
     char threads[32];
     snprintf(threads, sizeof threads, "--threads=%u", r->farm->threads);
@@ -229,6 +251,19 @@ int farm_parse_unit(const farm *f, const farm_unit *unit, cli_app *out, FILE *li
     return args_parse(out, unit->word_count, unit->words);
 }
 
+/// May it be done in parts? Slices cannot wait for each other.
+static bool has_parts(const farm *f, const farm_unit *u, const cli_app *app)
+{
+    const char *device = option_text(f->app, OPTION_DEVICE);
+    if (f->slices) return false;
+    // A GPU learns all vertices at once.
+    if (strcmp(u->verb, "fit") == 0)
+        return option_given(app, OPTION_WEIGHTS_ONLY) &&
+               (!device || strncmp(device, "cpu", 3) == 0);
+    // A plan measures parts by themselves; what the first of a bake makes, the others need.
+    return strcmp(u->verb, "bake") == 0 && !option_given(app, OPTION_METHOD) && !f->planned_ranks;
+}
+
 /// What the command line is worth: one line if it is wrong.
 static int check_unit(const job_reader *r, farm_unit *u)
 {
@@ -243,11 +278,7 @@ static int check_unit(const job_reader *r, farm_unit *u)
     u->cut = status == EXIT_GOOD && strcmp(u->verb, "deform") == 0 && u->output && !patches &&
              has_extension(u->output, ".npy .pc2") &&
              (!u->normals || has_extension(u->normals, ".npy .pc2"));
-    // Slices cannot wait for each other, and a GPU learns all vertices at once.
-    const char *device = option_text(r->farm->app, OPTION_DEVICE);
-    u->parts = status == EXIT_GOOD && strcmp(u->verb, "fit") == 0 && !r->farm->slices &&
-               option_given(&app, OPTION_WEIGHTS_ONLY) &&
-               (!device || strncmp(device, "cpu", 3) == 0);
+    u->parts = status == EXIT_GOOD && has_parts(r->farm, u, &app);
     if (status == EXIT_GOOD) farm_stamp_inputs(u, &app);
     args_release(&app);
     if (status != EXIT_GOOD) {
@@ -289,10 +320,11 @@ static int add_files(job_reader *r, const char *pattern)
     const size_t count = json_is_array(clips) ? json_array_size(clips) : 0;
     if (clips && count == 0) return complain(r, "clips must be a list of names", "");
     glob_t found = { 0 };
-    const bool wild = strpbrk(pattern, "*?[") != NULL;
+    bool wild = strpbrk(pattern, "*?[") != NULL;
     if (wild && glob(pattern, 0, NULL, &found) != 0) {
         globfree(&found);
-        return complain(r, "there are no files ", pattern);
+        if (access(pattern, F_OK) != 0) return complain(r, "there are no files ", pattern);
+        wild = false; // as shells have it, a pattern that finds nothing is a name: "hero[1].glb"
     }
     int status = EXIT_GOOD;
     const size_t files = wild ? found.gl_pathc : 1;

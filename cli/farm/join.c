@@ -13,10 +13,13 @@ static bool sum_range(int file, uint64_t from, uint64_t to, uint64_t *sum)
     *sum = 0;
     while (from < to) {
         const size_t want = to - from < sizeof bytes ? (size_t)(to - from) : sizeof bytes;
-        const ssize_t got = pread(file, bytes, want, (off_t)from);
-        if (got <= 0 || got % 4) return false;
-        *sum = farm_sum(*sum, bytes, (size_t)got);
-        from += (uint64_t)got;
+        for (size_t used = 0; used < want;) {
+            const ssize_t got = pread(file, bytes + used, want - used, (off_t)(from + used));
+            if (got <= 0) return false;
+            used += (size_t)got;
+        }
+        *sum = farm_sum(*sum, bytes, want);
+        from += want;
     }
     return true;
 }

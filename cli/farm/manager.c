@@ -26,18 +26,35 @@ typedef struct manager {
 
 // Which piece -------------------------------------------------------------------------------------
 
-/// The next piece of a unit that is to be done; UINT32_MAX: none is left.
+/// Whether what a piece of a unit needs of others is done; a plan asks when (farm_simulate).
+static bool may_begin(farm *f, farm_unit *u, uint32_t k)
+{
+    if (!u->parts || f->planned_ranks) return true;
+    while (u->ready < u->piece_count && f->pieces[u->piece_first + u->ready].state == PIECE_DONE)
+        u->ready++;
+    return u->ready >= farm_needs(u, k);
+}
+
+/// The next piece of a unit that is to be done; UINT32_MAX: none is left, or it waits for others
+/// (wake).
 static uint32_t next_of(farm *f, uint32_t unit)
 {
     farm_unit *u = &f->units[unit];
-    // What puts parts together waits for them (wake_last); a plan plays it with the others.
-    const uint32_t count = u->piece_count - (u->parts && !f->planned_ranks);
-    while (u->given < count) {
-        const farm_piece *p = &f->pieces[u->piece_first + u->given++];
-        if (p->state == PIECE_TODO && !p->elsewhere && p->tries == 0)
-            return (uint32_t)(p - f->pieces);
+    for (; u->given < u->piece_count; u->given++) {
+        const farm_piece *p = &f->pieces[u->piece_first + u->given];
+        if (p->state != PIECE_TODO || p->elsewhere || p->tries > 0) continue;
+        if (!may_begin(f, u, u->given)) return UINT32_MAX;
+        u->given++;
+        return (uint32_t)(p - f->pieces);
     }
     return UINT32_MAX;
+}
+
+static void list_open(manager *m, farm_unit *u)
+{
+    if (u->listed || u->given == u->piece_count) return;
+    u->listed = true;
+    m->open[m->open_count++] = (uint32_t)(u - m->farm->units);
 }
 
 static uint32_t from_open(manager *m)
@@ -50,6 +67,7 @@ static uint32_t from_open(manager *m)
         }
         const uint32_t piece = next_of(m->farm, m->open[most]);
         if (piece != UINT32_MAX) return piece;
+        m->farm->units[m->open[most]].listed = false;
         m->open[most] = m->open[--m->open_count];
     }
     return UINT32_MAX;
@@ -67,12 +85,10 @@ static uint32_t from_again(manager *m, uint32_t rank)
     return UINT32_MAX;
 }
 
-/// All parts are there: the piece that puts them together is for whoever is free.
-static void wake_last(manager *m, const farm_unit *u)
+/// A part is done: others may have waited for it.
+static void wake(manager *m, farm_unit *u)
 {
-    const farm_piece *last = farm_last_piece(m->farm, u);
-    if (u->parts && u->done + 1 == u->piece_count && last->state == PIECE_TODO)
-        m->again[m->again_count++] = (uint32_t)(last - m->farm->pieces);
+    if (u->parts) list_open(m, u);
 }
 
 static uint32_t choose(manager *m, uint32_t rank)
@@ -83,8 +99,7 @@ static uint32_t choose(manager *m, uint32_t rank)
     while (piece == UINT32_MAX && m->begun < f->unit_count) {
         const uint32_t unit = f->order[m->begun++];
         piece = next_of(f, unit);
-        if (piece != UINT32_MAX && f->units[unit].given < f->units[unit].piece_count)
-            m->open[m->open_count++] = unit;
+        if (piece != UINT32_MAX) list_open(m, &f->units[unit]);
     }
     if (piece == UINT32_MAX) piece = from_open(m);
     return piece != UINT32_MAX ? piece : from_again(m, rank);
@@ -96,15 +111,7 @@ static int give(manager *m, uint32_t rank)
     const uint32_t piece = choose(m, rank);
     if (piece == UINT32_MAX) return EXIT_GOOD;
     farm_piece *p = &f->pieces[piece];
-    const farm_unit *u = &f->units[p->unit];
-    const farm_message message = { .kind = FARM_PIECE,
-                                   .unit = p->unit,
-                                   .piece = piece,
-                                   .first = p->first,
-                                   .end = p->end,
-                                   .vertices = u->vertices,
-                                   .which = farm_cut_of(u),
-                                   .offset = (uint64_t)u->first << 32 | u->end };
+    const farm_message message = farm_piece_message(f, FARM_PIECE, piece);
     p->state = PIECE_GIVEN;
     p->tries++;
     p->tried_by = rank;
@@ -131,10 +138,26 @@ static int take_done(manager *m, const farm_message *reply, const char *rank, co
     f->done_cost += u->cost / u->piece_count;
     TRY(farm_book_done(f, reply->piece, text));
     farm_event_piece(f, reply->piece, rank, NULL);
-    wake_last(m, u);
+    wake(m, u);
     if (u->done < u->piece_count || f->slices) return EXIT_GOOD;
     if (u->cut) TRY(farm_book_sync(f, true)); // the manifest knows it before the name says it
     return farm_finish_unit(f, u);
+}
+
+/// What needs a part that failed for good waits for nothing any more.
+static int fail_later(manager *m, uint32_t piece)
+{
+    farm *f = m->farm;
+    const farm_unit *u = &f->units[f->pieces[piece].unit];
+    const uint32_t failed = piece - u->piece_first;
+    for (uint32_t k = failed + 1; k < u->piece_count && u->parts; k++) {
+        farm_piece *p = &f->pieces[u->piece_first + k];
+        if (p->state != PIECE_TODO || p->tries > 0 || farm_needs(u, k) <= failed) continue;
+        p->state = PIECE_FAILED;
+        f->failed++, m->left--;
+        TRY(farm_book_failed(f, u->piece_first + k, "a part of it failed"));
+    }
+    return EXIT_GOOD;
 }
 
 static int take_failed(manager *m, const farm_message *reply, const char *rank, const char *text)
@@ -154,14 +177,8 @@ static int take_failed(manager *m, const farm_message *reply, const char *rank, 
     }
     p->state = PIECE_FAILED;
     f->failed++;
-    app_fail_text(f->app, "%s: %s: failed %d times: %s", rank, name, FARM_TRIES, text);
-    const farm_unit *u = &f->units[p->unit];
-    farm_piece *last = farm_last_piece(f, u);
-    if (u->parts && last->state == PIECE_TODO && last != p) { // it waits for nothing any more
-        last->state = PIECE_FAILED;
-        f->failed++, m->left--;
-        TRY(farm_book_failed(f, (uint32_t)(last - f->pieces), "a part of it failed"));
-    }
+    (void)app_fail_text(f->app, "%s: %s: failed %d times: %s", rank, name, FARM_TRIES, text);
+    TRY(fail_later(m, reply->piece));
     return farm_book_failed(f, reply->piece, text);
 }
 
@@ -232,7 +249,6 @@ static void count_left(manager *m)
         m->left++;
         f->all_cost += u->cost / u->piece_count;
     }
-    for (uint32_t i = 0; i < f->unit_count; i++) wake_last(m, &f->units[i]);
 }
 
 // Playing it through ------------------------------------------------------------------------------
@@ -256,6 +272,15 @@ static void sink_top(free_rank *heap, uint32_t count)
     }
 }
 
+/// A part that needs others begins when the last of them ends.
+static void wait_for_parts(farm *f, uint32_t piece, double *at)
+{
+    farm_unit *u = &f->units[f->pieces[piece].unit];
+    const uint32_t k = piece - u->piece_first;
+    if (k && farm_needs(u, k) > farm_needs(u, k - 1)) u->stage_began = u->stage_ends;
+    if (*at < u->stage_began) *at = u->stage_began;
+}
+
 int farm_simulate(farm *f, double *seconds, double *open_seconds)
 {
     farm_ways ways = { .count = f->ranks };
@@ -270,8 +295,11 @@ int farm_simulate(farm *f, double *seconds, double *open_seconds)
         const double opening =
             ranks[heap[0].rank].unit == p->unit ? 0 : f->units[p->unit].open_seconds;
         ranks[heap[0].rank].unit = p->unit;
+        wait_for_parts(f, piece, &heap[0].at);
         heap[0].at += p->seconds + opening;
         *open_seconds += opening;
+        farm_unit *u = &f->units[p->unit];
+        if (heap[0].at > u->stage_ends) u->stage_ends = heap[0].at;
         if (heap[0].at > *seconds) *seconds = heap[0].at;
         sink_top(heap, f->ranks);
     }

@@ -67,8 +67,8 @@ int farm_book_survey(farm *f, uint32_t unit)
 }
 
 // A piece is named by its unit and its frames, not by its number: those of other units stay what
-// they are when a unit that could not be surveyed is cut after all. The unit's survey is in the same
-// manifest before it, so that another file in its place is noticed whoever had surveyed it.
+// they are when a unit that could not be surveyed is cut after all. The unit's survey is in the
+// same manifest before it, so that another file in its place is noticed whoever had surveyed it.
 int farm_book_done(farm *f, uint32_t piece, const char *result)
 {
     const farm_piece *p = &f->pieces[piece];

@@ -163,6 +163,7 @@ static int judge(farm *f, const hello *hellos, int count)
     const hello *first = &hellos[0];
     for (int r = 0; r < count; r++) {
         const hello *h = &hellos[r];
+        // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): there is a hello of each rank
         if (strcmp(h->version, first->version) != 0)
             return app_fail_text(f->app, "rank %d on %s is version %s of cutis, rank 0 on %s is %s",
                                  r, h->host, h->version, first->host, first->version);

@@ -280,6 +280,19 @@ static int finish_file(farm *f, const char *name)
     return problem ? app_fail_text(f->app, "%s: %s", path, strerror(problem)) : EXIT_GOOD;
 }
 
+const part_verb *farm_parted(const farm_unit *u)
+{
+    static const part_verb *const VERBS[] = { &fit_in_parts, &bake_in_parts };
+    for (size_t i = 0; i < sizeof VERBS / sizeof *VERBS; i++)
+        if (strcmp(VERBS[i]->verb, u->verb) == 0) return VERBS[i];
+    return NULL;
+}
+
+uint32_t farm_needs(const farm_unit *u, uint32_t piece)
+{
+    return u->parts ? farm_parted(u)->needs(u->end, piece) : 0;
+}
+
 char *farm_part_path(const farm *f, const farm_unit *u, uint32_t part)
 {
     char name[64];

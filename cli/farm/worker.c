@@ -5,7 +5,7 @@
 #include "farm.h"
 
 #include "deform.h"
-#include "fit.h"
+#include "parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,12 +66,18 @@ bool farm_receive(int socket, farm_message *message, char **text)
 
 uint64_t farm_sum(uint64_t sum, const void *data, size_t size)
 {
-    // Two sums in one, of little-endian words: order counts, and a hole of zeros shows.
+    // Two sums in one, of little-endian words: order counts, and a hole of zeros shows. Zeros fill
+    // up the last word.
     const unsigned char *bytes = data;
-    uint32_t a = (uint32_t)sum, b = (uint32_t)(sum >> 32);
-    for (size_t i = 0; i + 4 <= size; i += 4) {
-        uint32_t word;
-        memcpy(&word, bytes + i, 4);
+    uint32_t a = (uint32_t)sum, b = (uint32_t)(sum >> 32), word;
+    for (; size >= 4; bytes += 4, size -= 4) {
+        memcpy(&word, bytes, 4);
+        a += word + 1;
+        b += a;
+    }
+    if (size) {
+        word = 0;
+        memcpy(&word, bytes, size);
         a += word + 1;
         b += a;
     }
@@ -106,7 +112,8 @@ typedef struct child {
     cli_app app;
     deform_job *deform;
     deform_extent extent;
-    fit_job *fit; // of a unit in parts
+    const part_verb *parted; // of a unit in parts
+    void *job;               // its run; NULL: none
     double open_seconds;
     place places[2];
     bool nowhere; // plan: nothing is written
@@ -238,8 +245,9 @@ static int open_parts(child *c, const farm_message *m)
 {
     uint32_t parts, vertices;
     farm_unit *u = &c->farm->units[c->unit - c->farm->units];
-    if (!c->fit) {
-        TRY(fit_open(&c->app, &parts, &vertices, &c->fit));
+    c->parted = farm_parted(u);
+    if (!c->job) {
+        TRY(c->parted->open(&c->app, &parts, &vertices, &c->job));
         c->extent = (deform_extent){ 0, parts, vertices };
     }
     if (m->kind == FARM_SURVEY) return EXIT_GOOD;
@@ -247,49 +255,45 @@ static int open_parts(child *c, const farm_message *m)
     if (c->extent.end != u->end || c->extent.vertex_count != u->vertices)
         return app_fail_text(&c->app, "%s: it has other parts or vertices here than in the survey",
                              u->file);
-    return m->end ? fit_prepare(&c->app, c->fit) : EXIT_GOOD;
+    return m->end ? c->parted->prepare(&c->app, c->job) : EXIT_GOOD;
 }
 
-/// Learn a part, and leave it where the last piece finds it.
+static int get_part(const part_source *source, cli_app *app, uint32_t part, part_bytes *out)
+{
+    const child *c = source->user;
+    OWN_MEMORY char *path = farm_part_path(c->farm, c->unit, part);
+    if (!path) return app_fail_text(app, "not enough memory");
+    out->of_library = true;
+    return app_result(app, path, cutis_file_read(app->context, path, &out->data, &out->size));
+}
+
+/// Do a part, and leave what it made where others find it.
 static int run_part(child *c, const farm_message *m, uint64_t *sum)
 {
-    void *bytes = NULL;
-    size_t size = 0;
-    TRY(fit_learn(&c->app, c->fit, m->first, &bytes, &size));
-    OWN_MEMORY char *path = farm_part_path(c->farm, c->unit, m->first);
-    int status = path ? EXIT_GOOD : app_fail_text(&c->app, "not enough memory");
-    *sum = farm_sum(0, bytes, size);
-    if (status == EXIT_GOOD && m->kind != FARM_MEASURE) {
-        status = farm_make_parents(&c->app, path);
-        if (status == EXIT_GOOD)
-            status = app_result(&c->app, path, cutis_file_write(c->app.context, path, bytes, size));
+    const part_source source = { get_part, c };
+    part_bytes made = { 0 };
+    int status = c->parted->learn(&c->app, c->job, &source, m->first, &made);
+    if (status == EXIT_GOOD) {
+        OWN_MEMORY char *path = farm_part_path(c->farm, c->unit, m->first);
+        if (!path) status = app_fail_text(&c->app, "not enough memory");
+        *sum = farm_sum(0, made.data, made.size);
+        if (status == EXIT_GOOD && m->kind != FARM_MEASURE) {
+            status = farm_make_parents(&c->app, path);
+            if (status == EXIT_GOOD)
+                status = app_result(&c->app, path,
+                                    cutis_file_write(c->app.context, path, made.data, made.size));
+        }
     }
-    cutis_memory_free(c->app.context, bytes, size);
+    part_bytes_free(&c->app, &made);
     return status;
-}
-
-static int read_parts(child *c, uint32_t count, void **parts, size_t *sizes)
-{
-    for (uint32_t k = 0; k < count; k++) {
-        OWN_MEMORY char *path = farm_part_path(c->farm, c->unit, k);
-        if (!path) return app_fail_text(&c->app, "not enough memory");
-        TRY(app_result(&c->app, path, cutis_file_read(c->app.context, path, &parts[k], &sizes[k])));
-    }
-    return EXIT_GOOD;
 }
 
 static int join_parts(child *c)
 {
-    const uint32_t count = c->unit->end;
-    OWN_MEMORY void **parts = calloc(count + (size_t)1, sizeof *parts);
-    OWN_MEMORY size_t *sizes = calloc(count + (size_t)1, sizeof *sizes);
-    if (!parts || !sizes) return app_fail_text(&c->app, "not enough memory");
-    int status = read_parts(c, count, parts, sizes);
-    if (status == EXIT_GOOD)
-        status = fit_finish(&c->app, c->fit, count, (const void *const *)parts, sizes);
-    for (uint32_t k = 0; k < count; k++) cutis_memory_free(c->app.context, parts[k], sizes[k]);
-    fit_close(c->fit); // nothing of it is left to do
-    c->fit = NULL;
+    const part_source source = { get_part, c };
+    const int status = c->parted->finish(&c->app, c->job, &source, c->unit->end);
+    c->parted->close(c->job); // nothing of it is left to do
+    c->job = NULL;
     return status;
 }
 
@@ -488,7 +492,7 @@ static _Noreturn void serve(const farm *f, int socket, farm_shared *shared, farm
             _exit(0);
         shared->has_pending = false;
         // A failure may have left anything: the next piece begins anew. So does another unit.
-        const bool open = (c.unit->cut && c.deform && c.places[0].path) || (c.unit->parts && c.fit);
+        const bool open = (c.unit->cut && c.deform && c.places[0].path) || (c.unit->parts && c.job);
         const bool again = f->dry || (good && open && &f->units[m.unit] == c.unit &&
                                       m.kind != FARM_SURVEY && m.which == farm_cut_of(c.unit));
         if (again) continue;

@@ -29,7 +29,7 @@ cutis('retarget', at('rig.glb'), '--motion', at('cast.glb'), '--clip', 'walk', '
 const shots = [
   ...Array.from({ length: 5 }, (_, i) => [at('scan.glb'), '--camera', `${-20 + 11 * i},8,3.4`]),
   ...Array.from({ length: 4 }, (_, i) => [at('rig.glb'), '--show', 'parts,skeleton', '--camera', `${35 + 3 * i},8,3.4`]),
-  ...Array.from({ length: STEPS }, (_, i) => [at('walk.glb'), '--clip', 'walk', '--time', String((1.1 * i) / STEPS), '--camera', '46,8,3.4']),
+  ...Array.from({ length: STEPS }, (_, i) => [at('walk.glb'), '--clip', 'walk', '--time', String((1.1 * i) / STEPS), '--camera', '46,8,4.1']),
 ];
 const frames = shots.map((words, i) => { cutis('render', ...words, '--size', SIZE, '-q', '-o', at(`${i}.png`)); return readFileSync(at(`${i}.png`)); });
 const [[, header]] = chunksOf(frames[0]), [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)], parts = [frames[0].subarray(0, 8), chunk('IHDR', header), chunk('acTL', numbers(frames.length, PLAYS))];

@@ -49,9 +49,10 @@ typedef struct cutis_bake_options {
     double prior;          ///< how strongly weights are drawn to the model's own: a change by one
                            ///< is worth this part of the diagonal; 0 = 3e-5, negative: not
     const char *clip_name; ///< of a new clip; NULL: "baked"
-    bool drivers; ///< helpers also as functions of joints (cutis_drivers), so that they follow in
-                  ///< any pose. Frames should be of random poses too (cutis_bake_poses): clips
-                  ///< alone do not tell which joint does what. Needs a skin and poses
+    bool drivers;          ///< helpers and weights of morph targets also as functions of joints
+                           ///< (cutis_drivers), so that they follow in any pose. Frames should be
+                           ///< of random poses too (cutis_bake_poses): clips alone do not tell
+                           ///< which joint does what. Needs a skin and poses
 } cutis_bake_options;
 
 /// What was done. Owned by whoever got it; cutis_bake_report_destroy. Errors are of the vertices
@@ -100,6 +101,52 @@ CUTIS_API cutis_result cutis_bake(const cutis_model *model, cutis_device *device
                                   const cutis_bake_frames *frames,
                                   const cutis_bake_options *options, cutis_model **out,
                                   cutis_bake_report **report);
+
+/// A bake in steps, of which several processes may each do some: all of them look at frames, one
+/// learns, all find tracks of frames that were not learned from, one finishes. The model has the
+/// bits of cutis_bake, whoever did what. A baker is for one thread at a time; of one whose step
+/// failed nothing is left but to destroy it.
+typedef struct cutis_baker cutis_baker;
+
+/// Nothing is read yet.
+/// @param frames, options as of cutis_bake, without morph targets and drivers; what they point to,
+/// model and device stay until the baker is destroyed
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT, CUTIS_UNSUPPORTED (morph targets, drivers),
+///         CUTIS_LIMIT_EXCEEDED, CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_baker_create(const cutis_model *model, cutis_device *device,
+                                          const cutis_bake_frames *frames,
+                                          const cutis_bake_options *options, cutis_baker **out);
+CUTIS_API void cutis_baker_destroy(cutis_baker *baker); ///< NULL is fine
+
+/// Look at frames [first, end): are they finite, and do vertices of one place stay together? What
+/// cutis_baker_learn does itself unless it was given this of all frames.
+/// @param bytes what the baker that learns is given (cutis_baker_put), in this machine's order;
+/// released by cutis_memory_free with their size
+/// @return as cutis_bake
+CUTIS_API cutis_result cutis_baker_look(cutis_baker *baker, uint32_t first, uint32_t end,
+                                        void **bytes, size_t *size);
+/// The long step: find joints and weights, and the tracks of frames that are learned from.
+/// @param bytes what the bakers of other processes take
+/// @return as cutis_bake
+CUTIS_API cutis_result cutis_baker_learn(cutis_baker *baker, void **bytes, size_t *size);
+/// In place of it: what cutis_baker_learn made of the same model, frames and options. Frames are
+/// not read.
+/// @return as cutis_bake, and CUTIS_INVALID_ARGUMENT (bytes of another bake)
+CUTIS_API cutis_result cutis_baker_take(cutis_baker *baker, const void *bytes, size_t size);
+/// Tracks of those of frames [first, end) that were not learned from; after learn or take. Cuts are
+/// the caller's: tracks of a frame depend on no other.
+/// @param bytes what the baker that finishes is given
+/// @return as cutis_bake
+CUTIS_API cutis_result cutis_baker_follow(cutis_baker *baker, uint32_t first, uint32_t end,
+                                          void **bytes, size_t *size);
+/// What cutis_baker_look or cutis_baker_follow made of these frames in another process.
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (bytes of another bake, or other frames)
+CUTIS_API cutis_result cutis_baker_put(cutis_baker *baker, uint32_t first, uint32_t end,
+                                       const void *bytes, size_t size);
+/// The model, after all frames were followed here or put.
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (frames without tracks), CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_baker_finish(cutis_baker *baker, cutis_model **out,
+                                          cutis_bake_report **report);
 
 #ifdef __cplusplus
 }

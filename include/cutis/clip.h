@@ -54,8 +54,15 @@ CUTIS_API void cutis_pose_blend(const cutis_transform *a, const cutis_transform 
 CUTIS_API void cutis_pose_drive(const cutis_model *model, cutis_drive drive,
                                 cutis_transform *transforms);
 
-/// A model with tracks of its driven nodes in its clips, for players without drivers; the drivers
-/// stay.
+/// Compute the driven morph weights of a pose from its joints. Local poses of cutis_deform do so
+/// themselves.
+/// @param transforms    node_count
+/// @param morph_weights cutis_model_target_count, of which driven ones are written
+CUTIS_API void cutis_pose_drive_weights(const cutis_model *model, cutis_drive drive,
+                                        const cutis_transform *transforms, float *morph_weights);
+
+/// A model with tracks of its driven nodes and morph weights in its clips, for players without
+/// drivers; the drivers stay.
 /// @param first_clip clips from this on
 /// @param drive      RESTING: of nodes that a clip has no tracks of; ALL: of all, in place of
 /// theirs

@@ -177,7 +177,8 @@ typedef struct cutis_poses {
     const cutis_transform *local; ///< node_count each
     const cutis_mat34 *matrices;  ///< node_count (world) or bone_count (palette) each
     const cutis_float3 *controls; ///< control_count each (bone_count of the binding)
-    const float *morph_weights;   ///< cutis_model_target_count each, or NULL: the rest weights
+    const float *morph_weights;   ///< cutis_model_target_count each, or NULL: the rest weights. Of
+                                  ///< local poses driven ones (cutis_drivers) follow the joints
 } cutis_poses;
 
 /// Where one kind of value goes. Either host memory or a device buffer; both NULL: not wanted.

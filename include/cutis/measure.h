@@ -124,6 +124,33 @@ CUTIS_API cutis_result cutis_surface_crossings(cutis_context *context, const cut
                                                const uint32_t *weld, bool *crossing,
                                                cutis_crossings *out);
 
+/// The outside of a closed surface: what of it can be reached from far away without going through
+/// it, cut where it crosses itself.
+typedef struct cutis_united cutis_united;
+
+/// Borrowed from it.
+typedef struct cutis_united_data {
+    cutis_surface surface; ///< vertices are one where they are connected
+    const uint32_t
+        *origins;       ///< per triangle: the one of the given surface that it is, or is cut from
+    const float *parts; ///< 9 per triangle: of each corner its place in that triangle, in parts
+                        ///< of its three corners, sum one; whole where it is one of them
+} cutis_united_data;
+
+/// Space that the surface goes round once or more is inside; what is turned inside out goes round
+/// less often. Cuts are decided without rounding; where surfaces touch, corners are moved by a few
+/// millionths of the surface's reach from the origin first. Where they were cut new vertices are
+/// rounded to floats, so a few slivers may cross by as much: cutis_surface_crossings tells.
+/// @param weld as above
+/// @param out  to be destroyed
+/// @return CUTIS_OK, CUTIS_INVALID_ARGUMENT (not closed or not finite; 2^29 triangles or more;
+///         parts that lie in each other and that moving does not free), CUTIS_CANCELLED,
+///         CUTIS_OUT_OF_MEMORY
+CUTIS_API cutis_result cutis_surface_unite(cutis_context *context, const cutis_surface *surface,
+                                           const uint32_t *weld, cutis_united **out);
+CUTIS_API const cutis_united_data *cutis_united_get(const cutis_united *united);
+CUTIS_API void cutis_united_destroy(cutis_united *united); ///< NULL is fine
+
 /// Curvature as Vasilakis and Fudos measure it: at a vertex the largest angle between its normal
 /// and a neighbour's, degrees; of a part the median over its vertices. A vertex belongs to every
 /// part it has a triangle in.

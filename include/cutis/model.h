@@ -305,6 +305,16 @@ typedef struct cutis_driver {
     const float *coefficients;            ///< 6 per term: r, d
 } cutis_driver;
 
+/// A morph target's weight as a function of joints: the weight at rest and the sum of
+/// cutis_driver's terms times one coefficient each.
+typedef struct cutis_weight_driver {
+    uint32_t node;        ///< that shows a mesh
+    uint32_t target;      ///< of the mesh; none of a pose space
+    uint32_t input_count; ///< as of cutis_driver
+    uint32_t inputs[CUTIS_DRIVER_INPUTS];
+    const float *coefficients; ///< 1 per term
+} cutis_weight_driver;
+
 /// Nodes that follow joints in any pose, as helper joints of a bake do: cutis_bake (cutis/bake.h)
 /// learns them, every pose of local transforms plays them (cutis_drive), CUTIS_drivers stores them
 /// in glTF. A driven node is never read, so there is no order among drivers and no cycle.
@@ -314,9 +324,12 @@ typedef struct cutis_drivers {
     const float *ranges;    ///< 8 per joint: least x y z w - 1, greatest x y z w - 1
     uint32_t driver_count;
     const cutis_driver *drivers;
+    uint32_t weight_count;              ///< drivers of morph targets: the same joints move them
+    const cutis_weight_driver *weights; ///< ascending by node, then target
 } cutis_drivers;
 
-/// Which driven nodes of a pose are computed, in place of what the pose has for them.
+/// Which driven nodes of a pose are computed, in place of what the pose has for them; and driven
+/// weights of morph targets, those of a node together.
 typedef enum cutis_drive {
     CUTIS_DRIVE_RESTING = 0, ///< those that the pose leaves at rest (to rounding): a clip's own
                              ///< tracks, or a hand that moves a helper, are taken at their word

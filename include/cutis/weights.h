@@ -98,8 +98,8 @@ typedef struct cutis_reduce_options {
     /// MOMENTS: joints of skins that stay, 0 = all. The others are merged into joints above them,
     /// least error first; weights are then found on the original motion.
     uint32_t joints;
-    /// MOMENTS: weights are whole numbers over this, chosen so that the error is least (255 for u8,
-    /// 65535 for u16); 0: any.
+    /// Weights will be whole numbers over this (255 for u8, 65535 for u16), and are judged so; 0:
+    /// any. MOMENTS chooses them so that the error is least; others' are rounded when written.
     uint32_t weight_total;
     cutis_reduce_method method;
     cutis_reduce_energy energy;

@@ -13,7 +13,7 @@ from ._core import _VERSION as __version__
 from ._structs import Report
 from .deforming import Binding, Buffer, Device, Sampler, bind, devices, frame_times
 from .fitting import bake, cage, fit, handles, limit, reduce, retarget, rig, skeleton, synth
-from .measuring import compare, measure, normals
+from .measuring import compare, measure, normals, unite
 from .model import Clip, Mesh, Model, Node, Primitive, check, read, read_clip
 from .patching import patches
 from .rendering import Image, render
@@ -21,5 +21,5 @@ from .rendering import Image, render
 __all__ = [
     "Binding", "Buffer", "Cancelled", "Clip", "Device", "Error", "Image", "Mesh", "Model", "Node", "Primitive", "Report", "Sampler", "__version__",
     "bake", "bind", "c", "cage", "check", "compare", "devices", "fit", "frame_times", "handles", "limit", "measure", "normals", "patches", "progress",
-    "read", "read_clip", "reduce", "render", "retarget", "rig", "skeleton", "synth",
+    "read", "read_clip", "reduce", "render", "retarget", "rig", "skeleton", "synth", "unite",
 ]

@@ -155,12 +155,12 @@ def _key_times(model: Model, clip: int, fps: float) -> Any:
     return np.sort(np.concatenate([np.array(kept, np.float32), jumps, np.nextafter(jumps, np.float32(0))]))
 
 
-_RANDOM_POSES, _UNSEEN_POSES = 400, 100  # as many as the command has: to learn drivers from, and to judge them by
+_RANDOM_POSES, _POSE_SPACE_POSES, _UNSEEN_POSES = 400, 1200, 100  # as many as the command has: to learn drivers from, and to judge them by
 
 
-def _random_poses(model: Model, poses: Any) -> Any:
-    out = np.empty((_RANDOM_POSES + _UNSEEN_POSES, model.node_count, 10), np.float32)
-    for seed, part in ((1, out[:_RANDOM_POSES]), (2, out[_RANDOM_POSES:])):
+def _random_poses(model: Model, poses: Any, learned: int) -> Any:
+    out = np.empty((learned + _UNSEEN_POSES, model.node_count, 10), np.float32)
+    for seed, part in ((1, out[:learned]), (2, out[learned:])):
         c.cutis_bake_poses(model.pointer, _transforms(poses), len(poses), seed, len(part), _transforms(part))
     return out
 
@@ -180,9 +180,10 @@ def bake(model: Model, method: str | None = None, *, clips: Sequence[str | int] 
         times = [_key_times(model, number, fps) for number in numbers]
         poses = np.concatenate([model.sample(number, t) for number, t in zip(numbers, times)])
         of_clips = np.concatenate([np.full(len(t), n, np.int32) for n, t in zip(numbers, times)])
-        extra = _RANDOM_POSES + _UNSEEN_POSES if options.get("drivers") else 0
+        learned = _POSE_SPACE_POSES if method in ("psd", "wpsd") else _RANDOM_POSES
+        extra = learned + _UNSEEN_POSES if options.get("drivers") else 0
         if extra:
-            poses = np.concatenate([poses, _random_poses(model, poses)])
+            poses = np.concatenate([poses, _random_poses(model, poses, learned)])
         positions = model.deform(method, poses=poses, device=device)
         keep += [np.concatenate([of_clips, np.full(extra, -1, np.int32)]), np.concatenate([*times, np.zeros(extra)]).astype(np.float32),
                  (np.arange(len(poses)) >= len(poses) - min(extra, _UNSEEN_POSES)).astype(np.uint8)]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _api
-from ._core import Array, address, array, c, context
+from ._core import Array, Handle, address, array, c, context
 from ._structs import Report, report
 
 
@@ -55,3 +55,18 @@ def normals(positions: Any, faces: Any) -> Array:
     c.cutis_weld_positions(context(), len(weld), places, cast(address(weld), POINTER(ctypes.c_uint32)))
     c.cutis_surface_normals(context(), byref(surface.struct), cast(address(weld), POINTER(ctypes.c_uint32)), cast(address(out), POINTER(ctypes.c_float)))
     return out
+
+
+def unite(positions: Any, faces: Any) -> Report:
+    """The outside of a closed surface that crosses itself: positions, faces, origins (of each face the one it is cut from) and parts (of each
+    corner its place in that face, in parts of its corners)."""
+    surface, pointer = _Surface(positions, faces), ctypes.c_void_p()
+    c.cutis_surface_unite(context(), byref(surface.struct), None, byref(pointer))
+    united = Handle(pointer, c.cutis_united_destroy)
+    data = c.cutis_united_get(united).contents
+    vertices, triangles = data.surface.vertex_count, data.surface.triangle_count
+
+    def take(values: Any, kind: Any, *shape: int) -> Array:
+        return np.ctypeslib.as_array(values, shape).copy() if shape[0] else np.empty(shape, kind)
+    return Report(positions=take(data.surface.positions, np.float32, vertices, 3), faces=take(data.surface.indices, np.uint32, triangles, 3),
+                  origins=take(data.origins, np.uint32, triangles), parts=take(data.parts, np.float32, triangles, 3, 3))

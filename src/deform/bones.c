@@ -154,16 +154,25 @@ static cutis_result make_steps(cutis_skin_binding *binding, uint32_t *step_of)
 static cutis_result find_drivers(cutis_skin_binding *binding, const uint32_t *step_of)
 {
     const cutis_model *model = binding->base.model;
-    const uint32_t count = cutis_drive_count(model);
-    if (count == 0 || binding->base.options.drive == CUTIS_DRIVE_NONE) return CUTIS_OK;
+    const uint32_t groups = cutis_drive_groups(model);
+    if (binding->base.options.drive == CUTIS_DRIVE_NONE) return CUTIS_OK;
+    binding->drives_weights = model->drive_weights != NULL;
+    if (groups == 0) return CUTIS_OK;
     binding->step_driver =
         cutis_binding_alloc(&binding->base, binding->step_count, sizeof *binding->step_driver);
-    if (!binding->step_driver) return cutis_alloc_result(binding->base.context);
+    binding->driver_step = cutis_binding_alloc(&binding->base, (size_t)groups * CUTIS_DRIVE_GROUP,
+                                               sizeof *binding->driver_step);
+    if (!binding->step_driver || !binding->driver_step)
+        return cutis_alloc_result(binding->base.context);
     for (uint32_t k = 0; k < binding->step_count; k++) binding->step_driver[k] = -1;
-    for (uint32_t d = 0; d < count; d++) {
-        const uint32_t node = cutis_drive_node(model, d), step = step_of[node];
-        if (step < binding->step_count && binding->step_node[step] == node)
-            binding->step_driver[step] = (int32_t)d;
+    for (uint32_t g = 0; g < groups; g++) {
+        const uint32_t *nodes, count = cutis_drive_nodes(model, g, &nodes);
+        for (uint32_t l = 0; l < count; l++) {
+            const uint32_t step = step_of[nodes[l]], place = g * CUTIS_DRIVE_GROUP + l;
+            const bool there = step < binding->step_count && binding->step_node[step] == nodes[l];
+            binding->driver_step[place] = there ? (int32_t)step : -1;
+            if (there) binding->step_driver[step] = (int32_t)place;
+        }
     }
     return CUTIS_OK;
 }

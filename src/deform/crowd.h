@@ -166,8 +166,9 @@ cutis_result cutis_crowd_frame_poses(cutis_crowd *crowd, double clock);
 // crowd_host.c
 cutis_result cutis_crowd_host_prepare(cutis_crowd *crowd);
 /// Slots [first, first + count) of a level by the host's threads, into streams of floats.
+/// @param written  slots that are written together, these among them
 cutis_result cutis_crowd_host_run(cutis_crowd *crowd, const crowd_level *level, uint32_t first,
-                                  uint32_t count, bool before, double clock,
+                                  uint32_t count, uint32_t written, bool before, double clock,
                                   const cutis_outputs *outputs);
 
 /// Floats of a state as the kernels have it.

@@ -90,8 +90,8 @@ cutis_result cutis_crowd_body_is_rigid(const cutis_crowd *crowd, const crowd_lev
     const cutis_skin_binding *binding = level->binding;
     const bool linear = binding->layout.formula == CUTIS_FORMULA_LBS;
     *rigid = false;
-    if (binding->step_driver || binding->play || binding->handle_skin_count ||
-        clips_scale(crowd, level))
+    if (binding->step_driver || binding->drives_weights || binding->play ||
+        binding->handle_skin_count || clips_scale(crowd, level))
         return CUTIS_OK;
     cutis_arena arena = { .context = crowd->context };
     double *worlds = cutis_arena_alloc(

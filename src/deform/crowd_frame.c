@@ -166,7 +166,7 @@ static cutis_result compile_level(cutis_crowd *crowd, const crowd_level *level)
 {
     const cutis_device_operations *operations = crowd->device->operations;
     if (!operations->skin_prepare || level->info.vertex_count == 0) return CUTIS_OK;
-    for (int before = 0; before <= crowd->options.previous; before++) {
+    for (int before = 0; before < (crowd->options.previous ? 2 : 1); before++) {
         cutis_outputs outputs;
         targets_of(crowd, level, crowd->any_buffer, 0, 0, before != 0, &outputs);
         const cutis_skin_targets targets = { .positions = target_of(&outputs.positions),
@@ -385,16 +385,18 @@ static cutis_result run_batch(cutis_crowd *crowd, const crowd_level *level, uint
 {
     const bool packed = before ? crowd->options.position != CUTIS_CROWD_POSITION_F32 : packs(crowd);
     const uint64_t step = before ? level->info.previous_slot_bytes : level->info.slot_bytes;
+    const uint32_t written = packed ? count : level->drawn_count; // what is packed is short-lived
     cutis_outputs outputs;
     targets_of(crowd, level, buffer, offset, first, before, &outputs);
     if (level->on_device) {
         const cutis_skin_targets targets = { .positions = target_of(&outputs.positions),
-                                             .normals = target_of(&outputs.normals) };
+                                             .normals = target_of(&outputs.normals),
+                                             .call_count = written };
         TRY(run_poses(crowd, level, first, count, before, clock));
         TRY(crowd->device->operations->skin_run_placed(level->binding->skin, level->frames,
                                                        &level->places, count, &targets));
     } else {
-        TRY(cutis_crowd_host_run(crowd, level, first, count, before, clock, &outputs));
+        TRY(cutis_crowd_host_run(crowd, level, first, count, written, before, clock, &outputs));
     }
     return packed ? pack(crowd, level, count, before, buffer, offset + first * step) : CUTIS_OK;
 }

@@ -76,7 +76,7 @@ cutis_result cutis_crowd_host_prepare(cutis_crowd *crowd)
 }
 
 cutis_result cutis_crowd_host_run(cutis_crowd *crowd, const crowd_level *level, uint32_t first,
-                                  uint32_t count, bool before, double clock,
+                                  uint32_t count, uint32_t written, bool before, double clock,
                                   const cutis_outputs *outputs)
 {
     host_job job = { crowd, crowd->drawn + level->drawn_first + first, count, before, clock };
@@ -87,5 +87,6 @@ cutis_result cutis_crowd_host_run(cutis_crowd *crowd, const crowd_level *level, 
     for (size_t slot = 0; level->map && slot < count; slot++)
         cutis_crowd_map_pose(level, crowd->host_poses + slot * crowd->node_count,
                              local + slot * level->binding->node_count);
-    return cutis_deform_rooted(&level->binding->base, &poses, crowd->host_roots, count, outputs);
+    return cutis_deform_rooted(&level->binding->base, &poses, crowd->host_roots, count, written,
+                               outputs);
 }

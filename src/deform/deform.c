@@ -47,20 +47,22 @@ static cutis_result check_call(const cutis_binding *binding, const cutis_outputs
 cutis_result cutis_deform(const cutis_binding *binding, const cutis_poses *poses,
                           uint32_t instance_count, const cutis_outputs *outputs)
 {
-    return cutis_deform_rooted(binding, poses, NULL, instance_count, outputs);
+    return cutis_deform_rooted(binding, poses, NULL, instance_count, instance_count, outputs);
 }
 
 cutis_result cutis_deform_rooted(const cutis_binding *binding, const cutis_poses *poses,
                                  const cutis_transform *roots, uint32_t instance_count,
-                                 const cutis_outputs *outputs)
+                                 uint32_t written_count, const cutis_outputs *outputs)
 {
     if (!binding) return CUTIS_INVALID_ARGUMENT;
     if (!poses || !outputs)
         return INVALID(binding->context, "deform: poses and outputs may not be NULL");
     if (instance_count == 0) return CUTIS_OK;
-    cutis_deform_call call = {
-        .poses = poses, .roots = roots, .outputs = outputs, .instance_count = instance_count
-    };
+    cutis_deform_call call = { .poses = poses,
+                               .roots = roots,
+                               .outputs = outputs,
+                               .instance_count = instance_count,
+                               .written_count = written_count };
     TRY(check_call(binding, outputs, instance_count, &call));
     cutis_workspace *workspace = cutis_workspace_take(binding);
     if (!workspace) return cutis_alloc_result(binding->context);

@@ -45,6 +45,7 @@ typedef struct cutis_deform_call {
     const cutis_transform *roots; ///< of crowds: above the nodes of local poses, or NULL
     const cutis_outputs *outputs;
     uint32_t instance_count;
+    uint32_t written_count; ///< instances that are written together, these among them: a crowd's
     cutis_stage_output streams[CUTIS_OUTPUT_KINDS];
     uint32_t vertex_capacity, triangle_capacity; ///< of an instance
     bool finite; ///< of poses it is known already, or found out later
@@ -104,9 +105,10 @@ void *cutis_binding_alloc(cutis_binding *binding, size_t count, size_t item);
 
 // deform.c
 /// cutis_deform of local poses with roots above their topmost nodes (block skins only).
+/// @param written_count  as in cutis_deform_call
 cutis_result cutis_deform_rooted(const cutis_binding *binding, const cutis_poses *poses,
                                  const cutis_transform *roots, uint32_t instance_count,
-                                 const cutis_outputs *outputs);
+                                 uint32_t written_count, const cutis_outputs *outputs);
 
 // outputs.c
 /// The outputs of a call as streams with their shape, checked against method, binding and buffers.

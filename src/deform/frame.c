@@ -8,6 +8,8 @@
 #include "math/mat3.h"
 #include "math/quat.h"
 
+#include <cutis/clip.h>
+
 #include <float.h>
 
 // Stretches this close to sigma I run the rigid formulas (docs/spec/blending.md 6.1). Everyday
@@ -258,6 +260,11 @@ static void copy_targets(const frame_job *job, uint32_t slot)
     if (targets > 0)
         memcpy(job->workspace->targets + binding->layout.target_count * (size_t)slot,
                given ? given + targets * at : binding->rest_targets, targets * sizeof(float));
+    if (binding->drives_weights && job->poses->kind == CUTIS_POSE_LOCAL)
+        cutis_pose_drive_weights(binding->base.model, binding->base.options.drive,
+                                 job->poses->local + binding->node_count * at,
+                                 job->workspace->targets +
+                                     binding->layout.target_count * (size_t)slot);
 }
 
 static void prepare_instance(frame_job *job, uint32_t slot, uint32_t lane)

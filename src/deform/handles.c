@@ -88,18 +88,18 @@ const cutis_influences *cutis_bound_influences(const cutis_skin_binding *binding
     return held->first ? held : own;
 }
 
-uint32_t cutis_bound_bone(const cutis_skin_binding *binding, const cutis_influences *influences,
-                          uint32_t mesh, int32_t skin, uint32_t skin_bone, uint32_t entry)
+cutis_bone_numbers cutis_bound_bones(const cutis_skin_binding *binding,
+                                     const cutis_influences *influences, uint32_t mesh,
+                                     int32_t skin, uint32_t skin_bone)
 {
     const cutis_model_data *data = cutis_model_get(binding->base.model);
     const cutis_handle_rig *rig = data->handles;
-    const uint32_t joint = influences->joints[entry];
     // Plain weights, also of a primitive that no handle holds, name joints.
     if (!rigid_handles(binding) || influences < &rig->weights[0].influences ||
         influences > &rig->weights[rig->primitive_count - 1].influences)
-        return skin_bone + joint;
-    if (joint < rig->handle_count) return skin_bone + joint - (uint32_t)rig->first_handles[mesh];
-    return skin_bone + data->skins[skin].joint_count + joint - rig->handle_count;
+        return (cutis_bone_numbers){ UINT32_MAX, skin_bone, skin_bone };
+    return (cutis_bone_numbers){ rig->handle_count, skin_bone - (uint32_t)rig->first_handles[mesh],
+                                 skin_bone + data->skins[skin].joint_count - rig->handle_count };
 }
 
 // q, 0.5 (0, t) q and the stretch of a bone's matrix [R S | t]; one without a rotation does not

@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+/// Joints of a vertex whose order is kept for the next one.
+enum { ORDERED_MAX = 32 };
+
 typedef struct influence {
     double weight;
     uint32_t bone,
@@ -40,11 +43,12 @@ static void sort(influence *items, uint32_t count, int (*order)(const void *, co
         }
 }
 
-/// Merge equal bones, drop zeros, keep the `limit` largest (0: all). @return how many are left
-static uint32_t clean(influence *items, uint32_t count, uint32_t limit)
+/// By bone, ascending: equal ones merged, their weights added in the file's order, zeros dropped.
+/// @return how many are left
+static uint32_t merge(influence *items, uint32_t count)
 {
-    sort(items, count, by_bone);
     uint32_t kept = 0;
+    sort(items, count, by_bone);
     for (uint32_t i = 0; i < count; i++) {
         if (!(items[i].weight > 0.0)) continue;
         if (kept && items[kept - 1].bone == items[i].bone)
@@ -52,22 +56,30 @@ static uint32_t clean(influence *items, uint32_t count, uint32_t limit)
         else
             items[kept++] = items[i];
     }
-    if (limit && kept > limit) {
-        sort(items, kept, by_weight);
-        kept = limit;
-        sort(items, kept, by_bone);
-    }
     return kept;
 }
 
-/// Write one vertex at entry `at`. @return the entry after it
-static uint32_t write_vertex(cutis_skin_binding *binding, influence *items, uint32_t count,
-                             uint32_t first_bone, uint32_t *bones, float *weights, uint32_t at)
+/// The `limit` largest. @return how many are left
+static uint32_t keep_largest(influence *items, uint32_t count, uint32_t limit)
 {
-    uint32_t limit = binding->base.options.method == CUTIS_METHOD_RIGID
-                         ? 1
-                         : binding->base.options.max_influences;
-    count = clean(items, count, limit);
+    if (count <= limit) return count;
+    sort(items, count, by_weight);
+    sort(items, limit, by_bone);
+    return limit;
+}
+
+static uint32_t influence_limit(const cutis_skin_binding *binding)
+{
+    const uint32_t most = binding->base.options.max_influences;
+    if (binding->base.options.method == CUTIS_METHOD_RIGID) return 1;
+    return most ? most : UINT32_MAX;
+}
+
+/// Write one vertex at entry `at`. @return the entry after it
+static uint32_t write_vertex(uint32_t limit, influence *items, uint32_t count, uint32_t first_bone,
+                             uint32_t *bones, float *weights, uint32_t at)
+{
+    count = keep_largest(items, count, limit);
     double sum = 0.0;
     for (uint32_t i = 0; i < count; i++) sum += items[i].weight;
     uint32_t begin = at;
@@ -81,8 +93,64 @@ static uint32_t write_vertex(cutis_skin_binding *binding, influence *items, uint
         bones[at] = first_bone;
         weights[at++] = 1.0f;
     }
-    for (uint32_t i = begin; i < at; i++) binding->bone_used[bones[i]] = UINT32_MAX;
     return at;
+}
+
+/// The joints of a vertex in ascending order of their bones. Neighbours in a file mostly name the
+/// same joints, and then only weights are looked at.
+typedef struct joint_order {
+    const uint32_t *joints; ///< of the vertex it was made for; NULL: none
+    uint32_t count;
+    uint32_t bones[ORDERED_MAX];
+    uint8_t places[ORDERED_MAX]; ///< in the file
+} joint_order;
+
+static inline bool is_order_of(const joint_order *order, const uint32_t *joints, uint32_t count)
+{
+    if (!order->joints || order->count != count) return false;
+    uint32_t same = 0;
+    while (same < count && order->joints[same] == joints[same]) same++;
+    return same == count;
+}
+
+/// @return false, and no order, if they are too many or one comes twice
+static bool order_joints(joint_order *order, const cutis_bone_numbers *numbers,
+                         const uint32_t *joints, uint32_t count)
+{
+    order->joints = NULL;
+    if (count == 0 || count > ORDERED_MAX) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t bone = cutis_bone_of(numbers, joints[i]);
+        uint32_t at = i;
+        for (; at > 0 && order->bones[at - 1] > bone; at--) {
+            order->bones[at] = order->bones[at - 1];
+            order->places[at] = order->places[at - 1];
+        }
+        if (at > 0 && order->bones[at - 1] == bone) return false;
+        order->bones[at] = bone, order->places[at] = (uint8_t)i;
+    }
+    order->joints = joints, order->count = count;
+    return true;
+}
+
+/// @return the entry after the vertex; `at` if a weight is zero or vanishes in float
+static inline uint32_t write_ordered(const joint_order *order, const float *given, uint32_t *bones,
+                                     float *weights, uint32_t at)
+{
+    const uint32_t count = order->count;
+    double sum = 0.0;
+    bool good = true;
+    for (uint32_t i = 0; i < count; i++) {
+        const float weight = given[order->places[i]];
+        good &= weight > 0.0f;
+        sum += weight;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bones[at + i] = order->bones[i];
+        weights[at + i] = count == 1 ? 1.0f : (float)(given[order->places[i]] / sum);
+        good &= weights[at + i] > 0.0f;
+    }
+    return good ? at + count : at;
 }
 
 /// An upper bound on the influences of all vertices, and the most a vertex has in the file.
@@ -117,17 +185,25 @@ static uint32_t bind_primitive(cutis_skin_binding *binding, const cutis_instance
         &cutis_model_get(binding->base.model)->meshes[instance->mesh].primitives[p];
     const cutis_influences *source = cutis_bound_influences(binding, instance->mesh, p);
     bool skinned = skin_bone != UINT32_MAX && source->first;
+    const uint32_t limit = influence_limit(binding);
+    cutis_bone_numbers numbers = { 0 };
+    if (skinned)
+        numbers = cutis_bound_bones(binding, source, instance->mesh, instance->skin, skin_bone);
+    joint_order order = { 0 };
     for (uint32_t v = 0; v < primitive->vertex_count; v++) {
-        uint32_t count = 0, begin = skinned ? source->first[v] : 0;
-        if (skinned) count = source->first[v + 1] - begin;
+        const uint32_t begin = skinned ? source->first[v] : 0;
+        uint32_t count = skinned ? source->first[v + 1] - begin : 0;
+        first[v] = at;
+        if (count > 0 && count <= limit &&
+            (is_order_of(&order, source->joints + begin, count) ||
+             order_joints(&order, &numbers, source->joints + begin, count)))
+            at = write_ordered(&order, source->weights + begin, bones, weights, at);
+        if (at != first[v]) continue;
         for (uint32_t i = 0; i < count; i++)
             items[i] = (influence){ source->weights[begin + i],
-                                    cutis_bound_bone(binding, source, instance->mesh,
-                                                     instance->skin, skin_bone, begin + i),
-                                    i };
-        first[v] = at;
-        at = write_vertex(binding, items, count, skinned ? skin_bone : node_bone, bones, weights,
-                          at);
+                                    cutis_bone_of(&numbers, source->joints[begin + i]), i };
+        count = merge(items, count);
+        at = write_vertex(limit, items, count, skinned ? skin_bone : node_bone, bones, weights, at);
     }
     return at;
 }

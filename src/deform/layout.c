@@ -80,32 +80,37 @@ static void gather_rest(const cutis_skin_binding *binding, const rest_data *rest
 static float *make_planes(cutis_skin_binding *binding, const float *values, uint32_t width)
 {
     const cutis_skin_layout *layout = &binding->layout;
-    size_t size = layout->block_size, slots = layout->block_count * size;
-    float *planes = cutis_layout_alloc(binding, slots, width * sizeof *planes);
-    for (size_t slot = 0; planes && slot < slots; slot++) {
-        uint32_t v = layout->vertices[slot];
-        if (v == CUTIS_NO_VERTEX) continue;
-        float *lane = planes + slot / size * size * width + slot % size;
-        for (uint32_t c = 0; c < width; c++) lane[c * size] = values[(size_t)v * width + c];
+    const size_t size = layout->block_size;
+    float *planes = cutis_layout_alloc(binding, layout->block_count * size, width * sizeof *planes);
+    for (size_t k = 0; planes && k < layout->block_count; k++) {
+        const uint32_t *vertices = layout->vertices + k * size;
+        float *plane = planes + k * size * width;
+        for (size_t l = 0; l < size && vertices[l] != CUTIS_NO_VERTEX; l++) // padding comes last
+            for (uint32_t c = 0; c < width; c++)
+                plane[c * size + l] = values[(size_t)vertices[l] * width + c];
     }
     return planes;
 }
 
 static void fill_weights(const cutis_skin_layout *layout, float *weights)
 {
-    size_t size = layout->block_size;
+    const size_t size = layout->block_size;
     for (size_t k = 0; k < layout->block_count; k++) {
-        uint32_t first = layout->list_first[k], end = layout->list_first[k + 1];
+        const uint32_t *list = layout->list_bone + layout->list_first[k];
+        float *block = weights + layout->list_first[k] * size;
         for (size_t l = 0; l < size; l++) {
             uint32_t v = layout->vertices[k * size + l];
             if (v == CUTIS_NO_VERTEX) {
-                weights[first * size + l] = 1.0f;
+                block[l] = 1.0f;
                 continue;
             }
-            uint32_t entry = first;
-            for (uint32_t i = layout->first[v]; i < layout->first[v + 1]; i++) {
-                while (entry < end && layout->list_bone[entry] != layout->bone[i]) entry++;
-                weights[entry * size + l] = layout->weight[i];
+            // Both ascend, and the list has all bones of its vertices.
+            const uint32_t *bone = layout->bone + layout->first[v];
+            const float *weight = layout->weight + layout->first[v];
+            const uint32_t count = layout->first[v + 1] - layout->first[v];
+            for (uint32_t i = 0, entry = 0; i < count; i++, entry++) {
+                while (list[entry] != bone[i]) entry++;
+                block[entry * size + l] = weight[i];
             }
         }
     }

@@ -183,9 +183,11 @@ static void merge_rests(packer *p, const uint32_t *vertex_set)
 static uint32_t list_block(packer *p, const uint32_t *lanes, const uint32_t *vertex_set,
                            uint32_t *list)
 {
-    uint32_t count = 0;
+    uint32_t count = 0, last = UINT32_MAX;
     for (uint32_t l = 0; l < p->block_size && lanes[l] != CUTIS_NO_VERTEX; l++) {
         uint32_t set = vertex_set[lanes[l]];
+        if (set == last) continue;
+        last = set;
         for (uint32_t i = p->table->first[set]; i < p->table->first[set + 1]; i++) {
             uint32_t bone = p->table->numbers[i];
             if (p->marked[bone]) continue;
@@ -194,9 +196,14 @@ static uint32_t list_block(packer *p, const uint32_t *lanes, const uint32_t *ver
             count++;
         }
     }
-    for (uint32_t l = 0; l < p->block_size && lanes[l] != CUTIS_NO_VERTEX; l++)
-        mark(p, vertex_set[lanes[l]], 0);
-    if (list) qsort(list, count, sizeof *list, order_u32);
+    last = UINT32_MAX;
+    for (uint32_t l = 0; l < p->block_size && lanes[l] != CUTIS_NO_VERTEX; l++) {
+        if (vertex_set[lanes[l]] != last) mark(p, vertex_set[lanes[l]], 0);
+        last = vertex_set[lanes[l]];
+    }
+    bool ascend = true; // as one set does
+    for (uint32_t i = 1; list && i < count; i++) ascend &= list[i - 1] < list[i];
+    if (!ascend) qsort(list, count, sizeof *list, order_u32);
     return count;
 }
 
@@ -299,28 +306,27 @@ static bool merge_open_blocks(packer *p, uint32_t begin, const uint32_t *vertex_
     return true;
 }
 
-static void order_blocks(const packer *p, uint64_t *keys, uint32_t *vertices)
+/// By their first vertices, which no two share. The sorted vertices are not needed any more.
+static void order_blocks(packer *p, uint32_t vertex_count, uint32_t *vertices)
 {
-    for (uint32_t k = 0; k < p->block_count; k++)
-        keys[k] = (uint64_t)p->lanes[(size_t)k * p->block_size] << 32 | k;
-    qsort(keys, p->block_count, sizeof *keys, order_u64);
-    for (uint32_t k = 0; k < p->block_count; k++)
-        memcpy(vertices + (size_t)k * p->block_size,
-               p->lanes + (size_t)(uint32_t)keys[k] * p->block_size,
-               p->block_size * sizeof *vertices);
+    uint32_t *block = p->sorted, at = 0;
+    memset(block, 0xff, vertex_count * sizeof *block);
+    for (uint32_t k = 0; k < p->block_count; k++) block[p->lanes[(size_t)k * p->block_size]] = k;
+    for (uint32_t v = 0; v < vertex_count; v++)
+        if (block[v] != UINT32_MAX)
+            memcpy(vertices + (size_t)at++ * p->block_size,
+                   p->lanes + (size_t)block[v] * p->block_size, p->block_size * sizeof *vertices);
 }
 
-static cutis_result write_lists(cutis_skin_binding *binding, packer *p, const uint32_t *vertex_set,
-                                cutis_arena *arena)
+static cutis_result write_lists(cutis_skin_binding *binding, packer *p, const uint32_t *vertex_set)
 {
     cutis_skin_layout *layout = &binding->layout;
     size_t slots = (size_t)p->block_count * p->block_size;
     uint32_t *vertices = cutis_layout_alloc(binding, slots, sizeof *vertices);
     uint32_t *list_first =
         cutis_layout_alloc(binding, (size_t)p->block_count + 1, sizeof *list_first);
-    uint64_t *keys = cutis_arena_alloc(arena, p->block_count, sizeof *keys);
-    if (!vertices || !list_first || !keys) return cutis_alloc_result(binding->base.context);
-    order_blocks(p, keys, vertices);
+    if (!vertices || !list_first) return cutis_alloc_result(binding->base.context);
+    order_blocks(p, layout->vertex_count, vertices);
     uint64_t total = 0;
     for (uint32_t k = 0; k < p->block_count; k++) {
         total += list_block(p, vertices + (size_t)k * p->block_size, vertex_set, NULL);
@@ -365,7 +371,7 @@ cutis_result cutis_bind_pack(cutis_skin_binding *binding, const cutis_sets *tabl
         uint32_t whole = p.block_count;
         merge_rests(&p, vertex_set);
         result = merge_open_blocks(&p, whole, vertex_set, &arena)
-                     ? write_lists(binding, &p, vertex_set, &arena)
+                     ? write_lists(binding, &p, vertex_set)
                      : cutis_alloc_result(binding->base.context);
     }
     cutis_arena_release(&arena);

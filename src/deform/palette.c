@@ -2,6 +2,7 @@
 /// would by itself leave the 1e-5 within which bones count as rigid (docs/spec/blending.md 6.1).
 /// Allocates nothing.
 #include "deform/skin.h"
+#include "device/compute.h"
 #include "math/lanes.h"
 #include "math/mat3.h"
 #include "math/quat.h"
@@ -29,6 +30,7 @@ static inline void local_matrix(const cutis_transform *t, double *m)
     double xx = qx * x, yy = qy * y, zz = qz * z, xy = qx * y, xz = qx * z, yz = qy * z;
     double wx = qw * x, wy = qw * y, wz = qw * z;
     double sx = t->scale.x, sy = t->scale.y, sz = t->scale.z;
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): m is memory of the caller
     m[0] = (1.0 - (yy + zz)) * sx, m[1] = (xy - wz) * sy, m[2] = (xz + wy) * sz;
     m[4] = (xy + wz) * sx, m[5] = (1.0 - (xx + zz)) * sy, m[6] = (yz - wx) * sz;
     m[8] = (xz - wy) * sx, m[9] = (yz + wx) * sy, m[10] = (1.0 - (xx + yy)) * sz;
@@ -43,48 +45,77 @@ static const double *fixed_matrix(const cutis_skin_binding *binding, const cutis
     return m && cutis_pose_rests(binding->base.model, local, binding->step_node[step]) ? m : NULL;
 }
 
-/// A driven step's transform, or the pose's own.
-static const cutis_transform *driven(const cutis_skin_binding *binding,
-                                     const cutis_transform *local, uint32_t step,
-                                     const cutis_drive_inputs *inputs, cutis_transform *own)
+/// Whether a driven step is computed in this pose.
+static bool is_driven(const cutis_skin_binding *binding, const cutis_transform *local, int32_t step)
 {
-    const cutis_transform *given = &local[binding->step_node[step]];
-    const int32_t driver = binding->step_driver[step];
-    if (driver < 0 || (binding->base.options.drive != CUTIS_DRIVE_ALL &&
-                       !cutis_pose_rests(binding->base.model, local, binding->step_node[step])))
-        return given;
-    cutis_drive_evaluate(binding->base.model, inputs, (uint32_t)driver, own);
-    return own;
+    return step >= 0 && (binding->base.options.drive == CUTIS_DRIVE_ALL ||
+                         cutis_pose_rests(binding->base.model, local, binding->step_node[step]));
 }
 
-/// World matrices of all steps. @param inputs of drivers, or NULL: nothing is driven
-/// @param root a matrix above those without a parent, or NULL
+static bool has_avx2(const cutis_skin_binding *binding)
+{
+    return binding->base.device->compute_width >= CUTIS_COMPUTE_AVX2;
+}
+
+/// World matrices of all steps. @param root a matrix above those without a parent, or NULL
+/// @param worlds transforms of steps that can be driven stand where their matrices will
 static void walk_steps(const cutis_skin_binding *binding, const cutis_transform *local,
-                       const double *root, const cutis_drive_inputs *inputs, double *worlds)
+                       const double *root, double *worlds)
 {
     for (uint32_t k = 0; k < binding->step_count; k++) {
-        cutis_transform driven_by;
+        cutis_transform driven;
         double own[12], *world = worlds + 12 * (size_t)k;
         const double *m = fixed_matrix(binding, local, k);
         int32_t parent = binding->step_parent[k];
         const double *above = parent < 0 ? root : worlds + 12 * (size_t)parent;
         double *target = above ? own : world;
+        const cutis_transform *t = &local[binding->step_node[k]];
+        if (binding->step_driver && binding->step_driver[k] >= 0)
+            // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): each step has a world
+            t = memcpy(&driven, world, sizeof driven);
         if (m)
+            // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): the same
             memcpy(target, m, sizeof own);
         else
-            local_matrix(inputs ? driven(binding, local, k, inputs, &driven_by)
-                                : &local[binding->step_node[k]],
-                         target);
+            local_matrix(t, target);
         if (above) multiply_rows(above, own, world);
     }
 }
 
+/// Transforms of steps that can be driven, to where their matrices will be.
 static void drive_steps(const cutis_skin_binding *binding, const cutis_transform *local,
-                        const double *root, double *worlds)
+                        double *worlds)
 {
+    const cutis_model *model = binding->base.model;
     cutis_drive_inputs inputs;
+    cutis_drive_read(model, local, &inputs);
+    for (uint32_t g = 0; g < cutis_drive_groups(model); g++) {
+        const uint32_t *nodes, count = cutis_drive_nodes(model, g, &nodes);
+        const int32_t *steps = binding->driver_step + (size_t)g * CUTIS_DRIVE_GROUP;
+        cutis_transform own[CUTIS_DRIVE_GROUP];
+        bool driven[CUTIS_DRIVE_GROUP], any = false;
+        for (uint32_t l = 0; l < count; l++) any |= driven[l] = is_driven(binding, local, steps[l]);
+        if (any) cutis_drive_evaluate(model, &inputs, g, has_avx2(binding), own);
+        for (uint32_t l = 0; l < count; l++)
+            if (steps[l] >= 0)
+                memcpy(worlds + 12 * (size_t)steps[l], driven[l] ? &own[l] : &local[nodes[l]],
+                       sizeof *own);
+    }
+}
+
+/// The rotation of a step, driven or not.
+static cutis_quat step_rotation(const cutis_skin_binding *binding, const cutis_transform *local,
+                                int32_t step)
+{
+    const int32_t place = binding->step_driver ? binding->step_driver[step] : -1;
+    if (place < 0 || !is_driven(binding, local, step))
+        return local[binding->step_node[step]].rotation;
+    cutis_drive_inputs inputs;
+    cutis_transform own[CUTIS_DRIVE_GROUP];
     cutis_drive_read(binding->base.model, local, &inputs);
-    walk_steps(binding, local, root, &inputs, worlds);
+    cutis_drive_evaluate(binding->base.model, &inputs, (uint32_t)place / CUTIS_DRIVE_GROUP,
+                         has_avx2(binding), own);
+    return own[place % CUTIS_DRIVE_GROUP].rotation;
 }
 
 void cutis_palette_local(const cutis_skin_binding *binding, const cutis_transform *local,
@@ -93,10 +124,8 @@ void cutis_palette_local(const cutis_skin_binding *binding, const cutis_transfor
     const cutis_transform identity = cutis_transform_identity();
     double matrix[12], *above = NULL;
     if (root && memcmp(root, &identity, sizeof identity) != 0) local_matrix(root, above = matrix);
-    if (binding->step_driver)
-        drive_steps(binding, local, above, worlds);
-    else
-        walk_steps(binding, local, above, NULL, worlds);
+    if (binding->step_driver) drive_steps(binding, local, worlds);
+    walk_steps(binding, local, above, worlds);
     for (uint32_t b = 0; b < binding->bone_count; b++) {
         const double *world = worlds + 12 * (size_t)binding->bone_step[b];
         double *out = palette + 12 * (size_t)b;
@@ -125,9 +154,6 @@ void cutis_palette_world(const cutis_skin_binding *binding, const cutis_mat34 *w
 void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_transform *local,
                             const cutis_transform *root, uint32_t bone, double *quat)
 {
-    cutis_drive_inputs inputs;
-    cutis_transform own;
-    if (binding->step_driver) cutis_drive_read(binding->base.model, local, &inputs);
     memcpy(quat, binding->bind_rotations + 4 * (size_t)bone, 4 * sizeof *quat);
     for (int32_t k = (int32_t)binding->bone_step[bone]; k >= 0; k = binding->step_parent[k]) {
         double q[4] = { 1, 0, 0, 0 }, linear[9], rotation[9];
@@ -136,9 +162,7 @@ void cutis_palette_rotation(const cutis_skin_binding *binding, const cutis_trans
             double34_linear(m, linear);
             if (cutis_polar3(linear, rotation)) cutis_quat_from_mat3(rotation, q);
         } else {
-            cutis_quat r = binding->step_driver
-                               ? driven(binding, local, (uint32_t)k, &inputs, &own)->rotation
-                               : local[binding->step_node[k]].rotation;
+            const cutis_quat r = step_rotation(binding, local, k);
             if (r.x != 0.0f || r.y != 0.0f || r.z != 0.0f || r.w != 0.0f)
                 q[0] = r.w, q[1] = r.x, q[2] = r.y, q[3] = r.z;
         }

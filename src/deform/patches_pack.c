@@ -249,7 +249,7 @@ static cutis_result fill_part_distances(packing *p, uint32_t part, distance_scra
     int32_t *seed_order = FILL(p, seed_order);
     for (uint32_t e = p->entry_first[part]; e < p->entry_first[part + 1]; e++) {
         const patch_loop *loop = &p->body->loops[p->entry_joint[e]];
-        const size_t begin = (size_t)(at[e] + (int32_t)first);
+        const size_t begin = (uint32_t)(at[e] + (int32_t)first);
         for (uint32_t k = 0; k < loop->count; k++)
             scratch->sources[k] =
                 parts->loop_copies[2 * (size_t)(loop->first + k) + p->entry_side[e]];

@@ -74,19 +74,35 @@ static cutis_result group_sets(cutis_skin_binding *binding)
     return CUTIS_OK;
 }
 
+/// The set of every vertex; neighbours in a file mostly have the same one.
+static bool find_sets(cutis_skin_binding *binding, cutis_sets *table, uint32_t *vertex_set)
+{
+    const cutis_skin_layout *layout = &binding->layout;
+    const uint32_t *last = NULL;
+    uint32_t last_count = 0;
+    for (uint32_t v = 0; v < layout->vertex_count; v++) {
+        const uint32_t *bones = layout->bone + layout->first[v];
+        uint32_t count = layout->first[v + 1] - layout->first[v], same = 0;
+        while (same < count && count == last_count && bones[same] == last[same]) same++;
+        if (same == count && count == last_count)
+            vertex_set[v] = vertex_set[v - 1];
+        else if (!cutis_sets_find(table, bones, count, &vertex_set[v]))
+            return false;
+        if (count > binding->max_influences) binding->max_influences = count;
+        last = bones, last_count = count;
+    }
+    for (uint32_t i = 0; table->count && i < table->first[table->count]; i++)
+        binding->bone_used[table->numbers[i]] = UINT32_MAX;
+    return true;
+}
+
 /// Numbers the sets of all vertices (`vertex_set`), and among them those of two or more bones
 /// (`centre` per set, CUTIS_NO_SET for single bones; vertex_count entries are enough).
 cutis_result cutis_bind_sets(cutis_skin_binding *binding, cutis_sets *table, uint32_t *vertex_set,
                              uint32_t *centre)
 {
-    const cutis_skin_layout *layout = &binding->layout;
-    for (uint32_t v = 0; v < layout->vertex_count; v++) {
-        uint32_t first = layout->first[v], count = layout->first[v + 1] - first;
-        if (count > binding->max_influences) binding->max_influences = count;
-        if (!cutis_sets_find(table, layout->bone + first, count, &vertex_set[v]))
-            return cutis_alloc_result(binding->base.context);
-    }
     size_t bones = 0;
+    if (!find_sets(binding, table, vertex_set)) return cutis_alloc_result(binding->base.context);
     for (uint32_t set = 0; set < table->count; set++) {
         uint32_t count = table->first[set + 1] - table->first[set];
         centre[set] = count > 1 ? binding->set_count++ : CUTIS_NO_SET;

@@ -230,7 +230,8 @@ static cutis_skin_targets targets_of(const cutis_deform_call *call, const cutis_
                                  .normals = batch->targets[CUTIS_OUTPUT_NORMALS],
                                  .tangents = batch->targets[CUTIS_OUTPUT_TANGENTS],
                                  .previous = batch->targets[CUTIS_OUTPUT_PREVIOUS],
-                                 .bounds = bounds ? bounds + batch->first : NULL };
+                                 .bounds = bounds ? bounds + batch->first : NULL,
+                                 .call_count = call->written_count };
 }
 
 // Nothing to write, and a launch of no groups is an error.

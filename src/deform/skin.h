@@ -48,7 +48,9 @@ typedef struct cutis_skin_binding {
     const double *
         *step_matrix; ///< the node's own matrix, which counts while it is at rest; or NULL
 
-    int32_t *step_driver; ///< of the model's drivers, or -1; NULL: nothing is driven
+    int32_t *step_driver; ///< place among the groups of drivers, or -1; NULL: nothing is driven
+    int32_t *driver_step; ///< per place: step, or -1: no bone depends on it
+    bool drives_weights;  ///< of morph targets
 
     uint32_t bone_count;
     uint32_t *bone_node, *bone_step;
@@ -101,7 +103,7 @@ cutis_result cutis_bind_bones(cutis_skin_binding *binding, cutis_arena *arena, u
 cutis_result cutis_bind_influences(cutis_skin_binding *binding, cutis_arena *arena,
                                    const uint32_t *skin_bone, const uint32_t *node_bone);
 
-// sets.c
+// sets.c: bone_used, too
 cutis_result cutis_bind_sets(cutis_skin_binding *binding, cutis_sets *table, uint32_t *vertex_set,
                              uint32_t *centre);
 
@@ -157,9 +159,18 @@ cutis_result cutis_bind_handles(cutis_skin_binding *binding, const uint32_t *ski
 const cutis_influences *cutis_bound_influences(const cutis_skin_binding *binding, uint32_t mesh,
                                                uint32_t primitive);
 
-/// The bone of an entry of those weights.
-uint32_t cutis_bound_bone(const cutis_skin_binding *binding, const cutis_influences *influences,
-                          uint32_t mesh, int32_t skin, uint32_t skin_bone, uint32_t entry);
+/// Bones of the numbers that those weights name: so much is added (modulo 2^32) to numbers below
+/// `split`, and to the others.
+typedef struct cutis_bone_numbers {
+    uint32_t split, below, above;
+} cutis_bone_numbers;
+cutis_bone_numbers cutis_bound_bones(const cutis_skin_binding *binding,
+                                     const cutis_influences *influences, uint32_t mesh,
+                                     int32_t skin, uint32_t skin_bone);
+static inline uint32_t cutis_bone_of(const cutis_bone_numbers *numbers, uint32_t number)
+{
+    return number + (number < numbers->split ? numbers->below : numbers->above);
+}
 
 /// Fill in the virtual handles' matrices of one palette. Other methods: nothing.
 /// @param scratch CUTIS_HANDLE_SCRATCH doubles per bone

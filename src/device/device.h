@@ -114,6 +114,7 @@ typedef struct cutis_skin_targets {
     cutis_target positions, normals, tangents;
     cutis_target previous; ///< CPU devices only; others have it copied before
     cutis_bounds *bounds;  ///< of the frames' instances, or NULL
+    uint32_t call_count;   ///< that a call or a crowd's frame writes, these among them; 0: these
 } cutis_skin_targets;
 
 /// Memory of a device and memory of the host of the same size, between which it copies at full

@@ -55,7 +55,6 @@ static inline double cutis_load_number(const void *data, char kind, uint32_t wid
     if (kind != 'i') return (double)bits;
     uint32_t shift = 64 - 8 * width;
     // The width is 1 to 8.
-    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
     return (double)((int64_t)(bits << shift) >> shift);
 }
 

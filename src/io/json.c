@@ -24,7 +24,8 @@ void cutis_bytes_append(cutis_bytes *bytes, const void *data, size_t size)
     size_t needed;
     if (bytes->failed || size == 0) return;
     if (!cutis_size_add(bytes->size, size, &needed) ||
-        !cutis_grow(bytes->context, &bytes->data, &bytes->capacity, needed, 1)) {
+        (needed > bytes->capacity &&
+         !cutis_grow(bytes->context, &bytes->data, &bytes->capacity, needed, 1))) {
         bytes->failed = true;
         return;
     }
@@ -172,19 +173,18 @@ static void write_real(cutis_bytes *bytes, double value)
 static void write_string(cutis_bytes *bytes, const char *text, size_t size)
 {
     char escape[8];
+    size_t plain = 0; // characters that stand for themselves go together
     cutis_bytes_append(bytes, "\"", 1);
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)text[i];
-        if (c == '"' || c == '\\') {
-            snprintf(escape, sizeof escape, "\\%c", c);
-            write_text(bytes, escape);
-        } else if (c < 0x20) {
-            snprintf(escape, sizeof escape, "\\u%04x", c);
-            write_text(bytes, escape);
-        } else {
-            cutis_bytes_append(bytes, &text[i], 1);
-        }
+        const bool slash = c == '"' || c == '\\';
+        if (!slash && c >= 0x20) continue;
+        cutis_bytes_append(bytes, text + plain, i - plain);
+        snprintf(escape, sizeof escape, slash ? "\\%c" : "\\u%04x", c);
+        write_text(bytes, escape);
+        plain = i + 1;
     }
+    cutis_bytes_append(bytes, text + plain, size - plain);
     cutis_bytes_append(bytes, "\"", 1);
 }
 
@@ -215,7 +215,7 @@ static void write_break(cutis_bytes *bytes, size_t depth)
 static void write_value(cutis_bytes *bytes, frame **stack, size_t *capacity, size_t *depth,
                         const json_t *value, bool compact)
 {
-    char text[32];
+    char text[CUTIS_NUMBER_SIZE];
     switch (json_typeof(value)) {
     case JSON_OBJECT:
     case JSON_ARRAY:
@@ -234,8 +234,7 @@ static void write_value(cutis_bytes *bytes, frame **stack, size_t *capacity, siz
         write_string(bytes, json_string_value(value), json_string_length(value));
         break;
     case JSON_INTEGER:
-        snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        write_text(bytes, text);
+        cutis_bytes_append(bytes, text, cutis_print_whole(json_integer_value(value), text));
         break;
     case JSON_REAL:
         write_real(bytes, json_real_value(value));

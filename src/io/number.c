@@ -226,6 +226,22 @@ bool cutis_parse_int(cutis_span span, int64_t *out)
     return true;
 }
 
+size_t cutis_print_whole(int64_t value, char text[CUTIS_NUMBER_SIZE])
+{
+    char digits[CUTIS_NUMBER_SIZE];
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    size_t at = sizeof digits, size;
+    do {
+        digits[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left);
+    if (value < 0) digits[--at] = '-';
+    size = sizeof digits - at;
+    memcpy(text, digits + at, size);
+    text[size] = 0;
+    return size;
+}
+
 // printf writes the decimal point of the locale, which may be any string: whatever is no part of a
 // number becomes '.'.
 size_t cutis_print_number(double value, int digits, char text[CUTIS_NUMBER_SIZE])

@@ -189,7 +189,6 @@ static cutis_result read_vertices(reader *r, const ply_element *element)
             double value = 0;
             cutis_result result = take_property(r, property, &value);
             // Every property was given a role above.
-            // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
             if (result == CUTIS_OK && roles[i] != ROLE_COUNT)
                 result = store_value(r, roles[i], property->type, v, value);
             if (result != CUTIS_OK) return result;

@@ -52,8 +52,10 @@ bool cutis_parse_double(cutis_span span, double *out);
 /// A whole number, with sign; false if it is not one or leaves int64.
 bool cutis_parse_int(cutis_span span, int64_t *out);
 
-/// As "%.*g", with '.' under every locale. @return its length
+/// As "%lld", without what printf costs: documents are full of indices. @return its length
 enum { CUTIS_NUMBER_SIZE = 40 };
+size_t cutis_print_whole(int64_t value, char text[CUTIS_NUMBER_SIZE]);
+/// As "%.*g", with '.' under every locale. @return its length
 size_t cutis_print_number(double value, int digits, char text[CUTIS_NUMBER_SIZE]);
 /// The same with so many digits that it comes back in the same bits.
 size_t cutis_format_float(float value, char text[CUTIS_NUMBER_SIZE]);

@@ -33,8 +33,9 @@ typedef struct skin_arguments {
     WORD near_first;  // chunk_count + 1: into near_bone
     WORD near_bone;   // bones of a chunk
     WORD blocks;      // 4 words each: first and count (with flags) of its list, first vertex of
-                 // a block of consecutive ones (else NO_VERTEX), the one centre of its vertices
-                 // (else NO_SET; where each lane has a list of its own: first word in list_own)
+                 // a block of consecutive ones or fours of such (else NO_VERTEX), the one centre of
+                 // its vertices (else NO_SET; where each lane has a list of its own: first word in
+                 // list_own)
     WORD list_near; // position in near_bone of the chunk (without near palettes: the bone)
     WORD list_own;  // the same, 32 per list entry, of blocks whose lanes have lists of their own
     WORD weights;   // 32 per list entry

@@ -18,7 +18,7 @@ FN skin_group group_begin(const skin_arguments a, GLOBAL const UINT *index, UINT
     s.block_first = index[a.chunk_block + chunk];
     s.near_step = 1;
 #if SKIN_NEAR
-    s.near_step += (index[a.near_first + chunk + 1] - index[a.near_first + chunk]) * SKIN_PALETTE;
+    s.near_step += (index[a.near_first + chunk + 1] - index[a.near_first + chunk]) * RECORD_ROWS;
 #endif
     return s;
 }
@@ -40,14 +40,26 @@ FN void group_load(const skin_arguments a, const skin_group s, GLOBAL const UINT
         }
 #if SKIN_NEAR
         for (UINT i = s.lane; i + 1 < s.near_step; i += 32u) {
-            UINT bone = s.index[a.near_bone + near_first + i / SKIN_PALETTE];
-            s.near[g * s.near_step + 1u + i] =
-                s.frames4[a.palette / 4 + (instance * a.bone_count + bone) * SKIN_PALETTE +
-                          i % SKIN_PALETTE];
+            UINT bone = s.index[a.near_bone + near_first + i / RECORD_ROWS];
+            if (i % RECORD_ROWS < SKIN_PALETTE)
+                s.near[g * s.near_step + 1u + i] =
+                    s.frames4[a.palette / 4 + (instance * a.bone_count + bone) * SKIN_PALETTE +
+                              i % RECORD_ROWS];
         }
 #endif
     }
 }
+
+#if SKIN_AMOUNTS
+// Amounts of the targets, eight instances of one side by side; beyond the last that one again.
+FN void group_amounts(const skin_arguments a, const skin_group s, NEAR_POINTER float *amounts)
+{
+    for (UINT i = (UINT)LOCAL_ID; i < a.target_count * 8u; i += SKIN_WARPS * 32u) {
+        UINT g = i % 8u < s.count ? i % 8u : s.count - 1u;
+        amounts[i] = s.frames[a.targets + (s.first + g) * a.target_count + i / 8u];
+    }
+}
+#endif
 
 #if SKIN_TURNED
 FN void group_signs(const skin_arguments a, const skin_group s, UINT block_end,
@@ -129,6 +141,11 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
     LOCAL UINT stage_vertices[SKIN_WARPS * SLOTS];
     s.stage = (NEAR_POINTER float *)stages + warp * (RECORD * 64u);
     s.stage_vertices = stage_vertices + warp * SLOTS;
+#if SKIN_FOURS
+    LOCAL UINT stage_pieces[SKIN_WARPS * ROUNDS * SLOTS];
+    s.stage_pieces = stage_pieces + warp * (ROUNDS * SLOTS);
+    s.stage_pieces_address = NEAR_WORDS_OF(s.stage_pieces);
+#endif
     s.stage_address = ADDRESS_OF(s.stage);
     OPAQUE(s.stage_address);
 #endif
@@ -143,10 +160,17 @@ KERNEL BOUNDED(SKIN_WARPS * 32) void cutis_skin(
     s.images_address = ADDRESS_OF(s.images);
     OPAQUE(s.images_address);
 #endif
+    NEAR_POINTER float *after = (NEAR_POINTER float *)(near_memory + s.count * s.near_step);
+#if SKIN_AMOUNTS
+    s.amounts_address = ADDRESS_OF(after);
+    group_amounts(a, s, after);
+    after += a.target_count * 8u;
+#endif
 #if SKIN_BOUNDS
-    s.box = (NEAR_POINTER float *)(near_memory + s.count * s.near_step) + warp * s.count * 192u;
+    s.box = after + warp * s.count * 192u;
     box_clear(s);
 #endif
+    (void)after;
     group_load(a, s, frame_index, chunk, warp);
     BARRIER;
     UINT block_end = index[a.chunk_block + chunk + 1];

@@ -106,6 +106,8 @@ FN UINT warp_any(UINT mine)
 #define WARP_ANY(condition) warp_any((condition) ? 1u : 0u)
 #endif
 #define NEAR_FLOATS        UINT
+#define NEAR_WORDS         UINT
+#define NEAR_WORDS_OF(p)   ADDRESS_OF(p)
 #define NEAR_AT(p, i)      ((p) + (i)*4u)
 #define NEAR_ROW(p)        near_row(p)
 #define NEAR_WORD(p)       near_word(p)
@@ -118,6 +120,8 @@ FN UINT warp_any(UINT mine)
 #define OPAQUE2(x)
 #define ADDRESS_OF(p)      ((NEAR_POINTER float *)(p))
 #define NEAR_FLOATS        NEAR_POINTER float *
+#define NEAR_WORDS         NEAR_POINTER UINT *
+#define NEAR_WORDS_OF(p)   (p)
 #define NEAR_AT(p, i)      ((p) + (i))
 #define NEAR_ROW(p)        (*(NEAR_POINTER const float4 *)(p))
 #define NEAR_WORD(p)       (*(NEAR_POINTER const UINT *)(p))

@@ -173,7 +173,6 @@ NNLS_PROC int nnls_best_bound(int n, const double *g, const double *h, const nnl
         y[j] = sum;
     }
     // y has n entries, at most n are in the set.
-    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
     for (int i = 0; unit && i < set->count; i++) mu += w[set->index[i]] * y[set->index[i]];
     int best = n;
     for (int j = 0; j < n; j++) {

@@ -165,7 +165,30 @@ FN void patch_put_face(patch_work w, GLOBAL int *indices, GLOBAL int *labels, in
     if (labels) labels[patch_element(w, w.given->labels, k)] = label;
 }
 
-// What is left of a face that was cut, at most two triangles from `k` on.
+// The border point of the other part that this one is one vertex with, or -1.
+FN int patch_twin(patch_work w, int slot)
+{
+    int weld = work_slot_weld(w)[slot];
+    return weld >= 0 ? weld : work_slot_guest(w)[slot];
+}
+
+// Is there a straight rung between two border points of one part, one of which both parts share?
+FN int patch_rung_joins(patch_work w, int a, int b)
+{
+    if (b < 0 || body_slot_joint(w)[a] != body_slot_joint(w)[b]) return 0;
+    int joint = body_slot_joint(w)[a], a_twin = patch_twin(w, a), b_twin = patch_twin(w, b);
+    int from = body_joint_rung(w)[joint], end = from + work_joint(w)[joint].rungs;
+    for (int r = from; r < end && (a_twin >= 0 || b_twin >= 0); r++) {
+        int p = work_rung_p(w)[r], c = work_rung_c(w)[r];
+        int joins = (p == a_twin && c == b) || (p == b && c == a_twin) || (p == a && c == b_twin) ||
+                    (p == b_twin && c == a);
+        if (joins && work_rung_count(w)[r] == 0) return 1;
+    }
+    return 0;
+}
+
+// What is left of a face that was cut, at most two triangles from `k` on: by the diagonal from p,
+// unless a strip of the patch has that edge already.
 FN void patch_put_cut_face(patch_work w, int f, int corner, GLOBAL int *indices, GLOBAL int *labels,
                            int k, int label)
 {
@@ -174,8 +197,10 @@ FN void patch_put_cut_face(patch_work w, int f, int corner, GLOBAL int *indices,
     int p = patch_slot_vertex_out(w, s.to), q = patch_slot_vertex_out(w, s.from);
     if (state[s.a] == PATCH_KEPT && state[s.b] == PATCH_KEPT) {
         int x = patch_vertex_out(w, s.a), y = patch_vertex_out(w, s.b);
-        patch_put_face(w, indices, labels, k, p, x, y, label);
-        patch_put_face(w, indices, labels, k + 1, p, y, q, label);
+        int other = patch_rung_joins(w, s.to, work_slot(w)[s.b]) &&
+                    !patch_rung_joins(w, s.from, work_slot(w)[s.a]);
+        patch_put_face(w, indices, labels, k, p, x, other ? q : y, label);
+        patch_put_face(w, indices, labels, k + 1, other ? x : p, y, q, label);
     } else {
         int x = patch_vertex_out(w, state[s.a] == PATCH_KEPT ? s.a : s.b);
         patch_put_face(w, indices, labels, k, p, x, q, label);

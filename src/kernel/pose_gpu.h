@@ -133,7 +133,7 @@ FN void pose_instances(const int bones, const skin_arguments a, const skin_group
     UNROLL for (int i = 0; i < bones; i++)
     {
         k.weight[i] = weights[32 * i];
-        k.record[i] = (int)list[i] * (SKIN_PALETTE * PALETTE_UNIT);
+        k.record[i] = (int)list[i] * (RECORD_ROWS * PALETTE_UNIT);
         OPAQUE(k.record[i]);
     }
     REAL scale = s.layout[a.pose_scales + 32u * k.block + s.lane];
@@ -158,7 +158,7 @@ FN void pose_instances(const int bones, const skin_arguments a, const skin_group
                 record_stage(NEAR_AT(put_at, half_at), v, 0);
                 WARP_SYNC;
                 if (k.run != NO_VERTEX)
-                    record_run(NEAR_AT(get_at, half_at), s.lane, (GLOBAL float4 *)(run + to));
+                    record_whole(NEAR_AT(get_at, half_at), s, run, to, 0);
                 else
                     record_scatter(s.stage + half_at, s.stage_vertices, s.lane,
                                    (GLOBAL float *)((GLOBAL char *)s.positions + to));
@@ -177,6 +177,10 @@ FN void pose_block_run(const skin_arguments a, const skin_group s, UINT block)
 #if SKIN_STAGED
     WARP_SYNC; // lanes may still read what the last block staged
     s.stage_vertices[s.lane] = k.vertex[0];
+    WARP_SYNC;
+#if SKIN_FOURS
+    pieces_place(s);
+#endif
 #endif
     if (!SKIN_LISTS || k.list_count == 0 || k.list_count > 4 || k.list_step > 1u)
         pose_instances(0, a, s, k);

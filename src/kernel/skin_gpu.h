@@ -14,6 +14,7 @@
 /// SKIN_TANGENTS (wanted), SKIN_UNIT (their length), SKIN_NONUNIFORM, SKIN_BLEND, SKIN_MORPH (0, or
 /// triples of planes of a morph entry: 1 to 3), SKIN_LINEAR_NORMALS, SKIN_POSITIONS, SKIN_BOUNDS;
 /// SKIN_WARPS a group; SKIN_NEAR (palettes in shared memory); SKIN_STAGED (packed records);
+/// SKIN_AMOUNTS (those of morph targets there too, where four instances share a tile);
 /// SKIN_LISTS (short bone lists in registers); SKIN_PTX (OpenCL on NVIDIA); SKIN_GROUPS (on a
 /// multiprocessor, at least); SKIN_PALETTE (float4s of a bone's record) and where in it
 /// SKIN_MATRIX, SKIN_ROTATION, SKIN_DUAL, SKIN_STRETCH, SKIN_ORIGIN and SKIN_SQUARES are;
@@ -69,7 +70,7 @@ STRUCT(skin_group)
     GLOBAL const float4 *frames4;
     GLOBAL float *positions, *normals, *tangents;
     NEAR_POINTER float4 *near;
-    NEAR_POINTER UINT *instances, *stage_vertices;
+    NEAR_POINTER UINT *instances, *stage_vertices, *stage_pieces;
     NEAR_POINTER float *stage, *box;
     NEAR_POINTER float4 *images;
     UINT first, count, near_step; // instances, float4s of one of them in `near`
@@ -78,13 +79,18 @@ STRUCT(skin_group)
     NEAR_FLOATS signs_address;
     NEAR_FLOATS images_address;
     NEAR_FLOATS stage_address;
+    NEAR_FLOATS amounts_address;
+#if SKIN_FOURS
+    NEAR_WORDS stage_pieces_address;
+#endif
 };
 
 // A block, and the vertex of this lane.
 STRUCT(skin_block)
 {
-    UINT block, list_first, run; // run: first of SLOTS consecutive vertices, or NO_VERTEX
-    UINT list_at, list_step;     // of its bones: the first, and words to the next
+    // run: the first of SLOTS consecutive vertices (with SKIN_FOURS of fours), else NO_VERTEX
+    UINT block, list_first, run;
+    UINT list_at, list_step; // of its bones: the first, and words to the next
     int list_count;
     UINT vertex[PARTS], set[PARTS];
     REAL weight[LIST_MAX];
@@ -109,6 +115,14 @@ STRUCT(skin_block)
 
     // Palette records: `palette` is where those of the instance start
     // ------------------------------------
+
+// In shared memory a record has an odd number of rows, so that eight lanes which read eight of them
+// find them in banks of their own.
+#if SKIN_NEAR
+#define RECORD_ROWS SKIN_NEAR_PALETTE
+#else
+#define RECORD_ROWS SKIN_PALETTE
+#endif
 
 #if SKIN_NEAR && ADDRESSED
 #define PALETTE_TYPE   UINT
@@ -216,10 +230,10 @@ STRUCT(real4)
 // constant where the function is inlined: that many bones from registers (beyond its end a list has
 // weight 0 on its last bone, which adds exactly nothing), or, 0, the whole list from memory.
 #define LIST_ENTRY(i)                                                                              \
-    ((int)s.index[k.list_at + (UINT)(i)*k.list_step] * (SKIN_PALETTE * PALETTE_UNIT))
+    ((int)s.index[k.list_at + (UINT)(i)*k.list_step] * (RECORD_ROWS * PALETTE_UNIT))
 #define LIST_OTHER(i) /* of the lane's second vertex */                                            \
     ((int)s.index[k.list_at + (UINT)(i)*k.list_step + (k.list_step > 1u ? 32u : 0u)] *             \
-     (SKIN_PALETTE * PALETTE_UNIT))
+     (RECORD_ROWS * PALETTE_UNIT))
 #define EACH_BONE(BODY)                                                                            \
     NO_UNROLL for (int i = 0; i < k.list_count; i++)                                               \
     {                                                                                              \
@@ -426,12 +440,14 @@ FN skin_tile tile_morphed(const skin_arguments a, const skin_group s, const skin
     skin_tile tile;
     EACH_OF_TILE tile.of[t] = k.rest;
 #if SKIN_MORPH
+#if !SKIN_AMOUNTS
     UINT amounts[MORPH_TILE];
     EACH_OF_TILE // beyond the last of the group, that one again
     {
         UINT instance = g + (UINT)t < s.count ? g + (UINT)t : s.count - 1u;
         amounts[t] = a.targets + (s.first + instance) * a.target_count;
     }
+#endif
     UINT end = s.index[a.morph_first + k.block + 1];
     UNROLL_TWO for (UINT e = s.index[a.morph_first + k.block]; e < end; e++)
     {
@@ -444,9 +460,16 @@ FN skin_tile tile_morphed(const skin_arguments a, const skin_group s, const skin
 #if SKIN_TANGENTS
         PLANES3(along, a.morph_delta, e * SKIN_MORPH + SKIN_MORPH - 1u);
 #endif
+#if SKIN_AMOUNTS
+        float4 four = NEAR_ROW(NEAR_AT(s.amounts_address, target * 8u + g));
+#endif
         EACH_OF_TILE
         {
+#if SKIN_AMOUNTS
+            REAL amount = SPLAT(t == 0 ? four.x : t == 1 ? four.y : t == 2 ? four.z : four.w);
+#else
             REAL amount = SPLAT(s.frames[amounts[t] + target]);
+#endif
             tile.of[t].p = morph_add(tile.of[t].p, amount, p);
             if (SKIN_NORMALS) tile.of[t].n = morph_add(tile.of[t].n, amount, n);
             if (SKIN_TANGENTS) tile.of[t].t = morph_add(tile.of[t].t, amount, along);
@@ -641,14 +664,44 @@ FN void record_stage(NEAR_FLOATS to, skin_vertex v, const int part)
 #endif
 }
 
-// `from` and `to` are the lane's own first pieces.
-FN void record_run(NEAR_FLOATS from, UINT lane, GLOBAL float4 *to)
+#if SKIN_FOURS
+// Four records are as many pieces of 16 bytes as a record has floats. Where the pieces of a block
+// go in an instance's outputs, as words beside its vertices: of each part all it has, ROUNDS of a
+// lane.
+#define ROUNDS ((RECORD * 8u + 31u) / 32u)
+FN void pieces_place(const skin_group s)
 {
+    UNROLL for (UINT i = 0; i < ROUNDS * PARTS; i++)
+    {
+        UINT piece = i % ROUNDS * 32u + s.lane;
+        UINT four = i / ROUNDS * 8u + (piece < RECORD * 8u ? piece / RECORD : 0u);
+        s.stage_pieces[i * 32u + s.lane] =
+            s.stage_vertices[four * 4u] / 4u * RECORD + piece % RECORD;
+    }
+}
+#endif
+
+// A part of a block that is written in whole pieces. `from` is the lane's own first piece, `run`
+// and `to` the bytes from the outputs' first where it goes.
+FN void record_whole(NEAR_FLOATS from, const skin_group s, GLOBAL char *run, WORD2 to,
+                     const int part)
+{
+#if SKIN_FOURS
+    GLOBAL float4 *out = (GLOBAL float4 *)((GLOBAL char *)s.positions + to);
+    NEAR_WORDS at = NEAR_AT(s.stage_pieces_address, (UINT)part * ROUNDS * 32u + s.lane);
+    (void)run;
+#else
+    GLOBAL float4 *out = (GLOBAL float4 *)(run + to) + part * (RECORD * 8);
+#endif
     UNROLL for (UINT i = 0; i < RECORD * 8u; i += 32u)
     {
-        if (i + 32u <= RECORD * 8u || lane < RECORD * 8u - i) {
+        if (i + 32u <= RECORD * 8u || s.lane < RECORD * 8u - i) {
+            UINT place = i;
+#if SKIN_FOURS
+            place = NEAR_WORD(NEAR_AT(at, i));
+#endif
             float4 row = NEAR_ROW(NEAR_AT(from, i * 4u));
-            STREAM4(to + i, row);
+            STREAM4(out + place, row);
         }
     }
 }
@@ -706,7 +759,7 @@ FN UINT block_instances(const int bones, const int images, const int apart, cons
         // Lists are padded to an even length; with `apart` they may be shorter than 3.
         if (i < (apart ? 2 : 4) || (i & ~1) < k.list_count) {
             k.weight[i] = PARTS_AT(weights + SLOTS * i);
-            k.record[i] = (int)list[i] * (SKIN_PALETTE * PALETTE_UNIT);
+            k.record[i] = (int)list[i] * (RECORD_ROWS * PALETTE_UNIT);
         }
         OPAQUE(k.record[i]);
     }
@@ -753,8 +806,7 @@ FN UINT block_instances(const int bones, const int images, const int apart, cons
                 record_stage(NEAR_AT(put_at, half_at), v, part);
                 WARP_SYNC;
                 if (k.run != NO_VERTEX)
-                    record_run(NEAR_AT(get_at, half_at), s.lane,
-                               (GLOBAL float4 *)(run + to) + part * (RECORD * 8));
+                    record_whole(NEAR_AT(get_at, half_at), s, run, to, part);
                 else
                     record_scatter(s.stage + half_at, s.stage_vertices + 32 * part, s.lane,
                                    (GLOBAL float *)((GLOBAL char *)s.positions + to));
@@ -796,6 +848,10 @@ FN void block_run(const skin_arguments a, const skin_group s, UINT block)
 #if SKIN_STAGED
     WARP_SYNC; // lanes may still read what the last block staged
     EACH_PART s.stage_vertices[32u * (UINT)part + s.lane] = k.vertex[part];
+    WARP_SYNC;
+#if SKIN_FOURS
+    pieces_place(s);
+#endif
 #endif
 #if SKIN_FORMULA == FORMULA_SBS && SKIN_LISTS && WARP_SYNCS
     WARP_SYNC;

@@ -92,3 +92,10 @@ int cutis_side_of_line(const float *a, const float *b, const float *c, int axis)
     }
     return sign_of(&e);
 }
+
+int cutis_area_axis(const float *const t[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (cutis_side_of_line(t[0], t[1], t[2], axis) != 0) return axis;
+    return -1;
+}

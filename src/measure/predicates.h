@@ -8,4 +8,7 @@ int cutis_side_of_plane(const float *a, const float *b, const float *c, const fl
 /// Sign of the area of the triangle abc seen along an axis, in the other two coordinates.
 int cutis_side_of_line(const float *a, const float *b, const float *c, int axis);
 
+/// An axis along which a triangle has area, exactly; -1: it has none.
+int cutis_area_axis(const float *const triangle[3]);
+
 #endif

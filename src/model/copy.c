@@ -225,6 +225,12 @@ static bool copy_drivers(cutis_arena *arena, cutis_model_data *own)
         if (!COPY(arena, driver->coefficients, 6 * cutis_driver_terms(driver->input_count)))
             return false;
     }
+    if (!COPY(arena, drivers->weights, drivers->weight_count)) return false;
+    for (uint32_t d = 0; d < drivers->weight_count; d++) {
+        cutis_weight_driver *driver = (cutis_weight_driver *)&drivers->weights[d];
+        if (!COPY(arena, driver->coefficients, cutis_driver_terms(driver->input_count)))
+            return false;
+    }
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "model/object.h"
+#include "model/validate.h"
 
 /// Terms of a driver of so many joints.
 static inline size_t cutis_driver_terms(uint32_t input_count)
@@ -17,21 +18,26 @@ static inline size_t cutis_driver_terms(uint32_t input_count)
 
 /// After the model's rest pose is there. false: out of memory
 bool cutis_drive_create(cutis_model *model);
+/// Its part for morph targets.
+bool cutis_drive_weights_create(cutis_model *model);
 
-/// How many drivers a model has.
-uint32_t cutis_drive_count(const cutis_model *model);
-/// The node of a driver.
-uint32_t cutis_drive_node(const cutis_model *model, uint32_t driver);
+enum { CUTIS_DRIVE_GROUP = 8 }; ///< drivers that are evaluated side by side
 
-/// Inputs of all joints that drivers of a model read, from a pose: memory of a caller's stack.
+uint32_t cutis_drive_groups(const cutis_model *model);
+/// The nodes of a group's drivers. @return how many, 1 .. CUTIS_DRIVE_GROUP
+uint32_t cutis_drive_nodes(const cutis_model *model, uint32_t group, const uint32_t **nodes);
+
+/// Inputs of all joints that drivers of a model read, from a pose: memory of a caller's stack. The
+/// last row is zero.
 typedef struct cutis_drive_inputs {
-    float values[1024][4];
+    float values[CUTIS_DRIVER_JOINTS + 1][4];
 } cutis_drive_inputs;
 void cutis_drive_read(const cutis_model *model, const cutis_transform *transforms,
                       cutis_drive_inputs *out);
-/// One driven node.
+/// The driven nodes of a group. @param avx2 the processor has it, and may use it: the bits are the
+/// same; @param out CUTIS_DRIVE_GROUP
 void cutis_drive_evaluate(const cutis_model *model, const cutis_drive_inputs *inputs,
-                          uint32_t driver, cutis_transform *out);
+                          uint32_t group, bool avx2, cutis_transform *out);
 
 /// cutis_pose_world with another choice of driven nodes.
 void cutis_pose_world_driven(const cutis_model *model, const cutis_transform *transforms,

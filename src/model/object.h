@@ -30,7 +30,8 @@ struct cutis_model {
     uint32_t matrix_count;
     uint32_t *matrix_nodes; ///< nodes with a matrix, ascending
 
-    struct cutis_drive_table *drive; ///< drivers as frames read them, or NULL
+    struct cutis_drive_table *drive;           ///< drivers as frames read them, or NULL
+    struct cutis_drive_weights *drive_weights; ///< those of morph targets, or NULL
 
     uint32_t issue_count;
     size_t issue_capacity;

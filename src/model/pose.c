@@ -134,10 +134,16 @@ static inline void multiply_in_place(const cutis_mat34 *parent, cutis_mat34 *chi
 // rest".
 bool cutis_pose_rests(const cutis_model *model, const cutis_transform *transforms, uint32_t node)
 {
+    static const int PLACES[3] = { 0, 4, TRANSFORM_BEFORE_SCALE }; // ten floats, some twice
     const float *p = floats(&transforms[node]), *r = floats(&model->rest[node]);
-    for (int i = 0; i < 10; i++)
-        if (!(fabsf(p[i] - r[i]) <= 1e-6f * (1 + fabsf(r[i])))) return false;
-    return true;
+    const lanes_int bits = { INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX };
+    lanes_int good = { -1, -1, -1, -1 };
+    LANES_UNROLL
+    for (int i = 0; i < 3; i++) {
+        const lanes rest = lanes_load(r + PLACES[i]), off = lanes_load(p + PLACES[i]) - rest;
+        good &= (lanes)((lanes_int)off & bits) <= 1e-6f * (1 + (lanes)((lanes_int)rest & bits));
+    }
+    return (good[0] & good[1] & good[2] & good[3]) != 0;
 }
 
 // Driven nodes' own matrices, in place of the pose's.
@@ -146,14 +152,15 @@ static void drive_locals(const cutis_model *model, const cutis_transform *transf
 {
     cutis_drive_inputs inputs;
     cutis_drive_read(model, transforms, &inputs);
-    for (uint32_t d = 0; d < cutis_drive_count(model); d++) {
-        const uint32_t node = cutis_drive_node(model, d);
-        cutis_transform four[4] = { { .rotation.w = 1 } };
-        cutis_mat34 matrices[4];
-        if (drive != CUTIS_DRIVE_ALL && !cutis_pose_rests(model, transforms, node)) continue;
-        cutis_drive_evaluate(model, &inputs, d, four);
-        local4(four, matrices);
-        world[node] = matrices[0];
+    for (uint32_t g = 0; g < cutis_drive_groups(model); g++) {
+        const uint32_t *nodes, count = cutis_drive_nodes(model, g, &nodes);
+        cutis_transform own[CUTIS_DRIVE_GROUP];
+        cutis_mat34 matrices[CUTIS_DRIVE_GROUP];
+        cutis_drive_evaluate(model, &inputs, g, false, own);
+        local4(own, matrices), local4(own + 4, matrices + 4);
+        for (uint32_t l = 0; l < count; l++)
+            if (drive == CUTIS_DRIVE_ALL || cutis_pose_rests(model, transforms, nodes[l]))
+                world[nodes[l]] = matrices[l];
     }
 }
 

@@ -87,7 +87,7 @@ static cutis_result list_pieces(label_repair *h, piece **pieces, uint32_t *count
         faces += p->count;
         ++*count;
     }
-    qsort(*pieces, *count, sizeof **pieces, by_area);
+    if (*count) qsort(*pieces, *count, sizeof **pieces, by_area);
     return CUTIS_OK;
 }
 

@@ -260,7 +260,8 @@ static double fish(const placed *p)
     const cutis_limb *head = p->n[CUTIS_ROLE_HEAD] ? p->of[CUTIS_ROLE_HEAD][0] : NULL;
     const cutis_limb *dorsal = p->n[CUTIS_ROLE_DORSAL] ? p->of[CUTIS_ROLE_DORSAL][0] : NULL;
     const cutis_limb *anal = p->n[CUTIS_ROLE_ANAL] ? p->of[CUTIS_ROLE_ANAL][0] : NULL;
-    const cutis_limb *const *tails = p->of[CUTIS_ROLE_CAUDAL], *middle[2];
+    const cutis_limb *const *tails = p->of[CUTIS_ROLE_CAUDAL];
+    const cutis_limb *middle[2];
     const uint32_t tail_count = p->n[CUTIS_ROLE_CAUDAL];
     pair sides = pair_of(p, CUTIS_ROLE_PECTORAL);
     const bool paired = p->n[CUTIS_ROLE_PECTORAL] == 2;

@@ -232,15 +232,18 @@ static cutis_result first_pass(retarget_work *w)
 {
     retarget_job *job = &w->job;
     const uint32_t frames = w->report.frame_count;
+    const bool toy = job->legs && !job->feet;
+    if (toy) TRY(cutis_retarget_stand_body_alloc(w));
     for (uint32_t f = 0; f < frames; f++) {
         sample(w, f);
         cutis_retarget_frame_make(job, w->pose, 0, &w->frame);
         for (int side = 0; side < (int)job->foot_count; side++)
             cutis_retarget_stand_take(w, side, f);
+        if (toy) cutis_retarget_stand_body_take(w, f);
         TRY(cutis_progress(job->context, "retargeting", 0.4 * f / frames));
     }
-    if (!job->feet) return CUTIS_OK;
-    cutis_retarget_stand_find(w);
+    if (toy) cutis_retarget_stand_body_find(w);
+    if (job->feet) cutis_retarget_stand_find(w);
     return CUTIS_OK;
 }
 

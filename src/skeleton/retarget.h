@@ -192,7 +192,10 @@ double cutis_retarget_ground(const retarget_job *job);
 
 /// The points of one of the target's feet at rest. Carriers are known.
 cutis_result cutis_retarget_sole(const retarget_job *job, int32_t foot, retarget_sole *out);
-/// The same in a frame, seen from the ankle. @param out 3 per point
+/// Points in a frame, seen from a place. @param out 3 per point
+void cutis_retarget_skin_at(const retarget_job *job, const retarget_sole *sole, vec3 from,
+                            const retarget_frame *frame, double *out);
+/// Those of a foot, seen from its ankle.
 void cutis_retarget_sole_at(const retarget_job *job, int side, const retarget_frame *frame,
                             double *out);
 /// Which way a foot points and its sole faces at rest: up and its heading where the sole is flat,

@@ -113,13 +113,11 @@ cutis_result cutis_retarget_sole(const retarget_job *job, int32_t foot, retarget
     return CUTIS_OK;
 }
 
-void cutis_retarget_sole_at(const retarget_job *job, int side, const retarget_frame *frame,
-                            double *out)
+void cutis_retarget_skin_at(const retarget_job *job, const retarget_sole *sole, vec3 from,
+                            const retarget_frame *frame, double *out)
 {
-    const retarget_sole *sole = &job->sole[side];
-    const vec3 ankle = cutis_retarget_at(frame->placed, job->limb[side].target[2]);
     for (uint32_t i = 0; i < sole->count; i++) {
-        vec3 sum = v3_scale(ankle, -1);
+        vec3 sum = v3_scale(from, -1);
         for (size_t k = (size_t)RETARGET_SOLE_NODES * i; k < RETARGET_SOLE_NODES * (i + (size_t)1);
              k++) {
             if (!(sole->weight[k] > 0)) continue;
@@ -132,6 +130,13 @@ void cutis_retarget_sole_at(const retarget_job *job, int side, const retarget_fr
         }
         v3_put(sum, out + 3 * (size_t)i);
     }
+}
+
+void cutis_retarget_sole_at(const retarget_job *job, int side, const retarget_frame *frame,
+                            double *out)
+{
+    const vec3 ankle = cutis_retarget_at(frame->placed, job->limb[side].target[2]);
+    cutis_retarget_skin_at(job, &job->sole[side], ankle, frame, out);
 }
 
 // The node under `top` that is farthest from it; `top` itself if it has none.

@@ -375,6 +375,34 @@ void cutis_retarget_stand_find(retarget_work *w)
     for (int side = 0; side < (int)w->job.foot_count; side++) thin_sole(w, side);
 }
 
+cutis_result cutis_retarget_stand_body_alloc(retarget_work *w)
+{
+    TRY(cutis_retarget_sole(&w->job, w->job.root, &w->body));
+    w->body_at = cutis_arena_alloc(&w->arena, w->body.count, 3 * sizeof *w->body_at);
+    return w->body_at ? CUTIS_OK : cutis_alloc_result(w->job.context);
+}
+
+static double lowest_of(const retarget_work *w, const double *points)
+{
+    double low = INFINITY;
+    for (uint32_t i = 0; i < w->body.count; i++)
+        low = fmin(low, double3_dot(points + 3 * (size_t)i, w->job.target.up));
+    return low;
+}
+
+void cutis_retarget_stand_body_take(retarget_work *w, uint32_t f)
+{
+    cutis_retarget_skin_at(&w->job, &w->body, v3(0, 0, 0), &w->frame, w->body_at);
+    w->lows[f] = lowest_of(w, w->body_at);
+}
+
+void cutis_retarget_stand_body_find(retarget_work *w)
+{
+    const uint32_t frames = w->report.frame_count;
+    qsort(w->lows, frames, sizeof *w->lows, order_double);
+    w->lift = lowest_of(w, w->body.place) - w->lows[(size_t)(GROUND_PART * (frames - 1))];
+}
+
 // Where the ankle would go, but not farther from its path than `most`: a foot that would leave it
 // by more slides instead.
 static vec3 kept_near(const retarget_work *w, const retarget_foot *foot, double most, size_t f)

@@ -28,6 +28,8 @@ typedef struct retarget_work {
     double *points[RETARGET_FEET][2]; // of each foot's sole, in a frame and the one before
     double *lows, *drop; // per frame: lowest of both soles; how far the hips are lowered
     double *scratch;     // 3 per frame
+    retarget_sole body;  // of legs that are not whole: all skin that travels
+    double *body_at;     // in a frame
     retarget_keys keys;
 } retarget_work;
 
@@ -42,6 +44,11 @@ void cutis_retarget_stand_touch(retarget_work *w, int side, uint32_t frame);
 void cutis_retarget_stand_find(retarget_work *w);
 /// Where ankles shall be, and how far the hips come down for it. May be called again.
 void cutis_retarget_stand_goals(retarget_work *w);
+/// Legs that are not whole (a toy's, without knees) have no feet to stand on: the body as a whole
+/// goes to the ground it rests on. Before the frames; in each; after them.
+cutis_result cutis_retarget_stand_body_alloc(retarget_work *w);
+void cutis_retarget_stand_body_take(retarget_work *w, uint32_t frame);
+void cutis_retarget_stand_body_find(retarget_work *w);
 /// The report's slide, from where ankles went.
 void cutis_retarget_stand_measure(retarget_work *w);
 

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+#include <stdlib.h>
+
 /// mm; vertices closer to a plane count as this far above it, so that a crossing is never at a
 /// vertex.
 static const double CLEAR = 1e-2;
@@ -16,16 +18,18 @@ typedef struct cutter {
     cutis_arena arena;
     mesh_plane plane;
     bool central;
-    double *side;        ///< signed distance of every vertex to the plane
-    int32_t *seen;       ///< per triangle: curve it belongs to + 1
-    int32_t *queue;      ///< triangles
+    double *side;   ///< signed distance of every vertex to the plane
+    uint8_t *below; ///< per vertex: side < 0
+    int32_t *seen;  ///< per triangle: curve it belongs to + 1
+    int32_t *queue; ///< triangles that the plane crosses, in the order of their curves
+    int32_t queue_count;
     int32_t (*edges)[2]; ///< crossed edges of the chosen curve
     int32_t edge_count;
 } cutter;
 
 static bool crossed(const cutter *c, int32_t h)
 {
-    return (c->side[half_start(c->m, h)] < 0) != (c->side[half_end(c->m, h)] < 0);
+    return c->below[half_start(c->m, h)] != c->below[half_end(c->m, h)];
 }
 
 static vec3 crossing(const cutter *c, int32_t a, int32_t b)
@@ -40,7 +44,7 @@ static vec3 follow(cutter *c, int32_t start, int32_t mark)
 {
     vec3 sum = v3(0, 0, 0);
     double total = 0;
-    int32_t head = 0, tail = 0;
+    int32_t head = c->queue_count, tail = head;
     c->queue[tail++] = start;
     c->seen[start] = mark;
     while (head < tail) {
@@ -59,6 +63,7 @@ static vec3 follow(cutter *c, int32_t start, int32_t mark)
         sum = v3_mad(sum, length / 2, v3_add(ends[0], ends[1]));
         total += length;
     }
+    c->queue_count = tail;
     return v3_scale(sum, 1 / total);
 }
 
@@ -68,7 +73,10 @@ static int32_t choose_curve(cutter *c)
     int32_t best = 0, mark = 0;
     double least = 0;
     for (int32_t t = 0; t < c->m->half_count / 3; t++) {
-        if (c->seen[t] || !(crossed(c, 3 * t) || crossed(c, 3 * t + 1))) continue;
+        const mesh_half *h = &c->m->halves[3 * t];
+        uint8_t below = c->below[h[0].vertex];
+        if (below == c->below[h[1].vertex] && below == c->below[h[2].vertex]) continue;
+        if (c->seen[t]) continue;
         vec3 offset = v3_sub(follow(c, t, ++mark), c->plane.point);
         if (c->central) offset.x = 0;
         double far = v3_dot(offset, offset);
@@ -77,14 +85,27 @@ static int32_t choose_curve(cutter *c)
     return best;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/// In the order of the half-edges, whichever way the curve was followed.
 static void collect_edges(cutter *c, int32_t mark)
 {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < c->queue_count; i++)
+        if (c->seen[c->queue[i]] == mark) c->queue[kept++] = c->queue[i];
+    qsort(c->queue, (size_t)kept, sizeof *c->queue, ascending);
     c->edge_count = 0;
-    for (int32_t h = 0; h < c->m->half_count; h++) {
-        int32_t twin = c->m->halves[h].twin;
-        if (c->seen[h / 3] != mark || !crossed(c, h) || (twin >= 0 && twin < h)) continue;
-        c->edges[c->edge_count][0] = half_start(c->m, h);
-        c->edges[c->edge_count++][1] = half_end(c->m, h);
+    for (int32_t i = 0; i < kept; i++) {
+        for (int32_t h = 3 * c->queue[i]; h < 3 * c->queue[i] + 3; h++) {
+            int32_t twin = c->m->halves[h].twin;
+            if (!crossed(c, h) || (twin >= 0 && twin < h)) continue;
+            c->edges[c->edge_count][0] = half_start(c->m, h);
+            c->edges[c->edge_count++][1] = half_end(c->m, h);
+        }
     }
 }
 
@@ -104,8 +125,9 @@ static cutis_result split_edges(cutter *c, int32_t loop)
         m->vertices[v].loop = loop;
         cutis_synth_snap_vertex(m, v, 6);
     }
-    for (int32_t h = 0; h < m->half_count; h++)
-        if (half_start(m, h) >= first && half_end(m, h) >= first) m->halves[h].loop = loop;
+    for (int32_t v = first; v < m->vertex_count; v++)
+        for (int32_t h = m->vertices[v].half; h >= 0; h = next_around(m, v, h))
+            if (half_end(m, h) >= first) m->halves[h].loop = loop;
     return CUTIS_OK;
 }
 
@@ -113,10 +135,11 @@ static cutis_result cutter_alloc(cutter *c)
 {
     size_t triangles = (size_t)c->m->half_count / 3;
     c->side = cutis_arena_alloc(&c->arena, (size_t)c->m->vertex_count, sizeof *c->side);
+    c->below = cutis_arena_alloc(&c->arena, (size_t)c->m->vertex_count, 1);
     c->seen = cutis_arena_zero(&c->arena, triangles, sizeof *c->seen);
     c->queue = cutis_arena_alloc(&c->arena, triangles, sizeof *c->queue);
     c->edges = cutis_arena_alloc(&c->arena, triangles, sizeof *c->edges);
-    bool all = c->side && c->seen && c->queue && c->edges;
+    bool all = c->side && c->below && c->seen && c->queue && c->edges;
     return all ? CUTIS_OK : cutis_alloc_result(c->arena.context);
 }
 
@@ -131,6 +154,7 @@ static cutis_result cut_row(mesh *m, const synth_joint_row *row, int loop)
     for (int32_t v = 0; v < m->vertex_count && result == CUTIS_OK; v++) {
         double d = v3_dot(v3_sub(mesh_position(m, v), c.plane.point), c.plane.normal);
         c.side[v] = d < CLEAR && d > -CLEAR ? CLEAR : d;
+        c.below[v] = c.side[v] < 0;
     }
     int32_t mark = result == CUTIS_OK ? choose_curve(&c) : 0;
     if (result == CUTIS_OK && mark == 0)

@@ -1,5 +1,6 @@
 /// Marching tetrahedra on a grid of cubes, six around each cube's diagonal: always manifold,
-/// whatever the values. Blocks of 4^3 nodes far from the surface are filled by one evaluation.
+/// whatever the values. Blocks of 4^3 nodes far from the surface have one evaluation, and groups of
+/// 4^3 such blocks too; of their nodes only the sign is ever read, beside blocks that are near it.
 /// Vertices are shared through the edge's lower node and direction (7 a node), kept for two layers
 /// of x at a time.
 #include "synth/mesh.h"
@@ -9,9 +10,12 @@
 
 #include <string.h>
 
-enum { BLOCK = 4, HALF = BLOCK / 2 };
-/// A block whose centre is this many block edges away cannot hold the surface: its nodes are within
-/// 0.65.
+enum { BLOCK = 4, HALF = BLOCK / 2, GROUP = 4 };
+/// What is known of a block. INSIDE: of one that is not NEAR; CUT: cubes that start in it may be
+/// crossed, since they reach into a near one; FILLED: its nodes' values are there.
+enum { NEAR = 1, INSIDE = 2, CUT = 4, FILLED = 8 };
+/// A block, or a group of blocks, whose centre is this many of its edges away cannot hold the
+/// surface: its nodes are within 0.87.
 static const double BLOCK_SKIP = 1.6;
 /// The same for an eighth of a block, whose nodes' cubes reach 1.3 of its edges from its centre.
 static const double HALF_SKIP = 1.75;
@@ -24,7 +28,7 @@ typedef struct grid {
     vec3 origin;
     double cell;
     float *values;      ///< per node, x-major
-    uint8_t *active;    ///< per block: evaluated node by node
+    uint8_t *state;     ///< per block: NEAR, ...
     int32_t *shared[2]; ///< per node of a layer and direction 1..7: vertex + 1
     size_t layer_count;
 } grid;
@@ -59,10 +63,10 @@ static cutis_result grid_create(grid *g, cutis_context *context, const synth_tab
     }
     g->layer_count = (size_t)g->nodes[1] * (size_t)g->nodes[2] * 8;
     g->values = cutis_arena_alloc(&g->arena, value_count, sizeof *g->values);
-    g->active = cutis_arena_zero(&g->arena, block_count, 1);
+    g->state = cutis_arena_zero(&g->arena, block_count, 1);
     for (int i = 0; i < 2; i++)
         g->shared[i] = cutis_arena_zero(&g->arena, g->layer_count, sizeof *g->shared[i]);
-    bool all = g->values && g->active && g->shared[0] && g->shared[1];
+    bool all = g->values && g->state && g->shared[0] && g->shared[1];
     return all ? CUTIS_OK : cutis_alloc_result(context);
 }
 
@@ -84,32 +88,86 @@ static void fill_nodes(grid *g, const shape *s, int x, int y, int z, int edge, d
     }
 }
 
-/// A block far from the surface is filled whole; in the others the same is asked of each eighth.
+static bool is_far(const grid *g, double distance, double skip, int edge)
+{
+    return (distance < 0 ? -distance : distance) > skip * edge * g->cell;
+}
+
+/// A block near the surface is evaluated but for those of its eighths that are far.
 static void fill_block(grid *g, const shape *s, int bx, int by, int bz)
 {
     int x = bx * BLOCK, y = by * BLOCK, z = bz * BLOCK;
     double d = cutis_synth_shape_distance_once(s, middle_of(g, x, y, z, BLOCK));
-    bool far = (d < 0 ? -d : d) > BLOCK_SKIP * BLOCK * g->cell;
-    g->active[block_index(g, bx, by, bz)] = !far;
-    if (far) {
-        fill_nodes(g, s, x, y, z, BLOCK, d);
+    uint8_t *state = &g->state[block_index(g, bx, by, bz)];
+    *state = NEAR | FILLED;
+    if (is_far(g, d, BLOCK_SKIP, BLOCK)) {
+        *state = d < 0 ? INSIDE : 0;
         return;
     }
     for (int i = 0; i < 8; i++) {
         int sx = x + (i & 1) * HALF, sy = y + (i >> 1 & 1) * HALF, sz = z + (i >> 2 & 1) * HALF;
         d = cutis_synth_shape_distance(s, middle_of(g, sx, sy, sz, HALF));
-        far = (d < 0 ? -d : d) > HALF_SKIP * HALF * g->cell;
-        fill_nodes(g, s, sx, sy, sz, HALF, far ? d : 0);
+        fill_nodes(g, s, sx, sy, sz, HALF, is_far(g, d, HALF_SKIP, HALF) ? d : 0);
+    }
+}
+
+static int least_int(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/// The blocks [bx, bx + GROUP) and so on, as far as there are. Outside, a distance is never more
+/// than the true one (each primitive's is a Newton step of a convex function, and joining lowers
+/// it); inside a flat blob it can be, so inside it is asked of every block.
+static void fill_group(grid *g, const shape *s, int bx, int by, int bz)
+{
+    int edge = GROUP * BLOCK;
+    double d =
+        cutis_synth_shape_distance_once(s, middle_of(g, bx * BLOCK, by * BLOCK, bz * BLOCK, edge));
+    if (d > 0 && is_far(g, d, BLOCK_SKIP, edge)) return;
+    for (int x = bx; x < least_int(bx + GROUP, g->blocks[0]); x++)
+        for (int y = by; y < least_int(by + GROUP, g->blocks[1]); y++)
+            for (int z = bz; z < least_int(bz + GROUP, g->blocks[2]); z++)
+                fill_block(g, s, x, y, z);
+}
+
+/// The blocks whose cubes reach into this one.
+static void mark_cut(grid *g, int bx, int by, int bz)
+{
+    for (int i = 0; i < 8; i++) {
+        int x = bx - (i & 1), y = by - (i >> 1 & 1), z = bz - (i >> 2 & 1);
+        if (x >= 0 && y >= 0 && z >= 0) g->state[block_index(g, x, y, z)] |= CUT;
+    }
+}
+
+/// The far blocks that the cubes of this one reach into: only the sign of their values is read.
+static void fill_around(grid *g, const shape *s, int bx, int by, int bz)
+{
+    for (int i = 0; i < 8; i++) {
+        int x = bx + (i & 1), y = by + (i >> 1 & 1), z = bz + (i >> 2 & 1);
+        if (x >= g->blocks[0] || y >= g->blocks[1] || z >= g->blocks[2]) continue;
+        uint8_t *state = &g->state[block_index(g, x, y, z)];
+        if (*state & FILLED) continue;
+        *state |= FILLED;
+        fill_nodes(g, s, x * BLOCK, y * BLOCK, z * BLOCK, BLOCK, *state & INSIDE ? -1 : 1);
     }
 }
 
 static cutis_result fill_grid(grid *g, const shape *s)
 {
-    for (int x = 0; x < g->blocks[0]; x++) {
+    for (int x = 0; x < g->blocks[0]; x += GROUP) {
         TRY(cutis_progress(g->arena.context, "shape", (double)x / (double)g->blocks[0]));
-        for (int y = 0; y < g->blocks[1]; y++)
-            for (int z = 0; z < g->blocks[2]; z++) fill_block(g, s, x, y, z);
+        for (int y = 0; y < g->blocks[1]; y += GROUP)
+            for (int z = 0; z < g->blocks[2]; z += GROUP) fill_group(g, s, x, y, z);
     }
+    for (int x = 0; x < g->blocks[0]; x++)
+        for (int y = 0; y < g->blocks[1]; y++)
+            for (int z = 0; z < g->blocks[2]; z++)
+                if (g->state[block_index(g, x, y, z)] & NEAR) mark_cut(g, x, y, z);
+    for (int x = 0; x < g->blocks[0]; x++)
+        for (int y = 0; y < g->blocks[1]; y++)
+            for (int z = 0; z < g->blocks[2]; z++)
+                if (g->state[block_index(g, x, y, z)] & CUT) fill_around(g, s, x, y, z);
     return CUTIS_OK;
 }
 
@@ -198,23 +256,29 @@ static cutis_result cut_cube(mesh *m, grid *g, int x, int y, int z)
     return CUTIS_OK;
 }
 
-/// May a cube with its lowest node in this block be crossed? It reaches into the next blocks.
-static bool near_surface(const grid *g, int bx, int by, int bz)
+/// Layer x is done; its slots become those of layer x + 2. Cubes of this layer and of the one
+/// before have used them, in the blocks that they start in and one node beyond.
+static void clear_layer(grid *g, int x)
 {
-    for (int i = 0; i < 8; i++) {
-        int x = bx + (i & 1), y = by + (i >> 1 & 1), z = bz + (i >> 2 & 1);
-        if (x < g->blocks[0] && y < g->blocks[1] && z < g->blocks[2] &&
-            g->active[block_index(g, x, y, z)])
-            return true;
+    for (int by = 0; by < g->blocks[1]; by++) {
+        for (int bz = 0; bz < g->blocks[2]; bz++) {
+            uint8_t state = g->state[block_index(g, x / BLOCK, by, bz)];
+            if (x % BLOCK == 0 && x > 0) state |= g->state[block_index(g, x / BLOCK - 1, by, bz)];
+            if (!(state & CUT)) continue;
+            int count = least_int(BLOCK + 1, g->nodes[2] - bz * BLOCK);
+            for (int y = by * BLOCK; y < least_int(by * BLOCK + BLOCK + 1, g->nodes[1]); y++)
+                memset(g->shared[x & 1] +
+                           ((size_t)y * (size_t)g->nodes[2] + (size_t)bz * BLOCK) * 8,
+                       0, (size_t)count * 8 * sizeof *g->shared[0]);
+        }
     }
-    return false;
 }
 
 static cutis_result cut_layer(mesh *m, grid *g, int x)
 {
     for (int by = 0; by < g->blocks[1]; by++) {
         for (int bz = 0; bz < g->blocks[2]; bz++) {
-            if (!near_surface(g, x / BLOCK, by, bz)) continue;
+            if (!(g->state[block_index(g, x / BLOCK, by, bz)] & CUT)) continue;
             for (int i = 0; i < BLOCK * BLOCK; i++) {
                 int y = by * BLOCK + i / BLOCK, z = bz * BLOCK + i % BLOCK;
                 if (y + 1 >= g->nodes[1] || z + 1 >= g->nodes[2]) continue;
@@ -222,8 +286,7 @@ static cutis_result cut_layer(mesh *m, grid *g, int x)
             }
         }
     }
-    // Layer x is done; its slots become those of layer x + 2.
-    memset(g->shared[x & 1], 0, g->layer_count * sizeof *g->shared[0]);
+    clear_layer(g, x);
     return CUTIS_OK;
 }
 

@@ -221,15 +221,31 @@ void cutis_synth_mesh_flip(mesh *m, int32_t h)
     m->vertices[d].valence++;
 }
 
+enum { RING = 64 };
+
+/// Neighbours of v, at most RING of them.
+/// @return how many there are
+static int neighbours(const mesh *m, int32_t v, int32_t ring[RING])
+{
+    int count = 0;
+    for (int32_t h = m->vertices[v].half; h >= 0; h = next_around(m, v, h)) {
+        if (count < RING) ring[count] = half_end(m, h);
+        count++;
+        if (rotate_half(m, h) >= 0) continue;
+        if (count < RING) ring[count] = half_start(m, half_previous(h));
+        count++;
+    }
+    return count;
+}
+
 /// Neighbours that both ends of h share.
 static int common_neighbours(const mesh *m, int32_t r, int32_t k)
 {
-    int count = 0;
-    for (int32_t h = m->vertices[r].half; h >= 0; h = next_around(m, r, h)) {
-        int32_t end = half_end(m, h), last = half_start(m, half_previous(h));
-        if (end != k && is_edge(m, k, end)) count++;
-        if (rotate_half(m, h) < 0 && last != k && is_edge(m, k, last)) count++;
-    }
+    int32_t around_r[RING], around_k[RING];
+    int of_r = neighbours(m, r, around_r), of_k = neighbours(m, k, around_k), count = 0;
+    if (of_r > RING || of_k > RING) return -1; // no fan of the remesher's is as wide
+    for (int i = 0; i < of_r; i++)
+        for (int j = 0; j < of_k && around_r[i] != k; j++) count += around_r[i] == around_k[j];
     return count;
 }
 

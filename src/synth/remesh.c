@@ -106,16 +106,19 @@ bool cutis_synth_try_collapse(remesher *r, int32_t h)
     if (!cutis_synth_mesh_can_collapse(m, h)) return false;
     vec3 position = a->curve == SYNTH_CORNER ? a->position : b->position;
     vec3 normal = a->curve == SYNTH_CORNER ? a->normal : b->normal;
+    bool snapped = true;
     if (a->curve == b->curve && a->curve != SYNTH_CORNER) {
         vec3 middle = v3_scale(v3_add(a->position, b->position), 0.5);
         // Most refusals show before the snap, which costs more than the check.
         if (!collapse_is_sound(r, h, middle)) return false;
-        if (r->snap_steps > 0)
+        snapped = r->snap_steps > 0;
+        if (snapped)
             position = cutis_synth_snap(m, a, middle, r->snap_steps, &normal);
         else
             position = middle, normal = v3_unit(v3_add(a->normal, b->normal));
     }
-    if (!collapse_is_sound(r, h, position)) return false;
+    // The middle was looked at above.
+    if (snapped && !collapse_is_sound(r, h, position)) return false;
     int32_t kept = half_end(m, h);
     cutis_synth_mesh_collapse(m, h, position);
     m->vertices[kept].normal = normal;

@@ -12,7 +12,7 @@ GOOD = {
     'cutis_context *': 'context', 'cutis_device *': 'device', 'cutis_model *': 'model', 'cutis_binding *': 'binding',
     'cutis_sampler *': 'sampler', 'cutis_buffer *': 'buffer', 'cutis_handle_session *': 'session', 'cutis_renderer *': 'renderer',
     'cutis_frame_writer *': 'writer', 'char *': '"/nonexistent/file"',
-    'cutis_cage_report *': 'NULL', 'cutis_check_report *': 'NULL', 'cutis_crowd *': 'NULL', 'cutis_handles_report *': 'NULL', 'cutis_live *': 'NULL',
+    'cutis_cage_report *': 'NULL', 'cutis_check_report *': 'NULL', 'cutis_crowd *': 'NULL', 'cutis_baker *': 'NULL', 'cutis_handles_report *': 'NULL', 'cutis_live *': 'NULL',
     'cutis_pose_fit_report *': 'NULL', 'cutis_reduce_report *': 'NULL', 'cutis_skeleton_report *': 'NULL', 'cutis_handle_file *': 'NULL',
 }
 

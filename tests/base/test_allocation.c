@@ -507,6 +507,24 @@ FILLS(open_edges, uint64_t, 1, cutis_surface_open_edges(w.context, &w.surface, o
 FILLS(manifold, cutis_manifold, 1, cutis_surface_manifold(w.context, &w.surface, NULL, out))
 FILLS(crossings, cutis_crossings, 1,
       cutis_surface_crossings(w.context, &w.surface, NULL, NULL, out))
+
+/// Two tetrahedra, each with a corner in the other.
+static const float CROSSED[] = { 0,    0,    0,    1,   0,    0,     0,    1,
+                                 0,    0,    0,    1,   0.2f, 0.15f, 0.1f, 2.f,
+                                 0.3f, 0.2f, 0.3f, 2.f, 0.1f, 0.2f,  0.1f, 2.f };
+static const uint32_t CROSSED_TRIANGLES[] = { 0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3,
+                                              4, 6, 5, 4, 5, 7, 4, 7, 6, 5, 6, 7 };
+static void fold_united(uint64_t *digest, const cutis_united *united)
+{
+    const cutis_surface *s = &cutis_united_get(united)->surface;
+    assert_true(s->triangle_count > 8);
+    fold(digest, s->positions, 12 * (size_t)s->vertex_count);
+    fold(digest, s->indices, 12 * (size_t)s->triangle_count);
+}
+MAKES(unite, cutis_united,
+      cutis_surface_unite(w.context, &(cutis_surface){ 8, 8, CROSSED, CROSSED_TRIANGLES }, NULL,
+                          &out),
+      fold_united(digest, out), cutis_united_destroy)
 FILLS(bend, double, 1, cutis_surface_bend(w.context, &w.surface, NULL, NULL, 1, out, NULL))
 
 // Synthetic bodies -------------------------------------------------------------------------------
@@ -685,8 +703,31 @@ static cutis_result bake_box(cutis_model **out, cutis_bake_report **report)
 static cutis_result bake_driven(cutis_model **out, cutis_bake_report **report)
 {
     const cutis_bake_frames frames = { .count = EXAMPLES, .poses = w.poses, .positions = w.shapes };
-    const cutis_bake_options options = { .helpers = 1, .drivers = true };
+    const cutis_bake_options options = { .helpers = 1, .morphs = 1, .drivers = true };
     return cutis_bake(w.limb, w.device, &frames, &options, out, report);
+}
+
+/// As two processes share it: one looks and learns, the other takes, follows and finishes.
+static cutis_result bake_in_steps(cutis_model **out, cutis_bake_report **report)
+{
+    const cutis_bake_frames frames = { .count = EXAMPLES, .poses = w.poses, .positions = w.shapes };
+    const cutis_bake_options options = { .helpers = 1 };
+    cutis_baker *learner = NULL, *other = NULL;
+    void *looked = NULL, *learned = NULL, *tracks = NULL;
+    size_t looked_size = 0, learned_size = 0, tracks_size = 0;
+    cutis_result r = cutis_baker_create(w.limb, w.device, &frames, &options, &learner);
+    if (!r) r = cutis_baker_create(w.limb, w.device, &frames, &options, &other);
+    if (!r) r = cutis_baker_look(other, 0, EXAMPLES, &looked, &looked_size);
+    if (!r) r = cutis_baker_put(learner, 0, EXAMPLES, looked, looked_size);
+    if (!r) r = cutis_baker_learn(learner, &learned, &learned_size);
+    if (!r) r = cutis_baker_take(other, learned, learned_size);
+    if (!r) r = cutis_baker_follow(other, 0, EXAMPLES, &tracks, &tracks_size);
+    if (!r) r = cutis_baker_finish(other, out, report);
+    cutis_memory_free(w.context, looked, looked_size);
+    cutis_memory_free(w.context, learned, learned_size);
+    cutis_memory_free(w.context, tracks, tracks_size);
+    cutis_baker_destroy(learner), cutis_baker_destroy(other);
+    return r;
 }
 
 static cutis_result bake_poses(uint64_t *digest)
@@ -705,7 +746,18 @@ static cutis_result drive_clips(cutis_model **out)
     static float coefficients[84];
     for (int i = 0; i < 84; i++) coefficients[i] = 0.01f * (float)(i % 7);
     const cutis_driver driver = { .node = 0, .input_count = 1, .coefficients = coefficients };
-    const cutis_drivers drivers = { 1, &joint, ranges, 1, &driver };
+    const cutis_weight_driver weight = { .node = 0,
+                                         .input_count = 1,
+                                         .coefficients = coefficients };
+    const bool morphs = cutis_model_get(w.moving)->nodes[0].mesh != CUTIS_NONE &&
+                        cutis_model_target_count(w.moving) > 0;
+    const cutis_drivers drivers = { .joint_count = 1,
+                                    .joints = &joint,
+                                    .ranges = ranges,
+                                    .driver_count = 1,
+                                    .drivers = &driver,
+                                    .weight_count = morphs,
+                                    .weights = &weight };
     cutis_model_data data = *cutis_model_get(w.moving);
     cutis_model *model = NULL;
     data.drivers = &drivers;
@@ -716,6 +768,8 @@ static cutis_result drive_clips(cutis_model **out)
 }
 MAKES_MODEL(clips_drive, drive_clips(&out))
 
+MAKES_BOTH(bake_stepwise, cutis_bake_report, bake_in_steps(&out, &report), vertex_count,
+           cutis_bake_report_destroy)
 MAKES_BOTH(bake_with_drivers, cutis_bake_report, bake_driven(&out, &report), vertex_count,
            cutis_bake_report_destroy)
 MAKES_BOTH(bake_skinned, cutis_bake_report, bake_limb(&out, &report), vertex_count,
@@ -840,6 +894,7 @@ static const scenario SCENARIOS[] = {
     { "cutis_surface_open_edges", "limb", open_edges, 1, false },
     { "cutis_surface_manifold", "limb", manifold, 1, false },
     { "cutis_surface_crossings", "limb", crossings, 1, false },
+    { "cutis_surface_unite", "two tetrahedra", unite, 1, false },
     { "cutis_surface_bend", "limb", bend, 1, false },
     { "cutis_synth_create", "arm", synth_arm, 48, false },
     { "cutis_synth_create", "cylinder", synth_cylinder, 1, false },
@@ -868,6 +923,7 @@ static const scenario SCENARIOS[] = {
     { "cutis_bake", "a helper and a morph target", bake_skinned, 1, false },
     { "cutis_bake", "joints from nothing", bake_bare, 1, false },
     { "cutis_bake", "a helper with a driver", bake_with_drivers, 1, false },
+    { "cutis_baker_create", "all steps, by two", bake_stepwise, 1, false },
     { "cutis_bake_poses", "two poses", bake_poses, 1, false },
     { "cutis_clips_drive", "a clip without tracks", clips_drive, 1, false },
     { "cutis_handle_session_create", "field", session_open, 1, false },

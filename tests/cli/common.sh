@@ -44,3 +44,6 @@ equals() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "got $2, want $3";
 holds() {
     if got=$(json "$2" "$3" 2>&1) && [ "$got" = True ]; then ok "$1"; else not_ok "$1" "$3 is $(echo "$got" | tail -1)"; fi
 }
+
+# hash_of FOLDER: of all files below it but the farm's own.
+hash_of() { (cd "$1" && find . -type f ! -path './farm/*' | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-64); }

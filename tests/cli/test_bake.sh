@@ -42,9 +42,11 @@ import os
 for k, frame in enumerate(move):
     os.makedirs(f"{t}/meshes", exist_ok=True)
     os.makedirs(f"{t}/torn", exist_ok=True)
+    os.makedirs(f"{t}/counted 1", exist_ok=True)
     faces = "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
     text = "".join("v %g %g %g\n" % tuple(v) for v in frame) + faces
     open(f"{t}/meshes/m{k:02}.obj", "w").write(text)
+    open(f"{t}/counted 1/frame 2.{k + 7}.obj", "w").write(text)
     open(f"{t}/torn/m{k:02}.obj", "w").write(("v 5 5 5\n" + text.replace("f 1 3 2", "f 5 3 2") if k == 3 else text))
 P
 O="$T/out/x.glb"
@@ -73,6 +75,10 @@ fails 2 "weights in an obj" "glb" "$CUTIS" bake "$T/arm.glb" --method dqs -o "$T
 
 passes "a folder of meshes" "$CUTIS" bake "$T/meshes" --bones 2 --json -o "$T/tetra.glb"
 cp "$T/stdout" "$T/folder.json"
+passes "a folder whose names count without zeros" "$CUTIS" bake "$T/counted 1" --bones 2 -o "$T/counted.glb"
+"$CUTIS" deform "$T/tetra.glb" --clip 0 -q -o "$T/tetra.npy"
+"$CUTIS" deform "$T/counted.glb" --clip 0 -q -o "$T/counted.npy"
+cmp -s "$T/tetra.npy" "$T/counted.npy" && ok "is read in that order" || not_ok "is read in that order" "it moves otherwise"
 passes "the same as an array" "$CUTIS" bake "$T/move.npy" --rest "$T/tetra.obj" --bones 2 --json -o "$T/array.glb"
 holds "a sequence has no poses of joints to judge by" "$T/stdout" "'unseen' not in d"
 holds "give the same error" "$T/folder.json" "abs(d['rms'] - $(json "$T/stdout" "d['rms']")) < 1e-9 and d['rms'] < 0.02"

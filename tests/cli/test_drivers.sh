@@ -14,7 +14,7 @@ cmp -s "$T/t1.glb" "$T/t3.glb" && cmp -s "$T/t1.glb" "$T/scalar.glb" && ok "thre
 holds "info counts them" "$T/info" "d['drivers'] == 3"
 fails 2 "drivers of a sequence" "for --method" "$CUTIS" bake "$T/arm.npy" --rest "$T/arm.glb" --bones 3 --drivers -o "$T/x.glb"
 fails 1 "drivers on top of drivers" "drivers already" "$CUTIS" bake "$T/t1.glb" --method dqs --helpers 1 --drivers --fps 3 -o "$T/x.glb"
-fails 2 "drivers of no helpers" "helpers 1 at least" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 0 --drivers --fps 3 -o "$T/x.glb"
+fails 2 "drivers of no helpers" "morphs 1 at least" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 0 --drivers --fps 3 -o "$T/x.glb"
 # Tracks that hold a helper at rest, as exporters write them that key every joint, are no tracks: driven in the file, and after conversion.
 "$CUTIS" convert "$T/t1.glb" -q -o "$T/keyed.gltf"
 /usr/bin/python3 - "$T/keyed.gltf" <<'P'
@@ -58,9 +58,49 @@ else
     skip "OpenCL plays them with the same bits" "there is no OpenCL device"
 fi
 
+# Weights of morph targets too.
+passes "weights of morph targets are driven" "$CUTIS" bake "$T/arm.glb" --method dqs --helpers 1 --morphs 3 --drivers --fps 3 --threads 1 --json -o "$T/m1.glb"
+holds "and told" "$T/stdout" "d['unseen']['ratio'] < 0.6 and d['morphs'] == 3"
+"$CUTIS" bake "$T/arm.glb" --method dqs --helpers 1 --morphs 3 --drivers --fps 3 --threads 3 --isa scalar -q -o "$T/m3.glb"
+cmp -s "$T/m1.glb" "$T/m3.glb" && ok "with the same bytes by threads and widths" || not_ok "with the same bytes by threads and widths" "they differ"
+"$CUTIS" info "$T/m1.glb" --json >"$T/info"
+holds "info counts them" "$T/info" "d['drivers'] == 4"
+"$CUTIS" convert "$T/m1.glb" -q -o "$T/m.gltf"
+"$CUTIS" deform "$T/m1.glb" --clip twist --drivers all -q -o "$T/a.npy"
+"$CUTIS" deform "$T/m.gltf" --clip twist --drivers all -q -o "$T/b.npy"
+cmp -s "$T/a.npy" "$T/b.npy" && ok "they survive with the same bits" || not_ok "they survive with the same bits" "frames differ"
+if "$CUTIS" devices 2>/dev/null | grep -q "^opencl" && "$CUTIS" deform "$T/m1.glb" --clip twist --drivers all --device opencl -q -o "$T/c.npy" 2>/dev/null; then
+    cmp -s "$T/a.npy" "$T/c.npy" && ok "OpenCL plays driven weights with the same bits" || not_ok "OpenCL plays driven weights with the same bits" "frames differ"
+else
+    skip "OpenCL plays driven weights with the same bits" "there is no OpenCL device"
+fi
+
+# A body without a skin, whose morph target follows a node: baking it as a sequence takes its body alone.
+/usr/bin/python3 - "$T/face.gltf" <<'P'
+import base64, json, struct, sys
+turn = [0, 0, 0.6, 0.8]
+parts = [struct.pack('<12f', 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0.1), struct.pack('<12f', *[0, 0, 0.2] * 4), struct.pack('<6H', 0, 1, 2, 2, 1, 3),
+         struct.pack('<2f', 0, 1), struct.pack('<8f', 0, 0, 0, 1, *turn), struct.pack('<8f', -1, -1, -1, -1, 1, 1, 1, 0), struct.pack('<14f', *[1] * 14)]
+views, accessors, data = [], [], b''
+kinds = [(5126, 4, 'VEC3'), (5126, 4, 'VEC3'), (5123, 6, 'SCALAR'), (5126, 2, 'SCALAR'), (5126, 2, 'VEC4'), (5126, 2, 'VEC4'), (5126, 14, 'SCALAR')]
+for part, (kind, count, shape) in zip(parts, kinds):
+    views.append({'buffer': 0, 'byteOffset': len(data), 'byteLength': len(part)})
+    accessors.append({'bufferView': len(views) - 1, 'componentType': kind, 'count': count, 'type': shape})
+    data += part
+accessors[0].update(min=[0, 0, 0], max=[1, 1, 0.1]), accessors[1].update(min=[0, 0, 0.2], max=[0, 0, 0.2]), accessors[3].update(min=[0], max=[1])
+json.dump({'asset': {'version': '2.0'}, 'scene': 0, 'scenes': [{'nodes': [0, 1]}], 'nodes': [{'mesh': 0}, {'name': 'knob'}],
+           'meshes': [{'primitives': [{'attributes': {'POSITION': 0}, 'indices': 2, 'targets': [{'POSITION': 1}]}]}],
+           'animations': [{'channels': [{'sampler': 0, 'target': {'node': 1, 'path': 'rotation'}}], 'samplers': [{'input': 3, 'output': 4}]}],
+           'accessors': accessors, 'bufferViews': views, 'extensionsUsed': ['CUTIS_drivers'],
+           'extensions': {'CUTIS_drivers': {'joints': [1], 'ranges': 5, 'weightCoefficients': 6, 'weights': [{'node': 0, 'target': 0, 'inputs': [0]}]}},
+           'buffers': [{'byteLength': len(data), 'uri': 'data:application/octet-stream;base64,' + base64.b64encode(data).decode()}]}, open(sys.argv[1], 'w'))
+P
+passes "a body that driven weights move is a sequence" "$CUTIS" bake "$T/face.gltf" --bones 1 --fps 10 --json -o "$T/face.glb"
+holds "and one bone follows it" "$T/stdout" "d['rms'] < 1e-4 and d['frames'] == 11"
+
 cat >"$T/spoil.py" <<'P'
 import json, struct, sys
-source, folder = sys.argv[1:]
+source, folder = sys.argv[1:3]
 data = open(source, 'rb').read()
 size = struct.unpack_from('<I', data, 12)[0]
 def spoil(name, change):
@@ -85,9 +125,32 @@ def none(document, drivers): drivers['drivers'] = []
 def ranges(document, drivers): drivers['ranges'] = drivers['coefficients']
 def word(document, drivers): drivers['joints'] = 'elbow'
 def nan(document, drivers): pass
-for change in cycle, shorter, five, beyond, node, twice, none, ranges, word, nan: spoil(change.__name__, change)
+def morph_node(document, drivers): drivers['weights'][0]['node'] = drivers['joints'][0]
+def morph_target(document, drivers): drivers['weights'][2]['target'] = 3
+def morph_large(document, drivers): drivers['weights'][2]['target'] = 1e30
+def morph_twice(document, drivers): drivers['weights'][2]['target'] = 0
+def morph_five(document, drivers): drivers['weights'][0]['inputs'] = [0, 1, 0, 1, 0]
+def morph_beyond(document, drivers): drivers['weights'][0]['inputs'][0] = 77
+def morph_shorter(document, drivers): drivers['weights'][0]['inputs'] = []
+def morph_lost(document, drivers): del drivers['weightCoefficients']
+def morph_none(document, drivers): drivers['weights'] = []
+def morph_word(document, drivers): drivers['weights'] = 'smile'
+changes = [cycle, shorter, five, beyond, node, twice, none, ranges, word, nan]
+if sys.argv[3:]: changes = [morph_node, morph_target, morph_large, morph_twice, morph_five, morph_beyond, morph_shorter, morph_lost, morph_none, morph_word]
+for change in changes: spoil(change.__name__, change)
 P
 python3 "$T/spoil.py" "$T/t1.glb" "$T"
+python3 "$T/spoil.py" "$T/m1.glb" "$T" morphs
+fails 1 "weights of a node without a mesh" "shows no mesh" "$CUTIS" info "$T/morph_node.glb"
+fails 1 "a target that is not there" "the mesh has 3" "$CUTIS" info "$T/morph_target.glb"
+fails 1 "a target beyond all numbers" "number of a morph target" "$CUTIS" info "$T/morph_large.glb"
+fails 1 "a weight driven twice" "driven already" "$CUTIS" info "$T/morph_twice.glb"
+fails 1 "five inputs of a weight" "at most 4" "$CUTIS" info "$T/morph_five.glb"
+fails 1 "an input of a weight that is not there" "joints" "$CUTIS" info "$T/morph_beyond.glb"
+fails 1 "fewer coefficients than terms of weights" "weightCoefficients: want an accessor" "$CUTIS" info "$T/morph_shorter.glb"
+fails 1 "no coefficients of weights" "weightCoefficients: want an accessor" "$CUTIS" info "$T/morph_lost.glb"
+fails 1 "no weights" "at least one" "$CUTIS" info "$T/morph_none.glb"
+fails 1 "weights that are a word" "at least one" "$CUTIS" info "$T/morph_word.glb"
 fails 1 "a driven joint that drives" "cannot drive" "$CUTIS" info "$T/cycle.glb"
 fails 1 "fewer coefficients than terms" "coefficients: want an accessor" "$CUTIS" info "$T/shorter.glb"
 fails 1 "five inputs" "at most 4" "$CUTIS" info "$T/five.glb"
@@ -105,11 +168,12 @@ if command -v node >/dev/null && [ -d "$modules/gltf-validator" ] && [ -d "$modu
     export CUTIS_NODE_MODULES
     "$CUTIS" retarget "$T/t1.glb" --motion "$T/arm.glb" --clip raise --fps 30 -q -o "$T/retargeted.glb"
     "$CUTIS" convert "$T/retargeted.glb" --drivers drop -q -o "$T/dropped.glb"
-    printf '%s\n' "$T/t1.glb" "$T/retargeted.glb" "$T/dropped.glb" | node "$here/../io/gltf_validate.mjs" >"$T/issues"
-    equals "the validator reads all three" "$(wc -l <"$T/issues" | tr -d ' ')" 3
+    "$CUTIS" retarget "$T/m1.glb" --motion "$T/arm.glb" --clip raise --fps 30 -q -o "$T/morphed.glb"
+    printf '%s\n' "$T/t1.glb" "$T/retargeted.glb" "$T/dropped.glb" "$T/m1.glb" "$T/morphed.glb" | node "$here/../io/gltf_validate.mjs" >"$T/issues"
+    equals "the validator reads all five" "$(wc -l <"$T/issues" | tr -d ' ')" 5
     if grep -Eq '"severity":[01]' "$T/issues"; then not_ok "the Khronos validator finds no error and no warning" "$(grep -E '"severity":[01]' "$T/issues" | head -1)"; else ok "the Khronos validator finds no error and no warning"; fi
     mkdir "$T/three"
-    /usr/bin/python3 "$here/../io/three_compare.py" "$CUTIS" none "$T/three" "$here/../io/three_lbs.mjs" "$T/retargeted.glb" "$T/dropped.glb" || failed=1
+    /usr/bin/python3 "$here/../io/three_compare.py" "$CUTIS" none "$T/three" "$here/../io/three_lbs.mjs" "$T/retargeted.glb" "$T/dropped.glb" "$T/morphed.glb" || failed=1
 else
     skip "the Khronos validator and three.js" "node or its modules are not there"
 fi

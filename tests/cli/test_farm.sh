@@ -10,8 +10,6 @@ if ! command -v mpirun >mpi.log; then no_mpi="there is no mpirun"
 elif ! [ -x "$(dirname "$CUTIS")/libexec/cutis/cutis-farm" ]; then no_mpi="cutis-farm was not built"
 else no_mpi=; fi
 mpi() { n=$1; shift; timeout 120 mpirun --oversubscribe -q -n "$n" "$CUTIS" farm "$@"; }
-# hash FOLDER: of all files but the farm's own.
-hash() { (cd "$1" && find . -type f ! -path './farm/*' | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-64); }
 
 mkdir in && cd in || exit 1
 "$CUTIS" synth biped --size low -q -o biped.glb
@@ -36,7 +34,7 @@ END
 # The same bytes ----------------------------------------------------------------------------------
 cd ..
 passes "every kind of job on one rank" timeout 120 "$CUTIS" farm in/jobs.json -o one --ranks 1
-one=$(hash one)
+one=$(hash_of one)
 "$CUTIS" deform in/biped.glb --clip bend --method sbs --normals n.npy -q -o p.npy 2>/dev/null
 "$CUTIS" deform in/arm.glb --clip twist --method dqs -q -o p.pc2
 "$CUTIS" deform in/arm.glb --clip bend --frames 3:6 -q -o p.ply
@@ -54,13 +52,13 @@ if [ -n "${CUTIS_SOAK:-}" ]; then
     counts="1 2 3 4 8"
     for n in 2 4; do
         timeout 120 "$CUTIS" farm in/jobs.json -o local$n --ranks $n -q 2>log || not_ok "$n local ranks" "$(head -1 log)"
-        equals "$n local ranks give the same hash" "$(hash local$n)" "$one"
+        equals "$n local ranks give the same hash" "$(hash_of local$n)" "$one"
     done
 fi
 if [ -z "$no_mpi" ]; then
     for n in $counts; do
         mpi $n in/jobs.json -o mpi$n -q >log 2>&1 || not_ok "mpirun -n $n" "$(head -1 log)"
-        equals "mpirun -n $n gives the same hash" "$(hash mpi$n)" "$one"
+        equals "mpirun -n $n gives the same hash" "$(hash_of mpi$n)" "$one"
     done
 else skip "1, 2 and 4 ranks of MPI give one hash" "$no_mpi"; fi
 if ldd "$CUTIS" 2>/dev/null | grep -q libmpi; then not_ok "the command itself needs no MPI" "it links libmpi"; else ok "the command itself needs no MPI"; fi
@@ -77,7 +75,7 @@ rm damaged/farm/manifest.2-3
 timeout 60 "$CUTIS" farm join in/jobs.json -o damaged >log 2>&1; code=$?
 if [ $code = 1 ] && [ "$(wc -l <log)" = 1 ]; then ok "join without a slice fails in one line"; else not_ok "join without a slice fails in one line" "$code: $(cat log)"; fi
 passes "join of all slices" timeout 60 "$CUTIS" farm join in/jobs.json -o slices
-equals "slices give the same hash" "$(hash slices)" "$one"
+equals "slices give the same hash" "$(hash_of slices)" "$one"
 passes "more slices than pieces: some have none" timeout 60 "$CUTIS" farm in/jobs.json -o many --piece 4000/4000
 
 # Kills -------------------------------------------------------------------------------------------
@@ -89,7 +87,7 @@ cat >in/kill.json <<'END'
 ]}
 END
 "$CUTIS" farm in/kill.json -o whole -q 2>/dev/null
-whole=$(hash whole)
+whole=$(hash_of whole)
 random() { od -An -N2 -tu2 /dev/urandom | tr -d ' '; }
 # one_kill FOLDER WHO: start a run, kill -9 one of its ranks at some moment, go on until it ends. hit=1: it was at work when it was killed.
 one_kill() {
@@ -115,7 +113,7 @@ kills() {
     wrong=0 hits=0 tries=0
     while [ $hits -lt "$1" ] && [ $tries -lt $((4 * $1 + 10)) ]; do
         one_kill killed "$2" || { wrong=$((wrong + 1)); echo "# $(head -1 log2)"; }
-        [ "$(hash killed)" = "$whole" ] || { wrong=$((wrong + 1)); diff -rq whole killed | sed 's/^/# /'; }
+        [ "$(hash_of killed)" = "$whole" ] || { wrong=$((wrong + 1)); diff -rq whole killed | sed 's/^/# /'; }
         hits=$((hits + hit)) tries=$((tries + 1))
     done
     echo "# $hits kills of $2 in $tries runs"
@@ -136,13 +134,13 @@ timeout 60 "$CUTIS" farm in/kill.json -o whole --resume >log 2>&1; code=$?
 equals "a run that is whole has nothing left to do" "$code $(sed -n 's/.*: \([0-9]* pieces\).*/\1/p' log)" "0 0 pieces"
 printf '12345678 done 1 garb' >>whole/farm/manifest
 timeout 60 "$CUTIS" farm in/kill.json -o whole --resume -q 2>log || not_ok "half a line of a manifest" "$(cat log)"
-equals "half a line in the manifest does not count" "$(hash whole)" "$whole"
+equals "half a line in the manifest does not count" "$(hash_of whole)" "$whole"
 rm whole/biped.obj whole/walk.npy
 timeout 60 "$CUTIS" farm in/kill.json -o whole --resume -q 2>log || not_ok "outputs that are gone" "$(cat log)"
-equals "outputs that are gone are made again" "$(hash whole)" "$whole"
+equals "outputs that are gone are made again" "$(hash_of whole)" "$whole"
 printf 'x' | dd of=whole/walk.npy bs=1 seek=5000 conv=notrunc 2>/dev/null
 timeout 60 "$CUTIS" farm in/kill.json -o whole --resume -q 2>log || not_ok "a damaged array" "$(cat log)"
-equals "a damaged array is mended" "$(hash whole)" "$whole"
+equals "a damaged array is mended" "$(hash_of whole)" "$whole"
 
 # Ctrl-C: one line, no temporary, and --resume.
 "$CUTIS" farm in/kill.json -o stopped --ranks 2 2>err & run=$!
@@ -152,7 +150,7 @@ if [ "$alive" -gt 0 ]; then ok "a farm at work is seen by ps"; else not_ok "a fa
 kill -INT $run; wait $run; code=$?
 if [ $code = 130 ] && { [ "$(cat err)" = "cutis: farm: stopped" ] && [ -z "$(find stopped -name '.*.cutis-*')" ]; }; then ok "Ctrl-C is one line"; else not_ok "Ctrl-C is one line" "$code: $(cat err)"; fi
 timeout 60 "$CUTIS" farm in/kill.json -o stopped --resume -q 2>err || not_ok "after Ctrl-C" "$(head -1 err)"
-equals "after Ctrl-C --resume goes on" "$(hash stopped)" "$whole"
+equals "after Ctrl-C --resume goes on" "$(hash_of stopped)" "$whole"
 
 # Failures ----------------------------------------------------------------------------------------
 mkdir bad_in; cp in/arm.glb bad_in; printf 'no glb' >bad_in/broken.glb
@@ -176,9 +174,17 @@ case_ "an unknown verb" '{"jobs": [{"verb": "dance", "files": "arm.glb"}]}' 'job
 case_ "an unknown key" '{"jobs": [{"verb": "check", "files": "arm.glb", "colour": 1}]}' 'job 0: known are .* not colour'
 case_ "an unknown option" '{"jobs": [{"verb": "check", "files": "arm.glb", "options": {"speed": 1}}]}' 'job 0: no option of the verb: speed'
 case_ "a wrong value" '{"jobs": [{"verb": "deform", "files": "arm.glb", "output": "a.npy", "options": {"fps": -1}}]}' 'job 0: .*--fps'
+case_ "a text for an option that takes none" '{"jobs": [{"verb": "convert", "files": "arm.glb", "output": "a.stl", "options": {"ascii": "biped.glb"}}]}' 'job 0: true or false only for the option ascii'
+case_ "true for an option that takes a value" '{"jobs": [{"verb": "deform", "files": "arm.glb", "output": "a.npy", "options": {"pose": true}}]}' 'job 0: want text or a number for the option pose'
+case_ "a name in braces that stands for nothing" '{"jobs": [{"verb": "convert", "files": "arm.glb", "output": "{name}.obj"}]}' 'an output has {file}, {path} and, with clips, {clip}, not {name}.obj'
+case_ "the clip's name without clips" '{"jobs": [{"verb": "deform", "files": "arm.glb", "output": "a.npy", "options": {"normals": "{clip}.npy"}}]}' 'with clips, {clip}, not {clip}.npy'
 case_ "no such files" '{"jobs": [{"verb": "check", "files": "none*.glb"}]}' 'there are no files none'
 case_ "an output outside" '{"jobs": [{"verb": "convert", "files": "arm.glb", "output": "../a.obj"}]}' 'below the folder of -o'
 case_ "two jobs on one output" '{"jobs": [{"verb": "convert", "files": ["arm.glb", "biped.glb"], "output": "a.obj"}]}' 'two outputs are a.obj: of job 0, arm.glb .* biped.glb'
+cp in/arm.glb 'in/[{clip}].glb'; echo '{"jobs": [{"verb": "convert", "files": "[{clip}].glb", "output": "{file}.ply"}]}' >in/brackets.json
+"$CUTIS" farm in/brackets.json -o brackets -q --ranks 1 2>err
+equals "a pattern that finds nothing is a name, and a name's braces are letters" "$(ls brackets | tr "\n" " ")$(cat err)" "[{clip}].ply farm results.json "
+rm 'in/[{clip}].glb'
 fails 2 "a slice that is none" '--piece 5/4' "$CUTIS" farm in/jobs.json -o x --piece 5/4
 fails 2 "a rate that is none" '--disk 20' "$CUTIS" farm plan in/jobs.json --disk 20
 fails 2 "an unknown word" 'unknown jion' "$CUTIS" farm jion in/jobs.json -o x
@@ -195,14 +201,14 @@ kill -STOP $first
 fails 1 "two farms on one output" 'both: another farm is at work on it' timeout 60 "$CUTIS" farm in/kill.json -o both --resume
 fails 1 "a slice of an output that a farm is at work on" 'both: another farm is at work on it' timeout 60 "$CUTIS" farm in/kill.json -o both --piece 1/2
 kill -CONT $first; wait $first
-equals "the first goes on" "$(hash both)" "$whole"
+equals "the first goes on" "$(hash_of both)" "$whole"
 
 # A full disk: refused before the work where room can be asked for, never taken for whole.
 (trap '' XFSZ; ulimit -f 8; timeout 60 "$CUTIS" farm in/kill.json -o full --ranks 1 -q) >log 2>err; code=$?
 if [ $code = 1 ] && [ "$(grep -c '\.npy.part: .* GB cannot be put there: ' err)" = 1 ] && ! ls full/*.npy >/dev/null 2>&1; then ok "a full disk is one line, and no array is there"
 else not_ok "a full disk is one line, and no array is there" "$code: $(head -2 err)"; fi
 timeout 60 "$CUTIS" farm in/kill.json -o full --resume -q 2>err || not_ok "after the disk has room" "$(head -1 err)"
-equals "with room again --resume goes on" "$(hash full)" "$whole"
+equals "with room again --resume goes on" "$(hash_of full)" "$whole"
 
 # Ranks that do not fit together ------------------------------------------------------------------
 if [ -z "$no_mpi" ]; then
@@ -217,7 +223,7 @@ if [ -z "$no_mpi" ]; then
     sed 's/\*\.glb/arm.glb/' in/kill.json >in/named.json; cp in/named.json node
     timeout 60 mpirun --oversubscribe -q -n 1 "$CUTIS" farm in/named.json -o node_out : -n 1 "$CUTIS" farm node/named.json -o node_out >log 2>&1; code=$?
     "$CUTIS" farm in/named.json -o named -q 2>/dev/null
-    equals "a file that is missing on one node: its pieces are done by the others" "$code $(hash node_out)" "0 $(hash named)"
+    equals "a file that is missing on one node: its pieces are done by the others" "$code $(hash_of node_out)" "0 $(hash_of named)"
     mpi 4 bad_in/bad.json -o bad4 -q >log 2>&1; code=$?
     equals "failures name rank, machine and piece" "$code $(grep -c "^cutis: rank [0-3] on $(hostname): piece [0-9]* (.*): failed 3 times: " log)" "1 3"
     echo '{"jobs": [{"verb": "check", "files": "arm.glb"}]}' >in/one_piece.json

@@ -7,7 +7,6 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 unset OMPI_COMM_WORLD_SIZE PMI_SIZE PMIX_RANK
 cd "$T" || exit 1
 farm() { timeout 120 "$CUTIS" farm "$@"; }
-hash() { (cd "$1" && find . -type f ! -path './farm/*' | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-64); }
 
 mkdir in
 "$CUTIS" synth arm --vertices 12000 --examples in/shapes -q -o in/arm.glb
@@ -30,19 +29,19 @@ farm in/jobs.json -o one --ranks 1 -q 2>err || not_ok "parts on one rank" "$(hea
 if cmp -s memory.glb one/arm.glb; then ok "parts on one rank give the bytes of one process"; else not_ok "parts on one rank give the bytes of one process" "they differ"; fi
 equals "three parts and what puts them together" "$(grep -c '^[0-9a-f]* done 0 ' one/farm/manifest)" 4
 equals "parts are gone when they were put together" "$(find one -name parts)" ""
-one=$(hash one)
+one=$(hash_of one)
 farm in/jobs.json -o two --ranks 2 -q 2>err || not_ok "parts on two ranks" "$(head -1 err)"
-equals "two ranks give the same hash" "$(hash two)" "$one"
+equals "two ranks give the same hash" "$(hash_of two)" "$one"
 for i in 1 2; do farm in/jobs.json -o slices --piece $i/2 -q 2>err || not_ok "slice $i" "$(head -1 err)"; done
 farm join in/jobs.json -o slices -q 2>err || not_ok "join" "$(head -1 err)"
-equals "slices, which do not wait for each other, give it too" "$(hash slices)" "$one"
+equals "slices, which do not wait for each other, give it too" "$(hash_of slices)" "$one"
 counts=2; [ -n "${CUTIS_SOAK:-}" ] && counts="1 2 3 4"
 if ! command -v mpirun >log; then skip "ranks of MPI give one hash" "there is no mpirun"
 elif ! [ -x "$(dirname "$CUTIS")/libexec/cutis/cutis-farm" ]; then skip "ranks of MPI give one hash" "cutis-farm was not built"
 else
     for n in $counts; do
         timeout 120 mpirun --oversubscribe -q -n "$n" "$CUTIS" farm in/jobs.json -o mpi$n -q >log 2>&1 || not_ok "mpirun -n $n" "$(head -1 log)"
-        equals "mpirun -n $n gives the same hash" "$(hash mpi$n)" "$one"
+        equals "mpirun -n $n gives the same hash" "$(hash_of mpi$n)" "$one"
     done
 fi
 
@@ -51,12 +50,12 @@ fi
 equals "a result that cannot be written is the one piece that fails, and its parts stay" "$code $(grep -c 'failed 3 times' err) $(ls late/farm/parts | tr '\n' ' ')" "1 1 0.0 0.1 0.2 "
 printf X | dd of=late/farm/parts/0.1 bs=1 seek=4000 conv=notrunc 2>/dev/null; rm late/farm/parts/0.2
 farm in/jobs.json -o late --resume --json >log 2>err; code=$?
-equals "--resume learns again what is damaged or gone, and puts them together" "$code $(grep -c '"event":"piece"' log) $(hash late)" "0 3 $one"
+equals "--resume learns again what is damaged or gone, and puts them together" "$code $(grep -c '"event":"piece"' log) $(hash_of late)" "0 3 $one"
 farm in/jobs.json -o late --resume --json >log 2>err
 equals "then nothing is left to do" "$(grep -c '"event":"piece"' log)" 0
 rm late/arm.glb
 farm in/jobs.json -o late --resume -q 2>err || not_ok "a result that is gone" "$(head -1 err)"
-equals "a result that is gone is made again" "$(hash late)" "$one"
+equals "a result that is gone is made again" "$(hash_of late)" "$one"
 passes "a plan of parts" farm plan in/jobs.json --ranks 3 --disk 1GB/s --json
 
 # Kills: the same hash whatever the moment.
@@ -68,7 +67,7 @@ for i in $(seq $rounds); do
     sleep "0.$(printf %02d $(($(od -An -N1 -tu1 /dev/urandom) % 30)))"
     kill -9 $run 2>/dev/null; wait $run 2>/dev/null
     farm in/jobs.json -o killed --resume -q 2>err || wrong=$((wrong + 1))
-    [ "$(hash killed)" = "$one" ] || wrong=$((wrong + 1))
+    [ "$(hash_of killed)" = "$one" ] || wrong=$((wrong + 1))
 done
 equals "resumed after $rounds kills -9: the same bytes" "$wrong" 0
 

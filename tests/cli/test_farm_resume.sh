@@ -6,8 +6,6 @@ CUTIS=$(realpath "$(command -v "$CUTIS")")
 unset OMPI_COMM_WORLD_SIZE PMI_SIZE PMIX_RANK
 cd "$T" || exit 1
 farm() { timeout 60 "$CUTIS" farm "$@"; }
-# hash FOLDER: of all files but the farm's own.
-hash() { (cd "$1" && find . -type f ! -path './farm/*' | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-64); }
 
 mkdir in
 "$CUTIS" synth arm --vertices 2000 --examples in/shapes -q -o in/arm.glb
@@ -30,7 +28,7 @@ farm in/jobs.json -o late --resume --json >log 2>err; code=$?
 equals "a file that came late is done by --resume, and nothing else" "$code $(grep '"event":"piece"' log | grep -c '"file":"late.glb"') $(grep '"event":"piece"' log | grep -vc '"file":"late.glb"')" \
     "0 $(grep '"event":"start"' log | sed 's/.*"pieces":\([0-9]*\),"done":\([0-9]*\).*/\1 \2/' | awk '{print $1 - $2}') 0"
 passes "a whole run" farm in/jobs.json -o whole
-equals "the result is that of a whole run" "$(hash late)" "$(hash whole)"
+equals "the result is that of a whole run" "$(hash_of late)" "$(hash_of whole)"
 
 # Two slices, and others' manifests beside them.
 for i in 1 2; do farm in/jobs.json -o slices --piece $i/2 -q 2>err || not_ok "slice $i" "$(head -1 err)"; done
@@ -55,13 +53,28 @@ head = open("slices/farm/manifest.1-2").readline()
 for i in range(4200): open(f"slices/farm/manifest.0-{i}", "w").write(head)
 END
 passes "join reads any number of manifests" farm join in/jobs.json -o slices
-equals "and finishes" "$(hash slices)" "$(hash whole)"
+equals "and finishes" "$(hash_of slices)" "$(hash_of whole)"
 
 # Inputs that are not the unit's own file.
 touched() { cp -p "$2" save; touch -d 2001-01-01 "$2"; fails 1 "$1" "$3: it, or a file that goes with it, has changed since" timeout 60 "$CUTIS" farm in/jobs.json -o whole --resume; mv save "$2"; }
 touched "shapes that have changed since" in/shapes/examples.npy arm.glb
 touched "a buffer of a .gltf that has changed since" in/parts.bin parts.gltf
 passes "files that are as they were" farm in/jobs.json -o whole --resume
+printf 'mtllib own.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\n' >in/own.obj; printf 'newmtl red\nKd 1 0 0\n' >in/own.mtl
+echo '{"jobs": [{"verb": "convert", "files": "own.obj", "output": "{file}.glb"}]}' >in/own.json
+passes "a mesh with materials" farm in/own.json -o own --ranks 1
+fails 1 "materials of an .obj that have changed since" 'own.obj: it, or a file that goes with it, has changed' sh -c 'cp -p in/own.mtl save; echo >>in/own.mtl; timeout 60 "$0" farm in/own.json -o own --resume; s=$?; mv save in/own.mtl; exit $s' "$CUTIS"
+/usr/bin/python3 - <<'END'
+import base64, json
+tree = json.load(open("in/parts.gltf"))
+png = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+open("in/skin.png", "wb").write(png)
+tree["images"] = [{"uri": "skin.png"}]
+json.dump(tree, open("in/painted.gltf", "w"))
+END
+echo '{"jobs": [{"verb": "check", "files": "painted.gltf"}]}' >in/painted.json
+farm in/painted.json -o painted -q 2>err
+fails 1 "an image of a .gltf that has changed since" 'painted.gltf: it, or a file that goes with it, has changed' sh -c 'touch -d 2001-01-01 in/skin.png; timeout 60 "$0" farm in/painted.json -o painted --resume' "$CUTIS"
 
 # What was done once and fails now.
 cp -r whole now; rm now/mesh/arm.obj; mkdir -p now/mesh/arm.obj/x
@@ -70,7 +83,7 @@ equals "an output that cannot be made again fails" "$code" 1
 holds "results.json has its error, not the result of before" now/results.json "[('error' in u, 'result' in u) for u in d if u['verb'] == 'convert'] == [(True, False)]"
 rm -r now/mesh/arm.obj
 farm in/jobs.json -o now --resume -q 2>err || not_ok "and is made when it can be" "$(head -1 err)"
-equals "it is made when it can be" "$(hash now)" "$(hash whole)"
+equals "it is made when it can be" "$(hash_of now)" "$(hash_of whole)"
 
 # Pieces in an array that is not whole are not lost to a full disk.
 echo '{"jobs": [{"verb": "deform", "files": "arm.glb", "clips": ["bend"], "output": "{file}.npy", "frames_per_piece": 10}]}' >in/deform.json

@@ -53,26 +53,25 @@ if ! sinfo -h -o %t 2>/dev/null | grep -Eq '^(idle|mix|alloc)'; then
     skip "$claim" "Slurm cannot be started here: $(tail -n 1 "$S/munge.out" "$S/ctld.out" "$S/slurmd.out" | grep -v '^$' | tail -n 1)"; exit 0
 fi
 
-hash() { (cd "$1" && find . -type f ! -path './farm/*' | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-64); }
 cd "$T" || exit 1
 mkdir characters
 for kind in human bear; do "$CUTIS" synth biped --vertices 6000 -q -o characters/$kind.glb; done
 cp "$samples/jobs.json" .
 "$CUTIS" farm jobs.json -o whole -q 2>/dev/null
-want=$(hash whole)
+want=$(hash_of whole)
 done_all() { for i in $(seq 600); do [ -z "$(squeue -h)" ] && return 0; sleep 0.5; done; return 1; }
 id=$(sbatch --parsable --array=1-4 "$samples/array.sbatch" jobs.json array) && sbatch -Q --dependency=afterok:$id "$samples/join.sbatch" jobs.json array >/dev/null
 done_all || not_ok "a job array" "it does not end: $(squeue -h | head -1)"
-equals "a job array of four slices, and join" "$(hash array 2>&1)" "$want"
+equals "a job array of four slices, and join" "$(hash_of array 2>&1)" "$want"
 sbatch -Q --ntasks=2 "$samples/mpi.sbatch" jobs.json mpi >/dev/null
 done_all || not_ok "mpirun in a job" "it does not end: $(squeue -h | head -1)"
-equals "mpirun with two tasks of a job" "$(hash mpi 2>&1)" "$want"
+equals "mpirun with two tasks of a job" "$(hash_of mpi 2>&1)" "$want"
 id=$(sbatch --parsable --ntasks=2 "$samples/mpi.sbatch" jobs.json again)
 sleep 2; scancel "$id"; done_all
 sbatch -Q --ntasks=2 "$samples/mpi.sbatch" jobs.json again >/dev/null; done_all
-equals "a job that was cancelled, sent again" "$(hash again 2>&1)" "$want"
+equals "a job that was cancelled, sent again" "$(hash_of again 2>&1)" "$want"
 echo "localhost slots=2" >hosts
 timeout 120 sh "$samples/mpirun.sh" hosts jobs.json plain >log 2>&1 || not_ok "plain mpirun" "$(head -1 log)"
-equals "plain mpirun with a file of hosts" "$(hash plain 2>&1)" "$want"
+equals "plain mpirun with a file of hosts" "$(hash_of plain 2>&1)" "$want"
 [ $failed = 0 ] || cat slurm-*.out | head -20
 exit $failed

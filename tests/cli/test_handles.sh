@@ -121,4 +121,22 @@ done
 if "$CUTIS" handles "$T/biped.glb" --skeleton --voxels 64 -q --weights-picture "$T/w.png" -o "$T/b.glb" 2>"$T/stderr"; then
     equals "a picture of the weights" "$(head -c 4 "$T/w.png" | tail -c 3)" PNG
 else skip "a picture of the weights" "$(head -1 "$T/stderr")"; fi
+# A mesh that another scene shows under its old skin stays as it is there.
+"$CUTIS" synth arm --vertices 1000 -q -o "$T/two.gltf"
+/usr/bin/python3 - "$T/two.gltf" <<'PY'
+import json, sys
+d = json.load(open(sys.argv[1]))
+shown = next(i for i, n in enumerate(d["nodes"]) if "skin" in n)
+d["nodes"].append({"mesh": d["nodes"][shown]["mesh"], "skin": d["nodes"][shown]["skin"]})
+d["scenes"].append({"nodes": [r for r in d["scenes"][0]["nodes"] if r != shown] + [len(d["nodes"]) - 1]})
+d["scene"] = 0
+json.dump(d, open(sys.argv[1], "w"))
+PY
+echo '{"handles": [{"name": "a", "kind": "point", "position": [0, 0, 0]}, {"name": "b", "kind": "point", "position": [0.5, 0, 0]}]}' >"$T/two.json"
+"$CUTIS" handles "$T/two.gltf" --handles "$T/two.json" --largest --voxels 16 -q -o "$T/held.gltf" 2>"$T/stderr"
+equals "another scene's skin is no obstacle" "$? $(cat "$T/stderr")" "0 "
+/usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); d["scene"] = 1; json.dump(d, open(sys.argv[1], "w"))' "$T/held.gltf"
+"$CUTIS" deform "$T/held.gltf" --clip bend --frames 20:21 -q -o "$T/after.npy"
+"$CUTIS" deform "$T/two.gltf" --clip bend --frames 20:21 -q -o "$T/before.npy"
+cmp -s "$T/before.npy" "$T/after.npy" && ok "and moves there as before" || not_ok "and moves there as before" "it moves otherwise"
 exit $failed

@@ -22,6 +22,7 @@ fails 2 a_huge_picture_is_refused '100000|each side' "$CUTIS" render "$T/arm.glb
 fails 2 an_unknown_method_is_named "did you mean dqs" "$CUTIS" render "$T/arm.glb" --methods lbs,dqss -o "$T/out/x.png"
 fails 1 an_unknown_joint_is_named 'elbowww' "$CUTIS" render "$T/arm.glb" --show weights:elbowww -o "$T/out/x.png"
 fails 1 an_unknown_clip_lists_those_there_are 'bend' "$CUTIS" render "$T/arm.glb" --clip nope -o "$T/out/x.png"
+fails 2 weights_without_a_joint_are_told_what_is_missing 'weights: want .*weights:JOINT' "$CUTIS" render "$T/arm.glb" --show weights -o "$T/out/x.png"
 fails 2 an_unknown_show_is_named 'skeleton' "$CUTIS" render "$T/arm.glb" --show skelton -o "$T/out/x.png"
 fails 2 only_png_is_written 'png' "$CUTIS" render "$T/arm.glb" -o "$T/out/x.jpg"
 fails 1 a_missing_folder_is_named 'nowhere' "$CUTIS" render "$T/arm.glb" -o "$T/nowhere/x.png"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Crossing triangles (exact: self_intersections of `cutis deform --json` and `cutis measure`) of patches and of LBS in the same frames of a clip.
+"""Crossing triangles (exact: own_crossings and posed_crossings of `cutis deform --json`, self_intersections of `cutis measure`) of patches and of LBS in the same frames of a clip.
 
     patches_crossings.py CUTIS MODEL.glb CLIP [--twin WEIGHTED.glb] [--frames N] [--json FILE]
 
@@ -37,7 +37,7 @@ def main():
         for frame in wanted:
             one = ['--clip', given.clip, '--frames', str(frame), '--json', '--force', '-o', mesh]
             facts = asked([given.cutis, 'deform', given.model, '--method', 'patches'] + one)
-            patches.append(facts['self_intersections'])
+            patches.append(facts['own_crossings'] + facts['posed_crossings'])  # of the frame; what is written is cut along them
             own.append(facts['own_crossings'])
             asked([given.cutis, 'deform', given.twin or given.model, '--method', 'lbs'] + one)
             lbs.append(asked([given.cutis, 'measure', mesh, '--json'])['self_intersections'])

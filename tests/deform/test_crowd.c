@@ -2,6 +2,7 @@
 /// double, culling and levels against brute force, and what callers may not do.
 #include "support.h"
 
+#include "device/device.h"
 #include "kernel/kernel.h"
 #include "kernel/pack.h"
 
@@ -312,7 +313,7 @@ static void octahedral_normals_are_within_the_stated_angle(void **state)
     (void)state;
     double worst = 0;
     for (uint32_t i = 0; i < 60000; i++) {
-        double n[3], length = 0, d[3], size = 0, dot = 0;
+        double n[3], length = 0, d[3], dot = 0;
         for (int c = 0; c < 3; c++) n[c] = random_in(30 + (uint64_t)c, i, -1, 1);
         if (i % 7 == 0) n[i % 3] = 0; // edges of the octahedron
         for (int c = 0; c < 3; c++) length += n[c] * n[c];
@@ -329,8 +330,7 @@ static void octahedral_normals_are_within_the_stated_angle(void **state)
         double cross[3] = { n[1] * d[2] - n[2] * d[1], n[2] * d[0] - n[0] * d[2],
                             n[0] * d[1] - n[1] * d[0] },
                sine = 0;
-        for (int c = 0; c < 3; c++)
-            size += d[c] * d[c], dot += n[c] * d[c], sine += cross[c] * cross[c];
+        for (int c = 0; c < 3; c++) dot += n[c] * d[c], sine += cross[c] * cross[c];
         const double angle = atan2(sqrt(sine), dot);
         worst = angle > worst ? angle : worst;
     }
@@ -563,6 +563,79 @@ static void compressed_clips_stay_within_the_stated_error_and_are_the_same_every
 
 // What callers may not do -------------------------------------------------------------------------
 
+static const cutis_device_operations *the_operations;
+static uint32_t told_least, told_most;
+
+static cutis_result told_skin_run(cutis_device_skin *skin, const cutis_skin_frames *frames,
+                                  const cutis_skin_targets *targets)
+{
+    if (targets->call_count < told_least) told_least = targets->call_count;
+    if (targets->call_count > told_most) told_most = targets->call_count;
+    return the_operations->skin_run(skin, frames, targets);
+}
+
+/// COUNT instances in batches of 5 by the host: floats are written together, what is packed is not.
+static void check_told(cutis_device *device, const cutis_binding *binding,
+                       cutis_crowd_normal normal, uint32_t least, uint32_t most)
+{
+    const cutis_crowd_level level = { .binding = (cutis_binding *)binding };
+    cutis_crowd *crowd;
+    cutis_crowd_output output = { 0 };
+    assert_ok(the_context, cutis_crowd_create(&(cutis_crowd_options){ .levels = &level,
+                                                                      .level_count = 1,
+                                                                      .instance_capacity = COUNT,
+                                                                      .normal = normal },
+                                              &crowd));
+    const uint64_t slot = cutis_crowd_describe(crowd).levels[0].slot_bytes;
+    assert_ok(the_context, cutis_buffer_create(device, COUNT * slot, &output.vertices));
+    assert_ok(the_context, cutis_crowd_resize(crowd, COUNT));
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const cutis_crowd_instance one = { .root = cutis_transform_identity() };
+        assert_ok(the_context, cutis_crowd_set(crowd, i, 1, &one));
+    }
+    told_least = UINT32_MAX, told_most = 0;
+    assert_ok(the_context, cutis_crowd_run(crowd, 0, NULL, &output));
+    assert_int_equal(told_least, least);
+    assert_int_equal(told_most, most);
+    cutis_buffer_destroy(output.vertices);
+    cutis_crowd_destroy(crowd);
+}
+
+// How a batch is stored depends on it (cutis_cpu_choose_stores).
+static void a_batch_knows_what_the_whole_call_and_the_whole_crowd_write(void **state)
+{
+    (void)state;
+    cutis_device *device;
+    cutis_binding *binding;
+    assert_ok(the_context, cutis_device_create(the_context, NULL, &device));
+    the_operations = device->operations;
+    cutis_device_operations told = *the_operations;
+    told.skin_run = told_skin_run;
+    device->operations = &told;
+    assert_ok(the_context,
+              cutis_bind(device, the_models[0],
+                         &(cutis_bind_options){ .normals = true, .instance_capacity = 5 },
+                         &binding));
+    setenv("CUTIS_CROWD_POSES", "host", 1);
+    check_told(device, binding, CUTIS_CROWD_NORMAL_F32, COUNT, COUNT);
+    check_told(device, binding, CUTIS_CROWD_NORMAL_OCTAHEDRAL, 2, 5);
+    unsetenv("CUTIS_CROWD_POSES");
+    const cutis_model_data *data = cutis_model_get(the_models[0]);
+    cutis_transform *poses = malloc((size_t)COUNT * data->node_count * sizeof *poses);
+    float *positions = malloc((size_t)COUNT * cutis_model_vertex_count(the_models[0]) * 12);
+    for (uint32_t i = 0; i < COUNT; i++)
+        cutis_pose_rest(the_models[0], poses + (size_t)i * data->node_count, NULL);
+    told_least = UINT32_MAX, told_most = 0;
+    assert_ok(the_context, cutis_deform(binding, &(cutis_poses){ .local = poses }, COUNT,
+                                        &(cutis_outputs){ .positions.data = positions }));
+    assert_int_equal(told_least, COUNT);
+    assert_int_equal(told_most, COUNT);
+    free(positions), free(poses);
+    cutis_binding_destroy(binding);
+    device->operations = the_operations;
+    cutis_device_destroy(device);
+}
+
 static void bad_calls_are_refused_and_change_nothing(void **state)
 {
     (void)state;
@@ -725,6 +798,7 @@ int main(void)
         cmocka_unit_test(a_clip_never_leaves_its_ball),
         cmocka_unit_test(a_level_that_lacks_joints_follows_those_it_has),
         cmocka_unit_test(compressed_clips_stay_within_the_stated_error_and_are_the_same_everywhere),
+        cmocka_unit_test(a_batch_knows_what_the_whole_call_and_the_whole_crowd_write),
         cmocka_unit_test(bad_calls_are_refused_and_change_nothing),
         cmocka_unit_test(bad_options_are_refused),
     };

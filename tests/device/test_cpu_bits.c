@@ -397,6 +397,119 @@ static void stores_past_the_cache_write_the_same_bits(void **state)
     cutis_context_destroy(context);
 }
 
+/// One run into records: a normal 12 bytes behind its position, `gap` bytes behind that, the first
+/// `offset` bytes into a line; compared with a run into arrays of their own.
+static void check_records(cutis_device *device, const char *name, const skin_case *c,
+                          const outputs *expected, uint32_t gap, uint32_t offset)
+{
+    const size_t vertices = (size_t)c->options.vertex_count * c->options.instance_count;
+    const uint32_t stride = 24 + gap;
+    const size_t size = vertices * stride;
+    unsigned char *memory = aligned_alloc(64, (size + offset + 127) / 64 * 64);
+    unsigned char *records = memory + offset;
+    memset(memory, POISON, size + offset + 64);
+    const uint64_t step = (uint64_t)c->options.vertex_count * stride;
+    const skin_streams streams = { .positions = { records, NULL, 0, stride, step },
+                                   .normals = { records + 12, NULL, 0, stride, step } };
+    cutis_device_skin *skin = NULL;
+    assert_ok(device->context, device->operations->skin_create(device, &c->layout, &skin));
+    assert_ok(device->context, skin_run(skin, &c->layout, &c->frames, &streams));
+    device->operations->skin_destroy(skin);
+    for (size_t v = 0; v < vertices; v++) {
+        const unsigned char *at = records + v * stride;
+        for (uint32_t i = 0; i < 3; i++) {
+            if (!same_bits(at + 4 * i, expected->positions + v * expected->stride + 4 * i))
+                fail_msg("%s: records: position of vertex %zu", name, v);
+            if (!same_bits(at + 12 + 4 * i, expected->normals + v * expected->stride + 4 * i))
+                fail_msg("%s: records: normal of vertex %zu", name, v);
+        }
+        for (uint32_t i = 24; i < stride; i++)
+            if (at[i] != POISON) fail_msg("%s: records: byte %u behind vertex %zu", name, i, v);
+    }
+    for (uint32_t i = 0; i < offset; i++) assert_int_equal(memory[i], POISON);
+    for (uint32_t i = 0; i < 64; i++) assert_int_equal(records[size + i], POISON);
+    free(memory);
+}
+
+// Runs and scattered blocks, within the cache and beyond it.
+static void records_have_the_bits_of_arrays(void **state)
+{
+    (void)state;
+    static const uint32_t PLACES[][2] = { { 0, 0 }, { 0, 16 }, { 0, 4 }, { 8, 0 }, { 40, 12 } };
+    cutis_context *context;
+    context_setup(&context);
+    cutis_cpu_variant all[8];
+    const uint32_t count = cutis_cpu_variants(all);
+    cutis_device *device = device_with(context, 2);
+    for (int shuffled = 0; shuffled < 2; shuffled++) {
+        skin_options o = base_options(shuffled ? CUTIS_FORMULA_DQS : CUTIS_FORMULA_LBS);
+        o.shuffled = shuffled;
+        o.vertex_count = 2048 + 5;
+        o.instance_count = 3;
+        skin_case c;
+        skin_case_make(&c, &o);
+        outputs expected = outputs_make(&c, 12, 16);
+        cutis_cpu_device_use(device, &all[0]);
+        outputs_poison(&c, &expected);
+        run(device, &c, &expected);
+        for (uint32_t i = 0; i < 2 * count; i++) {
+            if (!all[i / 2].supported) continue;
+            cutis_cpu_device_use(device, &all[i / 2]);
+            ((cutis_cpu_device *)device)->cache_bytes = i % 2 ? 1 : (uint64_t)1 << 40;
+            for (size_t p = 0; p < sizeof PLACES / sizeof *PLACES; p++)
+                check_records(device, all[i / 2].name, &c, &expected, PLACES[p][0], PLACES[p][1]);
+        }
+        outputs_free(&expected);
+        skin_case_free(&c);
+    }
+    cutis_device_destroy(device);
+    cutis_context_destroy(context);
+}
+
+// A batch of two instances of 24 bytes a vertex that the cache holds many times over, of a call of
+// a hundred that it does not hold.
+static void what_the_whole_call_writes_decides_how_it_is_stored(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t call_count, vertex, instance; // bytes between vertices and instances
+        bool shuffled, streaming, ahead;
+    } CASES[] = {
+        { 2, 24, 0, true, false, false },      { 100, 24, 0, true, false, true },
+        { 100, 24, 0, false, true, false },    { 100, 32, 0, false, false, true },
+        { 100, 2400, 24, true, false, false }, // instances side by side: neighbours have the line
+    };
+    cutis_context *context;
+    context_setup(&context);
+    cutis_device *device = device_with(context, 1);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        skin_options o = base_options(CUTIS_FORMULA_LBS);
+        o.shuffled = CASES[i].shuffled;
+        o.instance_count = 2;
+        skin_case c;
+        skin_case_make(&c, &o);
+        cutis_device_skin *skin = NULL;
+        assert_ok(context, device->operations->skin_create(device, &c.layout, &skin));
+        const uint64_t vertices = c.layout.vertex_count,
+                       step = CASES[i].instance ? CASES[i].instance : vertices * CASES[i].vertex;
+        char nothing[16];
+        cutis_cpu_job job = { .layout = &c.layout,
+                              .frames = &c.frames,
+                              .positions = { nothing, CASES[i].vertex, step },
+                              .normals = { nothing + 12, CASES[i].vertex, step } };
+        ((cutis_cpu_device *)device)->cache_bytes =
+            10 * 24 * vertices + ((cutis_cpu_skin *)skin)->bytes;
+        cutis_cpu_choose_stores((cutis_cpu_device *)device, (cutis_cpu_skin *)skin,
+                                CASES[i].call_count, &job);
+        if (job.streaming != CASES[i].streaming || job.ahead != CASES[i].ahead)
+            fail_msg("case %zu: streaming %d, ahead %d", i, job.streaming, job.ahead);
+        device->operations->skin_destroy(skin);
+        skin_case_free(&c);
+    }
+    cutis_device_destroy(device);
+    cutis_context_destroy(context);
+}
+
 // The caller's own threads: backwards and in one go is a legal order.
 static void run_backwards(void *user, void (*task)(void *data, uint32_t index), void *data,
                           uint32_t count)
@@ -446,6 +559,8 @@ int main(void)
         cmocka_unit_test(one_to_sixteen_threads_write_the_same_bits),
         cmocka_unit_test(tiny_meshes_and_partial_blocks_are_written_whole_and_bounded_tightly),
         cmocka_unit_test(stores_past_the_cache_write_the_same_bits),
+        cmocka_unit_test(records_have_the_bits_of_arrays),
+        cmocka_unit_test(what_the_whole_call_writes_decides_how_it_is_stored),
         cmocka_unit_test(the_callers_task_runner_is_used_and_gives_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

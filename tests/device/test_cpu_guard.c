@@ -141,14 +141,17 @@ static void gather(void *out, const unsigned char *from, size_t vertices, uint32
         memcpy((unsigned char *)out + v * bytes, from + v * stride, bytes);
 }
 
+/// Stride 24 with normals: records, both in one array.
 static void run(cutis_device *device, const cutis_skin_layout *layout,
                 const cutis_skin_frames *frames, guarded *g, uint32_t stride, result *out)
 {
     const size_t vertices = (size_t)layout->vertex_count * frames->instance_count;
     const uint64_t step = (uint64_t)layout->vertex_count * stride;
-    unsigned char *positions = cut_room(g, stream_size(vertices, stride, 12));
-    unsigned char *normals =
-        layout->normals ? cut_room(g, stream_size(vertices, stride, 12)) : NULL;
+    const bool records = layout->normals && stride == 24;
+    unsigned char *positions = cut_room(g, stream_size(vertices, stride, records ? 24 : 12));
+    unsigned char *normals = records           ? positions + 12
+                             : layout->normals ? cut_room(g, stream_size(vertices, stride, 12))
+                                               : NULL;
     unsigned char *tangents =
         layout->tangents ? cut_room(g, stream_size(vertices, stride, 16)) : NULL;
     unsigned char *previous = cut_room(g, stream_size(vertices, stride, 12));

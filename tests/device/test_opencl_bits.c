@@ -260,6 +260,11 @@ static void tangents_morphs_and_blend_factors_have_the_reference_bits(void **sta
     o.normal_rule = CUTIS_NORMAL_NONE;
     o.instance_count = 3;
     check(&o, "tangents alone", 0, false, false, true);
+    o = base_options(CUTIS_FORMULA_LBS); // amounts of targets in shared memory, and too many for it
+    o.block_size = 16;
+    o.instance_count = 21;
+    for (o.target_count = 5; o.target_count <= 150; o.target_count += 145)
+        check(&o, "morphs without tangents", 0, false, o.target_count == 5, true);
 }
 
 static skin_options pose_options(uint32_t kind)
@@ -345,15 +350,16 @@ static void packed_records_through_shared_memory_have_the_same_bits(void **state
     const bool staged = gpu->staged;
     gpu->warps = 1;
     gpu->staged = true;
-    for (int order = 0; order < 2; order++) {
-        setenv("CUTIS_GPU_ORDER", order ? "bound" : "output", 1);
+    for (int order = 0; order < 3; order++) {
+        static const char *const orders[] = { "output", "bound", "fours" };
+        setenv("CUTIS_GPU_ORDER", orders[order], 1);
         skin_options o = base_options(CUTIS_FORMULA_LBS);
         check(&o, "staged", 0, false, false, true);
         o.normal_rule = CUTIS_NORMAL_NONE;
         o.vertex_count = 1024; // instances stay aligned without normals
         check(&o, "staged positions", 0, false, false, true);
         o = base_options(CUTIS_FORMULA_SBS); // blocks of one bone set share their centre's images
-        o.nasty = order;
+        o.nasty = order != 0;
         o.influences = 3;
         o.bone_count = 4;
         check(&o, "staged centres", 0, false, false, true);

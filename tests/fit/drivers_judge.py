@@ -35,24 +35,49 @@ def multiply(a, b):
     return np.append(v, a[3] * b[3] - a[:3] @ b[:3])
 
 
-def drive(file, pose, sums=None):
-    """The pose with driven nodes as their drivers say, by the words of docs/formats/drivers.md. `sums` gets what the terms of each
-    driver's numbers are without their signs: floats that cancel keep the rounding of these."""
-    table = file.json["extensions"]["CUTIS_drivers"]
+def read_inputs(file, pose):
+    """x, y, z, w - 1 of the joints that are read, within their ranges."""
+    table, rest, inputs = file.json["extensions"]["CUTIS_drivers"], rest_pose(file.json["nodes"]), []
     ranges = file.array(table["ranges"]).reshape(-1, 2, 4).astype(float)
-    coefficients = file.array(table["coefficients"]).astype(float).reshape(-1, 6)
-    rest = rest_pose(file.json["nodes"])
-    inputs = []
     for k, node in enumerate(table["joints"]):
         at_rest = np.array(rest[node][1], float) * [-1, -1, -1, 1]
         q = multiply(at_rest, np.array(pose[node][1], float))
         q = q / np.linalg.norm(q) * (1 if q[3] >= 0 else -1)
         inputs.append(np.clip(q - [0, 0, 0, 1], ranges[k, 0], ranges[k, 1]))
+    return inputs
+
+
+def terms_of(inputs, driver):
+    u = np.concatenate([inputs[i] for i in driver["inputs"]] or [[]])
+    return np.concatenate([u, [u[i] * u[j] for i in range(len(u)) for j in range(i, len(u))]])
+
+
+def driven_targets(file, pose, mesh):
+    """What morph targets add to a mesh's positions, by the weights that its first node's drivers say."""
+    table, at = file.json["extensions"]["CUTIS_drivers"], 0
+    coefficients, inputs = file.array(table["weightCoefficients"])[:, 0].astype(float), read_inputs(file, pose)
+    primitives = file.json["meshes"][mesh]["primitives"]
+    added = 0.0
+    for driver in table["weights"]:
+        terms = terms_of(inputs, driver)
+        weight = terms @ coefficients[at:at + len(terms)]
+        at += len(terms)
+        if file.json["nodes"][driver["node"]].get("mesh") == mesh:
+            added = added + weight * np.concatenate([file.array(p["targets"][driver["target"]]["POSITION"]) for p in primitives])
+    assert at == len(coefficients)
+    return added
+
+
+def drive(file, pose, sums=None):
+    """The pose with driven nodes as their drivers say, by the words of docs/formats/drivers.md. `sums` gets what the terms of each
+    driver's numbers are without their signs: floats that cancel keep the rounding of these."""
+    table = file.json["extensions"]["CUTIS_drivers"]
+    coefficients = file.array(table["coefficients"]).astype(float).reshape(-1, 6) if "coefficients" in table else np.zeros((0, 6))
+    rest, inputs = rest_pose(file.json["nodes"]), read_inputs(file, pose)
     out, at = [list(p) for p in pose], 0
-    for driver in table["drivers"]:
-        u = np.concatenate([inputs[i] for i in driver["inputs"]] or [[]])
-        n = len(u)
-        terms = np.concatenate([u, [u[i] * u[j] for i in range(n) for j in range(i, n)]])
+    for driver in table.get("drivers", []):
+        terms = terms_of(inputs, driver)
+        n = len(terms)
         y = terms @ coefficients[at:at + len(terms)] if n else np.zeros(6)
         if sums is not None and n:
             sums.append((np.abs(terms) @ np.abs(coefficients[at:at + len(terms)])).max())
@@ -68,12 +93,13 @@ def drive(file, pose, sums=None):
     return out
 
 
-def blend(file, pose):
+def blend(file, pose, morphs=False):
     world = world_matrices(file.json["nodes"], pose)
     frame = []
     for mesh, skin in file.skinned():
         part = Part(file, mesh, skin)
-        p = np.concatenate([part.positions, np.ones((len(part.positions), 1))], 1)
+        rest = part.positions + (driven_targets(file, pose, mesh) if morphs else 0)
+        p = np.concatenate([rest, np.ones((len(rest), 1))], 1)
         frame.append(np.einsum("vrc,vc->vr", np.einsum("vj,jrc->vrc", part.weights, part.palette(world)), p))
     return np.concatenate(frame)
 
@@ -174,6 +200,42 @@ def tracks(cutis, folder, baked):
     say(off < 1e-6 and np.ptp(frames, 0).max() > 0.01, "retarget gives helpers tracks as drivers have them", f"{off:.2g}")
 
 
+def morphs(cutis, folder, arm):
+    """Weights of morph targets that are driven, beside helpers and alone: by the runtime, in a clip without tracks, as tracks."""
+    baked, out, path = (os.path.join(folder, n) for n in ("morphs.glb", "morph_tracks.glb", "pose.json"))
+    told = {}
+    for helpers, count in (0, 4), (2, 4), (2, 0):
+        words = ("--helpers", str(helpers), "--drivers", "--fps", "6") + (("--morphs", str(count)) if count else ())
+        told[helpers, count] = json.loads(run(cutis, "bake", arm, "--method", "dqs", *words, "--json", "-o", baked if count else out))["unseen"]["ratio"]
+        if not count:
+            continue
+        file, generator, worst, sums = File(baked), np.random.default_rng(9), 0, [1]
+        for k in range(4):
+            pose, words = turned(file, ("shoulder", "elbow", "wrist"), np.array([0.3, 0.5, 0.7]) * k, generator)
+            json.dump(words, open(path, "w"))
+            mine = blend(file, drive(file, pose, sums), True)
+            worst = max(worst, np.abs(mine - deform(cutis, folder, baked, "--pose", path)[0]).max())
+        size = np.linalg.norm(np.ptp(mine, 0))
+        bound = 2e-6 * size + np.finfo(np.float32).eps * max(sums)
+        say(worst < bound, f"driven weights beside {helpers} helpers are the formula in numpy", f"{worst / size:.2g} of the diagonal, {bound / size:.2g}")
+
+        def bare(document):
+            driven = {d["node"] for d in document["extensions"]["CUTIS_drivers"].get("drivers", [])}
+            for clip in document["animations"]:
+                clip["channels"] = [c for c in clip["channels"] if c["target"]["node"] not in driven and c["target"]["path"] != "weights"]
+        stripped = changed(baked, folder, "bare.glb", bare)
+        frames = deform(cutis, folder, stripped, "--clip", "bend")
+        some = np.arange(0, len(frames), 17)
+        say(np.abs(frames - deform(cutis, folder, stripped, "--clip", "bend", "--drivers", "off")).max() > 1e-3 * size, "a clip without tracks is driven")
+        for words in ("convert", stripped, "--drivers", "drop"), ("retarget", stripped, "--motion", stripped, "--clip", "bend", "--fps", "30"):
+            run(cutis, *words, "-q", "-o", out)
+            clip = "bend" if words[0] == "convert" else len(File(out).json["animations"]) - 1
+            off = np.abs(play(out, clip, some / 30) - frames[some]).max()
+            say(off < 2e-6, f"{words[0]}: tracks of weights in numpy are what drivers play", f"{off:.2g}")
+    say(told[2, 4] < 0.8 * told[2, 0], "driven targets take much of what driven helpers leave in unseen poses", str(told))
+    say(told[0, 4] < 0.5, "and most of it alone", str(told))
+
+
 if __name__ == "__main__":
     cutis, folder = sys.argv[1:3]
     arm = os.path.join(folder, "arm.glb")
@@ -181,5 +243,6 @@ if __name__ == "__main__":
     baked = quality(cutis, folder, arm)
     formula(cutis, folder, baked)
     tracks(cutis, folder, baked)
+    morphs(cutis, folder, arm)
     never_moved(cutis, folder, arm)
     sys.exit(failures > 0)

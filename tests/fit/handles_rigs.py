@@ -2,6 +2,9 @@
 """Automatic weights of rigs, judged without any code of cutis: glTF is read and written here.
 usage: handles_rigs.py worn CUTIS FOLDER       what people wear, put on the biped: what must be rigid is, what must bend does
        handles_rigs.py scans CUTIS FOLDER      bodies with noise and holes: weights on parts three or more joints away
+       handles_rigs.py touching CUTIS FOLDER KIND,... SEED COUNT VERTICES [all]   the family's bodies, limbs turned until they touch
+                                                       what is far along the joints or overlap it by up to 2 % of the longest side: the
+                                                       same; all: overlap is measured at every vertex (slower; other poses)
        handles_rigs.py artists CUTIS FOLDER DATA   RMS to artists' weights over random poses, against limits
 """
 import json
@@ -212,6 +215,111 @@ def scans(cutis, folder):
         say(holes > 0 and far <= .01, "a scanned %s with %d open edges: %.2f %% of vertices have weight three joints away" % (kind, holes, 100 * far))
 
 
+# Limbs that touch --------------------------------------------------------------------------------
+
+OVERLAP = .02  # of the longest side
+MOST = 100  # vertices of a limb that overlap is measured at; ten times as many of what is far from it
+
+
+def turn_to(rig, rotations):
+    """World movement of every joint from the rest pose; rotations: per joint, about its origin."""
+    moved = np.tile(np.eye(4), (len(rig.up), 1, 1))
+    for j in sorted(range(len(rig.up)), key=lambda j: len(rig.chains[j])):
+        if rig.up[j] >= 0:
+            moved[j] = moved[rig.up[j]]
+        if j in rotations and np.linalg.norm(rotations[j]) > 0:
+            m = np.eye(4)
+            m[:3, :3] = spin(rotations[j])
+            m[:3, 3] = rig.origin[j] - m[:3, :3] @ rig.origin[j]
+            moved[j] = moved[j] @ m
+    return moved
+
+
+def blend(rig, moved):
+    return np.einsum("vj,jab,vb->va", rig.w, moved[:, :3], np.c_[rig.p, np.ones(len(rig.p))])
+
+
+def depth(rig, p, limb, other):
+    """How far vertices of a limb are inside of what is far from it (below 0: apart), by the nearest vertex there and its normal."""
+    face = np.cross(p[rig.t[:, 1]] - p[rig.t[:, 0]], p[rig.t[:, 2]] - p[rig.t[:, 0]])
+    normal = np.zeros_like(p)
+    for c in range(3):
+        np.add.at(normal, rig.t[:, c], face)
+    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
+    limb, other, worst = limb[::len(limb) // MOST + 1], other[::len(other) // (10 * MOST) + 1], -np.inf
+    for v in np.array_split(limb, len(limb) // 64 + 1):
+        near = other[((p[v, None] - p[other]) ** 2).sum(2).argmin(1)]
+        worst = max(worst, ((p[near] - p[v]) * normal[near]).sum(1).max())
+    return worst
+
+
+def reach(rig, rng, size):
+    """Rotations that bring the end of a limb onto something three or more joints away, or None."""
+    steps, main = rig.steps(), rig.w.argmax(1)
+    ends = [j for j in range(len(rig.up)) if j not in rig.up and len(rig.chains[j]) > 3 and (main == j).any()]
+    end = ends[rng.integers(len(ends))]
+    chain = rig.chains[end][:4]
+    limb = np.where(np.isin(main, [j for j in range(len(rig.up)) if chain[-2] in rig.chains[j]]))[0]
+    other = np.where((steps[main][:, main[limb]] >= 3).all(1))[0]
+    if len(other) < 20 or len(limb) < 20:
+        return None
+    target, at = rig.p[other[rng.integers(len(other))]], rig.p[main == end].mean(0)
+    turned = {j: np.zeros(3) for j in chain[1:]}
+    for _ in range(6):
+        for j in chain[1:]:
+            moved = turn_to(rig, turned)
+            here = moved[rig.up[j]] if rig.up[j] >= 0 else np.eye(4)
+            inward = lambda x: np.linalg.inv(here) @ np.r_[x, 1]
+            a = inward((moved[end] @ np.r_[at, 1])[:3])[:3] - rig.origin[j]
+            b = inward(target)[:3] - rig.origin[j]
+            axis = np.cross(a, b)
+            angle = np.arctan2(np.linalg.norm(axis), a @ b) * .4
+            if np.linalg.norm(axis) > 1e-12 and np.linalg.norm(turned[j]) < 1.2:
+                turned[j] = turned[j] + axis / np.linalg.norm(axis) * angle
+    wanted, base = rng.uniform(0, OVERLAP) * size, depth(rig, rig.p, limb, other)
+    if base > 0:
+        return None
+    for share in np.arange(.1, 1.3, .04):
+        now = {j: share * r for j, r in turned.items()}
+        inside = depth(rig, blend(rig, turn_to(rig, now)), limb, other)
+        if inside > OVERLAP * size:
+            return None
+        if inside > wanted:
+            return now, inside
+    return None
+
+
+def touching(cutis, folder, kinds, seed, count, vertices, at=""):
+    global MOST
+    MOST, shares = 1 << 30 if at == "all" else MOST, []
+    for number in range(int(seed), int(seed) + int(count)):
+        kind = kinds.split(",")[number % len(kinds.split(","))]
+        path, rng = folder + "/touching.glb", np.random.default_rng(number)
+        subprocess.run([cutis, "synth", "family", "--kind", kind, "--seed", str(number), "--vertices", vertices, "-q", "-o", path], check=True)
+        rig = Rig(path)
+        rig.chains = ancestors(rig)
+        size, rotations, inside = np.ptp(rig.p, axis=0).max(), {}, []
+        before = bind(cutis, path, folder)
+        for _ in range(40):
+            found = reach(rig, rng, size)
+            if found and not set(found[0]) & set(rotations) and len(inside) < 2:
+                rotations.update(found[0])
+                inside.append(found[1])
+        if not inside:
+            print("# %s %d: no limb reaches anything" % (kind, number))
+            continue
+        far = rig.steps()[rig.w.argmax(1)] >= 3
+        moved = turn_to(rig, rotations)
+        rig.p, rig.binds = blend(rig, moved), rig.binds @ np.linalg.inv(moved)
+        rig.save(path)
+        given = bind(cutis, path, folder)
+        share = ((given > .05) & far).any(1).mean()
+        shares.append(share)
+        say(share <= .01, "%s %d: %.2f %% of vertices have weight three joints away (unposed %.2f %%), %s %% of the longest side inside" %
+            (kind, number, 100 * share, 100 * ((before > .05) & far).any(1).mean(), ", ".join("%.2f" % (100 * i / size) for i in inside)))
+    print("# %d bodies, %d over 1 %%" % (len(shares), sum(s > .01 for s in shares)))
+
+
 # Artists ---------------------------------------------------------------------------------------
 
 LIMITS = {  # % of the diagonal, a tenth above what was measured
@@ -277,4 +385,4 @@ def ancestors(rig):
     return out
 
 
-{"worn": worn, "scans": scans, "artists": artists}[sys.argv[1]](*sys.argv[2:])
+{"worn": worn, "scans": scans, "touching": touching, "artists": artists}[sys.argv[1]](*sys.argv[2:])

@@ -3,7 +3,9 @@
 without, judged on poses that were not learned from by judge_unseen.py. A line per run: model, K, what was learned from, ratios to
 k-largest (normals and positions; on random poses, on odd frames of the clips). Fails where one is above 1.02 (k-largest's own weights
 have exactly 1).
-usage: sweep_unseen.py CUTIS SHARED_DATA|- FOLDER [--only NAME,...] [--counts 1,2,3,4] [--seed S] [--poses N]
+With --rigged S in their place: bare bodies of all kinds, seeds S and on, that `cutis rig` gave joints and many influences, people and
+quadrupeds with motions.
+usage: sweep_unseen.py CUTIS SHARED_DATA|- FOLDER [--only NAME,...] [--counts 1,2,3,4] [--seed S] [--poses N] [--rigged S]
 """
 import argparse
 import os
@@ -27,6 +29,20 @@ def made(cutis, folder):
     yield "bound", ["handles", os.path.join(folder, "biped.glb"), "--skeleton", "--influences", "12", "--largest"]
 
 
+def rigged(cutis, folder, seed):
+    for i, kind in enumerate(KINDS):
+        bare, moves = (os.path.join(folder, name + ".glb") for name in (f"bare-{kind}-{seed + i}", f"moves-{kind}"))
+        words = ["rig", bare, "--kind", kind, "--influences", "12", "--largest"]
+        if not os.path.exists(bare):
+            subprocess.run([cutis, "synth", "family", "--kind", kind, "--seed", str(seed + i), "--vertices", "4000", "--unrigged", "-q",
+                            "-o", bare], check=True)
+        if kind in ("human", "quadruped"):
+            if not os.path.exists(moves):
+                subprocess.run([cutis, "synth", "biped" if kind == "human" else kind, "--motions", "-q", "-o", moves], check=True)
+            words += ["--motion", moves]
+        yield f"rigged-{kind}-{seed + i}", words
+
+
 def found(data):
     sample = os.path.join(data, "gltf-sample-assets")
     for name in ("CesiumMan", "Fox", "RiggedFigure", "RiggedSimple"):
@@ -38,12 +54,17 @@ def found(data):
         yield name, os.path.join(data, "cal3d", "data", name, name + ".cfg")
 
 
-def models(cutis, data, folder, only):
+def models(cutis, data, folder, only, rigs):
     """(name, path of a GLB), made or brought into that form."""
     def run(words, path):
         if not os.path.exists(path):
             subprocess.run([cutis, *words, "-q", "-o", path], check=True)
         return path
+    if rigs is not None:
+        for name, words in rigged(cutis, folder, rigs):
+            if only is None or name in only:
+                yield name, run(words, os.path.join(folder, name + ".glb"))
+        return
     for name, words in made(cutis, folder):
         if only is None or name in only:
             yield name, run(words, os.path.join(folder, name + ".glb"))
@@ -75,10 +96,11 @@ def main():
     parser.add_argument("cutis"), parser.add_argument("data"), parser.add_argument("folder")
     parser.add_argument("--only", type=lambda s: s.split(",")), parser.add_argument("--counts", default="1,2,3,4")
     parser.add_argument("--seed", type=int, default=4000), parser.add_argument("--poses", type=int, default=96)
+    parser.add_argument("--rigged", type=int)
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
     runs = bad = 0
-    for name, path in models(options.cutis, options.data, options.folder, options.only):
+    for name, path in models(options.cutis, options.data, options.folder, options.only, options.rigged):
         has_clips = bool(judge_unseen.File(path).json.get("animations"))
         for count in map(int, options.counts.split(",")):
             for learned in ("default", "auto") if has_clips else ("auto",):

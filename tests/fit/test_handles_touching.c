@@ -176,6 +176,28 @@ static void hands_at_hips_keep_their_weight(void **state)
     check_strays(*state, HIPS, sizeof HIPS / sizeof *HIPS, ONE_PERCENT);
 }
 
+static void check_pressed_hands(fixture *f, float press)
+{
+    turn turns[sizeof HIPS / sizeof *HIPS];
+    memcpy(turns, HIPS, sizeof turns);
+    turns[1].z *= press, turns[4].z *= press;
+    check_strays(f, turns, sizeof HIPS / sizeof *HIPS, ONE_PERCENT);
+}
+
+// The wrists are inside the hips there, where the forearms have no voxels of their own; before
+// bones followed their limb beside them 716 vertices strayed.
+static void hands_deep_in_hips_keep_their_weight(void **state)
+{
+    check_pressed_hands(*state, 1.12f);
+}
+
+// The tip of a ring finger begins a voxel there with two triangles, and the hips are behind their
+// plane but beside them; 322 strayed while that was taken for the inside of the finger.
+static void fingertips_at_hips_keep_their_weight(void **state)
+{
+    check_pressed_hands(*state, 1.04f);
+}
+
 static void crossed_legs_keep_their_weight(void **state)
 {
     check_strays(*state, LEGS, sizeof LEGS / sizeof *LEGS, ONE_PERCENT);
@@ -267,6 +289,28 @@ static void prongs_that_touch_are_as_far_as_prongs_apart(void **state)
     }
 }
 
+// Where no bone reaches the shape the root takes it in the place of a bone that left its starts
+// there: those were read, far outside of any array.
+static void a_site_far_outside_starts_at_its_nearest_voxel(void **state)
+{
+    fixture *f = *state;
+    shape_case *s = hairpin(0.004);
+    cutis_handles_grid grid;
+    cutis_handles_sites sites;
+    uint32_t left[1] = { 0x7fffffff };
+    const double far[3] = { 50, 50, 50 };
+    assert_ok(f->context, cutis_handles_grid_create(&f->arena, &f->work, &s->shape, 44, &grid));
+    assert_non_null(grid.sheets);
+    assert_true(cutis_handles_sites_init(&f->arena, 1, &sites));
+    sites.sites[0].starts = left;
+    const cutis_handles_site *site = cutis_handles_sites_add(&sites, &grid, far, far, false);
+    assert_non_null(site);
+    assert_null(site->starts);
+    assert_true(cutis_handles_sites_cores(&sites, &grid));
+    assert_in_range(site->core_count, 1, 8);
+    free(s);
+}
+
 // Links are symmetric, between voxels side by side, and nodes are of their own voxels.
 static void nodes_and_links_are_sound(void **state)
 {
@@ -321,9 +365,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         claim(hands_at_hips_keep_their_weight),
+        claim(hands_deep_in_hips_keep_their_weight),
+        claim(fingertips_at_hips_keep_their_weight),
         claim(crossed_legs_keep_their_weight),
         claim(closed_fingers_keep_their_weight),
         claim(prongs_that_touch_are_as_far_as_prongs_apart),
+        claim(a_site_far_outside_starts_at_its_nearest_voxel),
         claim(nodes_and_links_are_sound),
         claim(sweeps_have_the_marchs_bits_where_limbs_touch),
     };

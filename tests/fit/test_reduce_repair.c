@@ -31,7 +31,8 @@ static void open_body(body *b)
     b->arena.context = b->context;
     assert_int_equal(cutis_reduce_groups_create(b->model, NULL, false, &b->arena, &b->groups),
                      CUTIS_OK);
-    assert_int_equal(cutis_reduce_poses_mix(b->model, NULL, &b->options, &b->arena, &b->poses), CUTIS_OK);
+    assert_int_equal(cutis_reduce_poses_mix(b->model, NULL, &b->options, &b->arena, &b->poses),
+                     CUTIS_OK);
     assert_int_equal(b->groups.count, 1);
     assert_true(cutis_bound_largest(&b->groups.group[0], NULL, KEPT, &b->arena, &b->largest));
 }

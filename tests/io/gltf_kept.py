@@ -19,7 +19,7 @@ ACCESSORS = [re.compile(p) for p in (
     r'/meshes/\d+/primitives/\d+/(attributes/[^/]+|indices|targets/\d+/[^/]+)', r'/skins/\d+/inverseBindMatrices',
     r'/animations/\d+/samplers/\d+/(input|output)', r'/nodes/\d+/extensions/EXT_mesh_gpu_instancing/attributes/[^/]+',
     r'.*/extensions/CUTIS_handles/(virtual/)?(first|handles|weights|shares|places)', r'.*/extensions/CUTIS_cage/(controls|weights|triangles)',
-    r'/extensions/CUTIS_drivers/(ranges|coefficients)',
+    r'/extensions/CUTIS_drivers/(ranges|coefficients|weightCoefficients)',
     r'/meshes/\d+/extensions/CUTIS_parts/(labels/\d+|weld/\d+|loops/\d+/vertices)')]
 VIEWS = [re.compile(r'/meshes/\d+/primitives/\d+/extensions/KHR_draco_mesh_compression/bufferView')]
 LAYOUT = re.compile(r'/(buffers|bufferViews|accessors)')

@@ -252,6 +252,25 @@ static void what_is_authored_reads_back_equal_in_both_containers(void **state)
     cutis_model_destroy(model);
 }
 
+// Joints that were added stand beside it: glTF wants it above all of them.
+static void a_skeleton_that_is_not_above_all_joints_is_not_named(void **state)
+{
+    authored a;
+    const cutis_issue *issues;
+    (void)state;
+    author(&a);
+    for (int32_t root = 0; root < 2; root++) {
+        a.skin.root = root;
+        cutis_model *model = create(&a.data);
+        assert_ok(context, cutis_model_write(model, in_folder("skeleton.glb"), NULL));
+        cutis_model *again = read_model(in_folder("skeleton.glb"));
+        assert_int_equal(cutis_model_get(again)->skins[0].root, root ? CUTIS_NONE : 0);
+        assert_int_equal(cutis_model_issues(again, &issues), 0);
+        cutis_model_destroy(again);
+        cutis_model_destroy(model);
+    }
+}
+
 static void the_same_model_gives_the_same_bytes(void **state)
 {
     authored a;
@@ -869,6 +888,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_authored_reads_back_equal_in_both_containers,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_skeleton_that_is_not_above_all_joints_is_not_named,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_same_model_gives_the_same_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_first_set_holds_the_largest_four_weights, set_up,

@@ -20,8 +20,8 @@ static void counts_comments_and_line_ends_stand_anywhere(void **state)
         "OFF\n4 1\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n",
         "OFF\n4\n1\n0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n",
         "4 1 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n",
-        "\xEF\xBB\xBF# first\r\nOFF # head\r\n\r\n4 1 0 # counts\r\n0 0 0 # a\r\n# b\r\n1 0 0\r\n"
-        "1 1 0\r\n0 1 0\r\n\r\n4 0 1 2 3 # face\r\n",
+        ("\xEF\xBB\xBF# first\r\nOFF # head\r\n\r\n4 1 0 # counts\r\n0 0 0 # a\r\n# b\r\n1 0 0\r\n"
+         "1 1 0\r\n0 1 0\r\n\r\n4 0 1 2 3 # face\r\n"),
         "OFF\n4 1 0\n0 0\n0 1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n",
     };
     fixture *f = *state;

@@ -94,6 +94,18 @@ static void assert_same_drivers(const cutis_drivers *a, const cutis_drivers *b)
         assert_memory_equal(p->coefficients, q->coefficients,
                             6 * (n + n * (n + 1) / 2) * sizeof *p->coefficients);
     }
+    assert_int_equal(a->weight_count, b->weight_count);
+    for (uint32_t d = 0; d < a->weight_count; d++) {
+        const cutis_weight_driver *p = &a->weights[d], *q = &b->weights[d];
+        const uint32_t n = 4 * p->input_count;
+        assert_int_equal(p->node, q->node);
+        assert_int_equal(p->target, q->target);
+        assert_int_equal(p->input_count, q->input_count);
+        if (!n) continue;
+        assert_memory_equal(p->inputs, q->inputs, p->input_count * sizeof *p->inputs);
+        assert_memory_equal(p->coefficients, q->coefficients,
+                            (n + n * (n + 1) / 2) * sizeof *p->coefficients);
+    }
 }
 
 static void every_gltf_seed_survives_both_containers(void **state)

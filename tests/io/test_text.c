@@ -78,6 +78,19 @@ static void numbers_are_rounded_as_the_c_library_rounds_them(void **state)
     }
 }
 
+static void whole_numbers_are_printed_as_printf_prints_them(void **state)
+{
+    char text[CUTIS_NUMBER_SIZE], expected[CUTIS_NUMBER_SIZE];
+    (void)state;
+    for (int shift = 0; shift < 64; shift++)
+        for (int i = -11; i <= 11; i++) {
+            const int64_t value = (int64_t)((UINT64_C(1) << shift) + (uint64_t)i);
+            const size_t size = cutis_print_whole(value, text);
+            assert_int_equal(size, snprintf(expected, sizeof expected, "%lld", (long long)value));
+            assert_string_equal(text, expected);
+        }
+}
+
 static void what_is_no_number_is_refused(void **state)
 {
     (void)state;
@@ -169,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_rounded_as_the_c_library_rounds_them),
+        cmocka_unit_test(whole_numbers_are_printed_as_printf_prints_them),
         cmocka_unit_test(what_is_no_number_is_refused),
         cmocka_unit_test(every_float_comes_back_in_its_bits),
         claim(a_comma_locale_changes_nothing),

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "model/drivers.h"
+
 enum { TERMS = 44 };
 
 // Node 2 of the rig follows nodes 0 and 1.
@@ -12,6 +14,7 @@ typedef struct driven_rig {
     uint32_t joints[2];
     float ranges[16], coefficients[6 * TERMS];
     cutis_driver drivers[2];
+    cutis_weight_driver weights[2];
     cutis_drivers all;
     cutis_context *context;
 } driven_rig;
@@ -143,6 +146,74 @@ static void expected(const driven_rig *d, const cutis_transform *pose, long doub
     place[0] = t.x + y[3], place[1] = t.y + y[4], place[2] = t.z + y[5];
 }
 
+// Weights 0 and 1 of node 4, the first by node 1, the second by both.
+static void drive_weights(driven_rig *d)
+{
+    d->weights[0] = (cutis_weight_driver){
+        .node = 4, .input_count = 1, .inputs = { 1 }, .coefficients = d->coefficients
+    };
+    d->weights[1] = (cutis_weight_driver){ .node = 4,
+                                           .target = 1,
+                                           .input_count = 2,
+                                           .inputs = { 0, 1 },
+                                           .coefficients = d->coefficients + 5 };
+    d->all.weight_count = 2, d->all.weights = d->weights;
+}
+
+static void the_gate_refuses_weights_that_cannot_be_evaluated(void **state)
+{
+    driven_rig d;
+    (void)state;
+    open_rig(&d);
+#define SPOILT(change, text) drive_weights(&d), change, refused(&d, text)
+    SPOILT(d.weights[0].node = 99, "node 99 shows no mesh");
+    SPOILT(d.weights[0].node = 1, "node 1 shows no mesh");
+    SPOILT(d.weights[1].target = 2, "target is 2, the mesh has 2");
+    SPOILT(d.weights[1].target = 0, "driven already");
+    SPOILT(d.weights[0].target = 1, "out of order");
+    SPOILT(d.weights[0].input_count = 5, "5 inputs");
+    SPOILT(d.weights[0].inputs[0] = 2, "joint 2 of 2");
+    SPOILT(d.weights[1].inputs[0] = 1, "twice");
+    SPOILT(d.weights[1].coefficients = NULL, "coefficients are missing");
+    SPOILT(d.coefficients[11] = INFINITY, "coefficient 11 is");
+    SPOILT((d.all.weights = NULL), "there are none");
+#undef SPOILT
+    cutis_context_destroy(d.context);
+}
+
+// Of principal poses a mesh has as many targets as there are fields, whatever the poses: those
+// behind them are anybody's.
+static void targets_of_a_pose_space_are_not_driven(void **state)
+{
+    static const int32_t targets[] = { 0, CUTIS_NONE, CUTIS_NONE, CUTIS_NONE };
+    static const uint32_t joint = 1;
+    static const cutis_quat rotations[4] = {
+        { 0, 0, 0, 1 }, { 0, 0, 0.6f, 0.8f }, { 0, 0.6f, 0, 0.8f }, { 0.6f, 0, 0, 0.8f }
+    };
+    static const float coefficients[3] = { 1, 0.5f, -1 };
+    const cutis_pose_space space = { .joint_count = 1,
+                                     .pose_count = 4,
+                                     .joints = &joint,
+                                     .rotations = rotations,
+                                     .targets = targets,
+                                     .field_count = 1,
+                                     .coefficients = coefficients };
+    driven_rig d;
+    cutis_model *model = NULL;
+    (void)state;
+    open_rig(&d);
+    assert_true(d.r.data.mesh_count <= 4);
+    drive_weights(&d);
+    d.r.data.pose_space = &space;
+    refused(&d, "target 0 is one of the pose space");
+    drive_weights(&d);
+    d.r.data.pose_space = &space;
+    d.all.weights = d.weights + 1, d.all.weight_count = 1;
+    assert_ok(d.context, cutis_model_create(d.context, &d.r.data, CUTIS_GATE_REFUSE, &model));
+    cutis_model_destroy(model);
+    cutis_context_destroy(d.context);
+}
+
 static void pose_at(const cutis_model *model, int index, cutis_transform *pose)
 {
     cutis_pose_rest(model, pose, NULL);
@@ -186,6 +257,136 @@ static void a_driven_node_is_what_the_formula_says(void **state)
         }
         cutis_model_destroy(model);
     }
+    cutis_context_destroy(d.context);
+}
+
+static long double weight_of(const driven_rig *d, const cutis_weight_driver *driver,
+                             const cutis_transform *pose)
+{
+    long double u[8], sum = 0;
+    int at = 0;
+    const int n = 4 * (int)driver->input_count;
+    for (uint32_t k = 0; k < driver->input_count; k++) {
+        const uint32_t j = driver->inputs[k], node = d->joints[j];
+        input_of(d->r.nodes[node].rest.rotation, pose[node].rotation, d->ranges + 8 * j, u + 4 * k);
+    }
+    for (int i = 0; i < n; i++) sum += u[i] * driver->coefficients[at++];
+    for (int i = 0; i < n; i++)
+        for (int j = i; j < n; j++) sum += u[i] * u[j] * driver->coefficients[at++];
+    return sum;
+}
+
+// With nodes that are driven and without; weights that a pose moves are taken at their word, all of
+// a node's together; a binding plays what cutis_pose_drive_weights says.
+static void weights_of_morph_targets_are_driven(void **state)
+{
+    (void)state;
+    for (int alone = 0; alone < 2; alone++) {
+        driven_rig d;
+        cutis_model *model = NULL;
+        cutis_device *device = NULL;
+        cutis_binding *binding[2] = { NULL, NULL };
+        open_rig(&d);
+        drive_weights(&d);
+        if (alone) d.all.driver_count = 0;
+        for (int v = 0; v < 12; v++)
+            d.r.target_positions[0][v] = 0.1f * (float)v, d.r.target_positions[1][v] = 0.3f;
+        assert_ok(d.context, cutis_model_create(d.context, &d.r.data, CUTIS_GATE_REFUSE, &model));
+        assert_ok(d.context, cutis_device_create(d.context, NULL, &device));
+        for (int k = 0; k < 2; k++)
+            assert_ok(d.context,
+                      cutis_bind(device, model,
+                                 &(cutis_bind_options){ .drive = k ? CUTIS_DRIVE_NONE
+                                                                   : CUTIS_DRIVE_RESTING },
+                                 &binding[k]));
+        for (int index = 1; index < 8; index++) {
+            cutis_transform pose[RIG_NODES];
+            float weights[2], moved[2], own[3 * 7], given[3 * 7];
+            pose_at(model, index, pose);
+            cutis_pose_rest(model, (cutis_transform[RIG_NODES]){ 0 }, weights);
+            memcpy(moved, weights, sizeof moved);
+            cutis_pose_drive_weights(model, CUTIS_DRIVE_RESTING, pose, weights);
+            for (int k = 0; k < 2; k++)
+                assert_true(fabsl(weights[k] - moved[k] - weight_of(&d, &d.weights[k], pose)) <
+                            1e-6L);
+            assert_true(fabsf(weights[1] - moved[1]) > 1e-3f);
+            // The binding by itself, and one that drives nothing with these weights.
+            cutis_poses poses = { .kind = CUTIS_POSE_LOCAL, .local = pose };
+            assert_ok(d.context, cutis_deform(binding[0], &poses, 1,
+                                              &(cutis_outputs){ .positions.data = own }));
+            cutis_pose_drive(model, CUTIS_DRIVE_RESTING, pose);
+            poses.morph_weights = weights;
+            assert_ok(d.context, cutis_deform(binding[1], &poses, 1,
+                                              &(cutis_outputs){ .positions.data = given }));
+            assert_memory_equal(own, given, sizeof own);
+            moved[0] += 0.5f; // one that moves holds both
+            memcpy(weights, moved, sizeof weights);
+            cutis_pose_drive_weights(model, CUTIS_DRIVE_RESTING, pose, weights);
+            assert_memory_equal(moved, weights, sizeof weights);
+            cutis_pose_drive_weights(model, CUTIS_DRIVE_NONE, pose, weights);
+            assert_memory_equal(moved, weights, sizeof weights);
+            cutis_pose_drive_weights(model, CUTIS_DRIVE_ALL, pose, weights);
+            assert_true(weights[0] != moved[0] && weights[1] != moved[1]);
+        }
+        cutis_binding_destroy(binding[0]), cutis_binding_destroy(binding[1]);
+        cutis_device_destroy(device);
+        cutis_model_destroy(model);
+        cutis_context_destroy(d.context);
+    }
+}
+
+// Eight are evaluated side by side, filled up with zeros: each must have the bits that it has
+// alone, by vectors of any width.
+static void what_stands_beside_a_driver_does_not_show(void **state)
+{
+    enum { MORE = 13, NODES = RIG_NODES + MORE };
+    driven_rig d;
+    cutis_model *model = NULL, *alone = NULL;
+    cutis_node nodes[NODES];
+    cutis_driver drivers[MORE];
+    (void)state;
+    open_rig(&d);
+    memcpy(nodes, d.r.nodes, sizeof d.r.nodes);
+    d.ranges[8 + 1] = d.ranges[8 + 5] = 0; // an input that never moves: fewer terms
+    for (uint32_t k = 0; k < MORE; k++) {
+        nodes[RIG_NODES + k] = cutis_node_default();
+        nodes[RIG_NODES + k].parent = 0;
+        nodes[RIG_NODES + k].rest.translation.x = 0.1f * (float)k;
+        drivers[k] = (cutis_driver){ .node = RIG_NODES + k,
+                                     .input_count = k % 3,
+                                     .inputs = { k / 3 % 2, 1 - k / 3 % 2 },
+                                     .coefficients = d.coefficients };
+    }
+    d.r.data.nodes = nodes, d.r.data.node_count = NODES;
+    d.all.drivers = drivers, d.all.driver_count = MORE;
+    assert_ok(d.context, cutis_model_create(d.context, &d.r.data, CUTIS_GATE_REFUSE, &model));
+    for (uint32_t k = 0; k < MORE; k++) {
+        d.all.drivers = drivers + k, d.all.driver_count = 1;
+        assert_ok(d.context, cutis_model_create(d.context, &d.r.data, CUTIS_GATE_REFUSE, &alone));
+        for (int index = 0; index < 12; index++) {
+            cutis_transform pose[NODES], other[NODES];
+            pose_at(model, index, pose);
+            memcpy(other, pose, sizeof other);
+            cutis_pose_drive(model, CUTIS_DRIVE_ALL, pose);
+            cutis_pose_drive(alone, CUTIS_DRIVE_ALL, other);
+            assert_memory_equal(&pose[RIG_NODES + k], &other[RIG_NODES + k], sizeof *pose);
+        }
+        cutis_model_destroy(alone);
+    }
+#if defined(__x86_64__) && !defined(CUTIS_SCALAR_ONLY)
+    for (int index = 0; index < 12 && __builtin_cpu_supports("avx2"); index++) {
+        cutis_transform pose[NODES], narrow[CUTIS_DRIVE_GROUP], wide[CUTIS_DRIVE_GROUP];
+        cutis_drive_inputs inputs;
+        pose_at(model, index, pose);
+        cutis_drive_read(model, pose, &inputs);
+        for (uint32_t g = 0; g < cutis_drive_groups(model); g++) {
+            cutis_drive_evaluate(model, &inputs, g, false, narrow);
+            cutis_drive_evaluate(model, &inputs, g, true, wide);
+            assert_memory_equal(narrow, wide, sizeof wide);
+        }
+    }
+#endif
+    cutis_model_destroy(model);
     cutis_context_destroy(d.context);
 }
 
@@ -306,7 +507,77 @@ static void clips_get_tracks_where_they_have_none(void **state)
     cutis_context_destroy(d.context);
 }
 
+// The rig's clip has weights of its own; without them it gets tracks of both.
+static void clips_get_weights_where_they_have_none(void **state)
+{
+    driven_rig d;
+    cutis_model *model = NULL, *baked = NULL;
+    (void)state;
+    for (int own = 0; own < 2; own++) {
+        open_rig(&d);
+        drive_weights(&d);
+        d.all.driver_count = 0;
+        d.r.clip.channel_count = own ? 4 : 3;
+        assert_ok(d.context, cutis_model_create(d.context, &d.r.data, CUTIS_GATE_REFUSE, &model));
+        for (int drive = 0; drive < 3; drive++) {
+            cutis_sampler *before = NULL, *after = NULL;
+            assert_ok(d.context, cutis_clips_drive(model, 0, (cutis_drive)drive, 20, &baked));
+            const bool more = drive == CUTIS_DRIVE_ALL || (drive == CUTIS_DRIVE_RESTING && !own);
+            assert_int_equal(cutis_model_get(baked)->clips[0].channel_count, own || more ? 4 : 3);
+            assert_ok(d.context, cutis_sampler_create(model, 0, &before));
+            assert_ok(d.context, cutis_sampler_create(baked, 0, &after));
+            for (int f = 0; f <= 20; f++) {
+                cutis_transform pose[RIG_NODES];
+                float want[2], got[2];
+                cutis_sampler_sample(before, (float)f / 20, pose, want);
+                cutis_sampler_sample(after, (float)f / 20, pose, got);
+                if (more) cutis_pose_drive_weights(model, CUTIS_DRIVE_ALL, pose, want);
+                for (int k = 0; k < 2; k++) assert_true(fabsf(want[k] - got[k]) < 1e-6f);
+            }
+            cutis_sampler_destroy(before), cutis_sampler_destroy(after);
+            cutis_model_destroy(baked);
+        }
+        cutis_model_destroy(model);
+        cutis_context_destroy(d.context);
+    }
+}
+
 // Node 1 turns in steps, one of them between two keys of the grid: what follows it steps with it.
+// A clip that moves a weight beside a driven one, a face's say, leaves that one to its joints, as
+// poses do; and what it moves steps as before, also between the times of the grid.
+static void weights_beside_driven_ones_go_on(void **state)
+{
+    driven_rig d;
+    cutis_model *model = NULL, *baked = NULL;
+    cutis_sampler *before = NULL, *after = NULL;
+    (void)state;
+    open_rig(&d);
+    drive_weights(&d);
+    d.all.driver_count = 0;
+    d.all.weights = d.weights + 1, d.all.weight_count = 1;
+    for (int k = 0; k < RIG_KEYS; k++) d.r.morphs[2 * k + 1] = d.r.node_target_weights[1];
+    assert_ok(d.context, cutis_model_create(d.context, &d.r.data, CUTIS_GATE_REFUSE, &model));
+    assert_ok(d.context, cutis_clips_drive(model, 0, CUTIS_DRIVE_RESTING, 7, &baked));
+    assert_ok(d.context, cutis_sampler_create(model, 0, &before));
+    assert_ok(d.context, cutis_sampler_create(baked, 0, &after));
+    float driven = 0;
+    for (int f = 0; f <= 7 + 2 * RIG_KEYS; f++) {
+        const float key = f > 7 ? d.r.times[(f - 8) / 2] : 0;
+        const float at = f <= 7 ? (float)f / 7 : f % 2 ? key : nextafterf(key, 0);
+        cutis_transform pose[RIG_NODES];
+        float want[2], got[2];
+        cutis_sampler_sample(before, at, pose, want);
+        cutis_sampler_sample(after, at, pose, got);
+        cutis_pose_drive_weights(model, CUTIS_DRIVE_RESTING, pose, want);
+        for (int k = 0; k < 2; k++) assert_true(fabsf(want[k] - got[k]) < 1e-6f);
+        driven = fmaxf(driven, fabsf(got[1] - d.r.node_target_weights[1]));
+    }
+    assert_true(driven > 1e-3f);
+    cutis_sampler_destroy(before), cutis_sampler_destroy(after);
+    cutis_model_destroy(baked), cutis_model_destroy(model);
+    cutis_context_destroy(d.context);
+}
+
 static void what_follows_a_step_steps(void **state)
 {
     driven_rig d;
@@ -348,6 +619,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gate_refuses_what_cannot_be_evaluated),
+        cmocka_unit_test(the_gate_refuses_weights_that_cannot_be_evaluated),
+        cmocka_unit_test(targets_of_a_pose_space_are_not_driven),
+        cmocka_unit_test(weights_of_morph_targets_are_driven),
+        cmocka_unit_test(what_stands_beside_a_driver_does_not_show),
+        cmocka_unit_test(clips_get_weights_where_they_have_none),
+        cmocka_unit_test(weights_beside_driven_ones_go_on),
         cmocka_unit_test(a_driven_node_is_what_the_formula_says),
         cmocka_unit_test(what_a_pose_moves_is_taken_at_its_word_unless_all_is_driven),
         cmocka_unit_test(bindings_drive_as_their_options_say),

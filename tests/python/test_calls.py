@@ -95,6 +95,18 @@ def test_measures_and_checks(biped):
     assert all(issue.code for issue in biped.check(2))
 
 
+def test_two_bodies_become_one(biped):
+    both = np.concatenate([biped.vertices, biped.vertices + np.float32([0.1, 0.03, 0.02])])
+    faces = np.concatenate([biped.faces, biped.faces + len(biped.vertices)])
+    one = cutis.unite(both, faces)
+    told, alone = cutis.measure(one.positions, one.faces, crossings=True), cutis.measure(biped.vertices, biped.faces)
+    assert told.manifold.watertight and told.crossings.triangle_count == 0 and alone.volume < told.volume < 2 * alone.volume
+    corners = np.einsum("tkc,tcd->tkd", one.parts, both[faces[one.origins]])
+    assert np.abs(corners - one.positions[one.faces]).max() < 1e-4
+    with pytest.raises(cutis.Error, match="not closed"):
+        cutis.unite(both, faces[1:])
+
+
 def test_pictures_show_themselves(biped):
     picture = cutis.render(biped, width=200, height=160, values=biped.weights[:, 5].toarray().ravel(), colormap="weight")
     assert picture.shape == (160, 200, 4) and picture._repr_png_()[:8] == b"\x89PNG\r\n\x1a\n" and picture[..., :3].std() > 5

@@ -183,7 +183,7 @@ static void labels_of_joints_nest_whatever_the_weights_say(void **state)
         for (uint32_t l = 0; l < count; l++) {
             char name[16];
             snprintf(name, sizeof name, "j%u", l);
-            cutis_labels_add(&names, name);
+            cutis_labels_add(&names, "%s", name);
             parents[l] = l == 0 ? CUTIS_NOTHING : (uint32_t)(l * cutis_random_unit(seed, 2, l));
         }
         names.parents = parents;

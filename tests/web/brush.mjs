@@ -142,6 +142,33 @@ async function testPlaying(page, source) {
   await idle(page);
 }
 
+/** Fingers: one turns the view, two bring it nearer, one on the body paints; it has not hovered before. */
+async function testTouch(page, source) {
+  await fresh(page, source);
+  await seek(page, 'rest pose', 0);
+  await page.evaluate(() => { document.getElementById('notice').hidden = true; });
+  const session = await page.context.newCDPSession(page.page), camera = () => page.state('s.viewport.camera.position.distanceTo(s.viewport.orbit.target)'), around = () => page.state('Math.atan2(s.viewport.camera.position.x, s.viewport.camera.position.z)');
+  await session.send('Emulation.setTouchEmulationEnabled', { enabled: true, maxTouchPoints: 2 });
+  const fingers = async (...paths) => { // each: from, by
+    const at = (part) => paths.map(([[x, y], [dx, dy]], id) => ({ x: x + part * dx, y: y + part * dy, id }));
+    await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(0) });
+    for (let i = 1; i <= 5; i++) await session.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: at(i / 5) });
+    await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+    await idle(page);
+  };
+  const { x, y, width, height } = await page.box('#canvas'), beside = [x + 0.25 * width, y + 0.8 * height], turned = await around();
+  await fingers([beside, [50, 0]]);
+  say('a finger turns the view', Math.abs((await around()) - turned) > 0.1 ? '' : `by ${(await around()) - turned}`);
+  const far = await camera();
+  await fingers([[x + 0.3 * width, y + height / 2], [-50, 0]], [[x + 0.7 * width, y + height / 2], [50, 0]]);
+  say('two fingers zoom', (await camera()) < 0.9 * far ? '' : `${await camera()} of ${far}`);
+  await page.evaluate(() => window.studio.viewport.home());
+  await begin(page, { joint: 'head', radius: 6, strength: 50 });
+  await fingers([await place(page, 'chest', 0.3), [14, 8]]);
+  say('a finger paints', (await page.state('s.state.strokes.length')) === 1 ? '' : `${await page.state('s.state.strokes.length')} strokes`);
+  await session.send('Emulation.setTouchEmulationEnabled', { enabled: false });
+}
+
 /** What the page's own thread does, task by task, while something goes on. */
 async function traced(page, act) {
   const session = await page.context.browser().newBrowserCDPSession(), tasks = [], mains = new Set();
@@ -183,7 +210,7 @@ const plain = join(folder, 'plain.glb'), model = join(folder, 'rich.glb');
 cutis('synth', 'biped', '--vertices', '3000', '-q', '-o', plain);
 writeFileSync(model, rich(readFileSync(plain)));
 const source = readFileSync(model), server = view(command, [model]), browser = await launch(name, folder);
-const steps = (name === 'firefox' ? [testAdd] : [testAdd, testCancel, testRules, testFrontAndBack, testToward, testPlaying, testCost]).filter((step) => new RegExp(process.argv[5] ?? '.').test(step.name));
+const steps = (name === 'firefox' ? [testAdd] : [testAdd, testCancel, testRules, testFrontAndBack, testToward, testPlaying, testTouch, testCost]).filter((step) => new RegExp(process.argv[5] ?? '.').test(step.name));
 let page;
 try {
   page = await browser.open(await server.address);

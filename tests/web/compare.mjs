@@ -40,6 +40,21 @@ async function testCompare(page, model) {
   await idle(page);
   const shown = await page.evaluate(() => ['a', 'b', 'c', 'd'].map((side) => { const tag = document.getElementById(`tag-${side}`); return tag.checkVisibility() ? tag.getBoundingClientRect().x : -1; }));
   say('four whole bodies stand side by side, each with its name', shown.every((x) => x >= 0) && new Set(shown).size >= 2 && (await page.state('s.viewport.sides.filter((side) => side.positions).length')) === 4 ? '' : shown);
+  const edge = await page.evaluate(() => { // what is drawn between bodies, and in the last column
+    const { viewport } = window.studio, { renderer: { domElement: canvas } } = viewport, flat = Object.assign(document.createElement('canvas'), { width: canvas.width, height: canvas.height }).getContext('2d', { willReadFrequently: true });
+    viewport.render();
+    flat.drawImage(canvas, 0, 0);
+    const at = (x, y) => [...flat.getImageData(x, y, 1, 1).data.subarray(0, 3)], [cell] = viewport.cells(), ratio = canvas.width / canvas.clientWidth, line = Math.round((cell.x + cell.width) * ratio) - 1;
+    return [at(canvas.width - 1, 4), at(canvas.width - 6, 4), at(line, 4), at(line - 5, 4)];
+  }), darker = (a, b) => b.some((x, c) => x - a[c] > 20);
+  say('a line is between them, and none at the stage’s edge', darker(edge[2], edge[3]) && edge[2].every((x) => x > 60) && !darker(edge[0], edge[1]) ? '' : JSON.stringify(edge));
+  const inks = () => page.evaluate(() => { const { width, height } = document.getElementById('curve-plot'), flat = Object.assign(document.createElement('canvas'), { width, height }).getContext('2d', { willReadFrequently: true }); flat.drawImage(document.getElementById('curve-plot'), 0, 0); const { data } = flat.getImageData(0, 0, width, height), own = getComputedStyle(document.documentElement).getPropertyValue('--curve-d').trim().match(/\w\w/g).map((x) => parseInt(x, 16)); let count = 0; for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 60 && own.every((x, c) => Math.abs(x - data[i + c]) < 12)) count++; return count; });
+  let light = 0; // the curve of four is being measured
+  for (let k = 0; k < 100 && (light = await inks()) <= 10; k++) await new Promise((done) => setTimeout(done, 100));
+  await page.click('#theme');
+  const dark = await inks();
+  await page.click('#theme');
+  say('curves are in the colours of the theme, at once when it changes', light > 10 && dark > 10 && (await inks()) > 10 ? '' : `${light}, ${dark} pixels of side D’s colour`);
   const { bytes, name } = await page.download(() => page.click('#compare-report')), text = bytes.toString();
   say('the report is one page with the figures, curves and pictures, and refers to nothing outside', name === 'small-compare.html' && /<table>/.test(text) && (text.match(/<svg/g) ?? []).length === 3 && (text.match(/src="data:image\/jpeg/g) ?? []).length === 2 && !/(src|href)="(?!data:)/.test(text) ? '' : text.slice(0, 300));
   await page.until(() => document.getElementById('busy').hidden);
@@ -79,6 +94,10 @@ async function testOwnPatches(page, model) {
   const lines = readFileSync(out, 'utf8').split('\n'), places = lines.filter((line) => line.startsWith('v ')).map((line) => line.split(/\s+/).slice(1, 4).map(Number)), triangles = lines.filter((line) => line.startsWith('f '));
   const middle = (list) => [0, 1, 2].map((c) => list.reduce((sum, p) => sum + p[c], 0) / list.length), theirs = middle(triangles.flatMap((line) => line.split(/\s+/).slice(1, 4).map((word) => places[parseInt(word, 10) - 1]))), ours = middle(Array.from({ length: got.length / 3 }, (_, i) => [...got.subarray(3 * i, 3 * i + 3)]));
   say('patches are drawn with the triangles that the command writes, parts and patches in their colours', got.length / 9 === triangles.length && Math.hypot(...ours.map((x, c) => x - theirs[c])) < 1e-4 && colors.size > 8 ? '' : `${got.length / 9} of ${triangles.length} triangles, ${colors.size} colours, middle ${ours} and ${theirs}`);
+  const { bytes } = await page.download(() => page.click('#save-picture')), drawn = () => page.state('(() => { const { material } = s.viewport.own, { paintPlain, paintMaterial } = s.viewport.shared; return material === paintPlain ? "plain" : material === paintMaterial ? "fine" : "nothing"; })()');
+  const materials = [await drawn()];
+  for (const low of [0, 1]) { await page.evaluate((value) => { window.studio.viewport.setLow(value); }, low); materials.push(await drawn()); }
+  say('they are in a picture that is saved, and drawn in either quality', bytes.length > 2000 && materials.join() === 'plain,fine,plain' ? '' : `${bytes.length} bytes, ${materials}`);
   await page.evaluate(() => window.studio.edit({ show: 'none', methods: window.studio.methods.map((id, i) => (i ? id : 'lbs')) }));
   await idle(page);
   say('and gone with another method', (await page.state('s.viewport.own')) === null ? '' : 'they stay');
@@ -202,12 +221,55 @@ async function testDrivers(page) {
   if (!drivers) { say('drivers of a baked file play', 'the baked file has none'); return; }
   await seek(page, 'rest pose', 0);
   await tab(page, 'pose');
-  const joint = await page.state('s.info.description.nodes[s.joints[1]].name'), before = await page.state('[...s.frames.shown.world]');
+  const { json } = parse(readFileSync(baked)), { joints, drivers: [{ node: helper, inputs }] } = json.extensions.CUTIS_drivers, joint = json.nodes[joints[inputs[1]]].name;
+  const local = () => page.state(`(() => { const node = s.info.description.nodes.findIndex(({ name }) => name === '${json.nodes[helper].name}'); return [...s.frames.shown.pose.slice(10 * node, 10 * node + 10)]; })()`), before = await local();
   await chooseJoint(page, joint);
   await turnJoint(page, 1, 80);
-  const after = await page.state('[...s.frames.shown.world]'), moved = await page.state(`s.info.description.nodes.flatMap((node, i) => (/helper/i.test(node.name ?? '') ? [i] : []))`);
-  const helpers = moved.filter((node) => Math.max(...before.slice(12 * node, 12 * node + 12).map((x, k) => Math.abs(x - after[12 * node + k]))) > 1e-3);
-  say('drivers of a baked file play: helpers follow a joint that is turned by hand', helpers.length ? '' : `${drivers} drivers, ${moved.length} helpers, none moved`);
+  const after = await local(), far = Math.max(...before.map((x, c) => Math.abs(x - after[c])));
+  say('drivers of a baked file play: a helper follows a joint that is turned by hand, within its parent', far > 1e-3 ? '' : `${drivers} drivers, ${far}`);
+  await drivenOverAClip(page, baked, joint);
+  await drivenByAMotion(page, drivers);
+}
+const commandFrame = (path, ...words) => { const out = join(folder, 'frame.npy'); cutis('deform', path, ...words, '-q', '-o', out); return floats(readNpy(out).values); };
+/** A clip has tracks of its helpers; over it a joint is turned by hand. The command computes all drivers of the pose that is saved. */
+async function drivenOverAClip(page, baked, joint) {
+  await tab(page, 'deform');
+  await setExact(page, true);
+  await page.evaluate(() => window.studio.resetPose());
+  await seek(page, 'bend', 1.5);
+  say('without a hand its clips play their own tracks', apart(floats(await positions(page)), commandFrame(baked, '--clip', 'bend', '--frames', '45:46')) === 0 ? '' : 'another shape');
+  await tab(page, 'pose');
+  await chooseJoint(page, joint);
+  await turnJoint(page, 1, 70);
+  const shown = floats(await positions(page)), { bytes } = await saveGlb(page, { name: 'held.glb' }), path = join(folder, 'held.glb'), clip = parse(bytes).json.animations.at(-1).name;
+  writeFileSync(path, bytes);
+  const driven = apart(shown, commandFrame(path, '--clip', clip, '--frames', '0:1', '--drivers', 'all')), tracks = apart(shown, commandFrame(path, '--clip', clip, '--frames', '0:1', '--drivers', 'off'));
+  say('over a clip they follow the hand too, as the command drives that pose', driven < 1e-6 ? '' : `${driven} apart`);
+  say('and the pose that is saved says so to players without drivers', tracks < 1e-6 ? '' : `${tracks} apart`);
+  await tab(page, 'deform');
+  await setExact(page, false);
+}
+/** A motion that is dropped on it moves its helpers. */
+async function drivenByAMotion(page, drivers) {
+  await page.evaluate(() => { window.studio.resetPose(); window.studio.saved = window.studio.state; });
+  const before = await page.state('s.info.description.clips.length'), motion = join(folder, 'motion.glb');
+  cutis('synth', 'arm', '--vertices', '1000', '-q', '-o', motion);
+  await page.evaluate(() => window.studio.panels.selectTab('start'));
+  await page.evaluate((text) => { const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0)); return window.studio.panels.journey.motionFile([new File([bytes], 'motion.glb')]); }, readFileSync(motion).toString('base64'));
+  await page.evaluate(() => window.studio.setPlaying(false));
+  await idle(page);
+  const told = await page.state('s.info.description.clips.length');
+  const far = await page.evaluate(async () => {
+    const s = window.studio, helpers = s.info.description.nodes.flatMap((node, i) => (/helper/i.test(node.name ?? '') ? [i] : [])), rest = helpers.map((node) => s.info.description.nodes[node].rest);
+    let most = 0;
+    for (const part of [0.2, 0.4, 0.6, 0.8]) {
+      s.seek(part * s.clipInfo.duration);
+      await s.idle();
+      helpers.forEach((node, i) => rest[i].forEach((x, c) => { most = Math.max(most, Math.abs(x - s.frames.shown.pose[10 * node + c])); }));
+    }
+    return most;
+  });
+  say('a motion that is dropped on it moves its helpers', told === before + 1 && far > 1e-3 ? '' : `${told} clips after ${before}, helpers ${far} from rest, ${drivers} drivers: ${await page.text('#notice')}`);
 }
 /** Shapes that are dropped are learned from. */
 async function testFit(page) {

@@ -22,6 +22,20 @@ const looks = ({ width = 900, height = 640, scheme = 'light', scale = 1, motion 
 /** Before a page's own scripts: the quality that this browser's user chose, unless a step has chosen another. */
 const choosing = (quality) => `try { if (!localStorage.getItem('view-quality')) localStorage.setItem('view-quality', '${quality}'); } catch { /* a page of no origin */ }`;
 
+/** Processor time of every thread of some processes, milliseconds. */
+function timesOf(processes) {
+  const threads = new Map(), there = (look) => { try { return look(); } catch { return null; } }; // null: it has ended
+  for (const id of processes) {
+    for (const thread of there(() => readdirSync(`/proc/${id}/task`)) ?? []) {
+      const time = there(() => readFileSync(`/proc/${id}/task/${thread}/schedstat`, 'utf8'));
+      if (time) threads.set(thread, Number(time.split(' ')[0]) / 1e6);
+    }
+  }
+  return threads;
+}
+/** Processes of a group: those that a detached one started. */
+const groupOf = (leader) => readdirSync('/proc').filter((id) => { try { return /^\d+$/.test(id) && Number(readFileSync(`/proc/${id}/stat`, 'utf8').split(') ').at(-1).split(' ')[2]) === leader; } catch { return false; } });
+
 /** What steps use. Complaints are the console's errors and warnings; requests the addresses asked for. */
 export class Page {
   constructor() { this.complaints = []; this.requests = []; this.downloads = []; }
@@ -103,6 +117,11 @@ export class Page {
       for (const type of ['dragenter', 'dragover', 'drop']) stage.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
     }, files.map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')]));
   }
+  /** What an action takes of the browser's processor time: { result, total, longest: of one thread }, milliseconds. */
+  async spends(action) {
+    const before = await this.spent(), result = await action(), each = [...await this.spent()].map(([thread, time]) => time - (before.get(thread) ?? 0));
+    return { result, total: each.reduce((a, b) => a + b, 0), longest: Math.max(...each) };
+  }
   /** What an action downloads: { name, bytes }. */
   async download(action) {
     const before = this.downloads.length;
@@ -146,18 +165,7 @@ class ChromiumPage extends Page {
    * they fill make it up to a third longer: a test can claim something of it. */
   async spent() {
     this.whole ??= await this.context.browser().newBrowserCDPSession();
-    const { processInfo } = await this.whole.send('SystemInfo.getProcessInfo'), threads = new Map();
-    for (const { id } of processInfo) {
-      for (const thread of readdirSync(`/proc/${id}/task`)) {
-        try { threads.set(thread, Number(readFileSync(`/proc/${id}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6); } catch { /* it has ended */ }
-      }
-    }
-    return threads;
-  }
-  /** What an action takes of it. */
-  async spends(action) {
-    const before = await this.spent(), result = await action(), each = [...await this.spent()].map(([thread, time]) => time - (before.get(thread) ?? 0));
-    return { result, total: each.reduce((a, b) => a + b, 0), longest: Math.max(...each) };
+    return timesOf((await this.whole.send('SystemInfo.getProcessInfo')).processInfo.map(({ id }) => id));
   }
   async close() { await this.context.close(); }
 }
@@ -209,9 +217,9 @@ class BiDi {
 }
 
 class FirefoxPage extends Page {
-  constructor(bidi, context) {
+  constructor(bidi, context, leader) {
     super();
-    Object.assign(this, { bidi, context });
+    Object.assign(this, { bidi, context, leader });
     bidi.listeners.set(context, (method, params) => this.heard(method, params));
   }
   heard(method, params) {
@@ -240,7 +248,8 @@ class FirefoxPage extends Page {
   }
   async screenshot() { return Buffer.from((await this.bidi.send('browsingContext.captureScreenshot', { context: this.context })).data, 'base64'); }
   async resize(width, height, scale = 1) { await this.bidi.send('browsingContext.setViewport', { context: this.context, viewport: { width, height }, devicePixelRatio: scale }); }
-  async beside(address) { const { context } = await this.bidi.send('browsingContext.create', { type: 'tab' }), tab = new FirefoxPage(this.bidi, context); await tab.go(address); return tab; }
+  async beside(address) { const { context } = await this.bidi.send('browsingContext.create', { type: 'tab' }), tab = new FirefoxPage(this.bidi, context, this.leader); await tab.go(address); return tab; }
+  async spent() { return timesOf(groupOf(this.leader)); }
   async close() { await this.bidi.send('browsingContext.close', { context: this.context }); }
 }
 
@@ -268,7 +277,7 @@ async function launchFirefox(folder) {
     async open(url, options) {
       const { width, height, scale, quality } = looks(options), { context } = await bidi.send('browsingContext.create', { type: 'tab' });
       await bidi.send('script.addPreloadScript', { functionDeclaration: `() => { ${choosing(quality)} }`, contexts: [context] });
-      const page = new FirefoxPage(bidi, context);
+      const page = new FirefoxPage(bidi, context, child.pid);
       await page.resize(width, height, scale);
       await page.go(url);
       return page;

@@ -460,9 +460,56 @@ async function testLowPicture(page) {
   await idle(page);
   say('a picture saved in low quality is the one of high quality, pixel by pixel', still > 0 && drawn < width && low.readUInt32BE(16) === width && low.readUInt32BE(20) === height && !Buffer.compare(low, high) ? '' : `${low.readUInt32BE(16)} x ${low.readUInt32BE(20)} of ${width} x ${height}, low ${still}, ${Buffer.compare(low, high) ? 'others' : 'the same'}`);
 }
+/** A clip or a hand may carry a body out of sight. */
+async function testShowEverything(page) {
+  await openBuiltIn(page, 'biped');
+  const seen = () => page.state('(() => { const { min, max } = s.frames.shown.lie, { clientWidth: w, clientHeight: h } = s.viewport.canvas; return [min, max].every(([x, y, z]) => { const [a, b] = s.viewport.project([x, y, z]); return a > 0 && a < w && b > 0 && b < h; }); })()');
+  await page.evaluate(() => { const s = window.studio, node = s.joints[0], values = [...s.info.description.nodes[node].rest]; values[1] += 0.45; s.edit({ pose: Object.freeze({ [node]: values }) }); });
+  await idle(page);
+  const before = await seen();
+  await page.click('#tool-home');
+  await idle(page);
+  say('“Show everything” shows a body that is elsewhere than at rest', !before && (await seen()) ? '' : `seen before: ${before}`);
+  await page.evaluate(() => { window.studio.resetPose(); window.studio.saved = window.studio.state; });
+}
+/** Pages that need joints lead to them; nobody chose white; rigged, a body shows what it has got. */
+async function testBareBody(page) {
+  const path = join(folder, 'bare.glb');
+  execFileSync(command, ['synth', 'family', '--kind', 'bear', '--seed', '4', '--scan', 'off', '--vertices', '2000', '--unrigged', '-q', '-o', path]);
+  await drop(page, [['bare.glb', readFileSync(path)]]);
+  const color = await page.state('s.viewport.shared.materials[0].color.getHex()');
+  say('a body that is white all over is shown as clay', color !== 0xffffff ? '' : color);
+  const offered = [];
+  for (const name of ['pose', 'joints', 'weights', 'deform']) { await tab(page, name); if (await page.shown('#rig-it') && (await page.evaluate((id) => [...document.getElementById(`page-${id}`).children].filter((each) => each.checkVisibility()).length, name)) === 1) offered.push(name); }
+  say('every page that needs joints offers to rig it, and nothing else', offered.join() === 'pose,joints,weights,deform' ? '' : offered);
+  await page.click('#rig-it');
+  await page.until(() => window.studio.skinned || !document.getElementById('notice').hidden);
+  await tab(page, 'start');
+  const shown = () => page.state('({ dots: s.viewport.markers.length, colors: new Set(Array.from({ length: s.info.vertexCount }, (_, v) => [...(s.viewport.shared.paint?.array ?? []).subarray?.(3 * v, 3 * v + 3) ?? []].map((x) => x.toFixed(2)).join())).size, painted: s.viewport.sides[0].painted, joints: s.joints.length })'), rigged = await shown();
+  say('rigged, its joints and their weights are shown', rigged.painted && rigged.dots === rigged.joints && rigged.colors > rigged.joints ? '' : JSON.stringify(rigged));
+  await tab(page, 'deform');
+  const later = await shown();
+  say('and no longer where it is looked at otherwise', !later.painted && later.dots === 0 ? '' : JSON.stringify(later));
+  await page.evaluate(() => { window.studio.saved = window.studio.state; });
+}
+/** A tool that only looks writes nothing. */
+async function testCheckTool(page) {
+  await drop(page, [['rich.glb', source]]);
+  await tab(page, 'tools');
+  await page.until(() => document.getElementById('verb').options.length > 0);
+  await page.choose('#verb', 'check');
+  const document = await page.state('s.document.id');
+  await page.click('#verb-run');
+  await page.until(() => !document.getElementById('verb-said').hidden || !document.getElementById('notice').hidden);
+  await idle(page);
+  say('the tool “check” says what it found and leaves the model as it is', /cutis check, /.test(await page.text('#verb-text')) && !/ -o /.test(await page.text('#verb-line')) && !(await page.shown('#notice')) && (await page.state('s.document.id')) === document ? '' : `${await page.text('#notice')} ${await page.text('#verb-line')}`);
+  await tab(page, 'deform');
+}
 async function testSmallWindow() {
-  for (const [width, height] of [[720, 450], [390, 844], [1024, 768]]) {
-    await viewed(model, async (page) => {
+  await viewed(model, async (page) => {
+    for (const [width, height] of [[720, 450], [390, 844], [1024, 768]]) {
+      await page.resize(width, height);
+      await idle(page);
       const overlaps = await page.evaluate(() => {
         const parts = ['.bar', '#stage', '.timeline', '#panel'].map((selector) => [selector, document.querySelector(selector).getBoundingClientRect()]);
         const inside = ['#tag-a', '.tools', '#speed'].map((selector) => [selector, document.querySelector(selector)]).filter(([, element]) => element.checkVisibility()).map(([selector, element]) => [selector, element.getBoundingClientRect()]);
@@ -476,8 +523,8 @@ async function testSmallWindow() {
       say(`at ${width} x ${height} nothing overlaps`, overlaps.join(', '));
       const session = await page.context.newCDPSession(page.page), { nodes } = await session.send('Accessibility.getFullAXTree'), roles = new Set(['button', 'slider', 'combobox', 'radio', 'checkbox', 'tab', 'listbox', 'splitter', 'link', 'switch', 'spinbutton', 'textbox']);
       say(`at ${width} x ${height} every control has a name, Open too`, nodes.filter((each) => !each.ignored && roles.has(each.role?.value) && !each.name?.value?.trim()).map((each) => each.role.value).join(', ') || (nodes.some((each) => each.role?.value === 'button' && /open/i.test(each.name?.value)) ? '' : 'no Open'));
-    }, { width, height });
-  }
+    }
+  }, { width: 720, height: 450 });
 }
 async function testShadows() {
   await viewed(model, async (page) => {
@@ -504,7 +551,7 @@ async function testShadows() {
 
 let page;
 const server = view(command, [model]);
-const WITH_PAGE = [testObj, testFormats, testDataUris, testToolWords, testManyJoints, testChosenAgain, testStaleSliders, testRootMotion, testSpeedReadout, testSaveFromHandles, testHandlesBound, testHandlesInPlace, testCancelSaving, testWorkGoesOn, testRedoStays, testSheetCaps, testGuard, testHandleDot, testUndoEverything, testCrosshair, testLowPicture, testInfluenceSlider, testWords, testKeysOff];
+const WITH_PAGE = [testShowEverything, testBareBody, testCheckTool, testObj, testFormats, testDataUris, testToolWords, testManyJoints, testChosenAgain, testStaleSliders, testRootMotion, testSpeedReadout, testSaveFromHandles, testHandlesBound, testHandlesInPlace, testCancelSaving, testWorkGoesOn, testRedoStays, testSheetCaps, testGuard, testHandleDot, testUndoEverything, testCrosshair, testLowPicture, testInfluenceSlider, testWords, testKeysOff];
 const ALONE = [testServedBvh, testServedKtx2, testServedBroken, testMarkers, testSmallWindow, testShadows];
 const chosen = process.argv[5] ? (step) => new RegExp(process.argv[5]).test(step.name) : () => true; // a pattern: those alone
 try {

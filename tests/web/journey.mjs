@@ -4,6 +4,7 @@
 // which is half of the time, in Firefox too (the engine is the same bytes in both).
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { launch, pause } from './drive.mjs';
 import { differences, parse } from './gltf_compare.mjs';
@@ -16,8 +17,10 @@ const [command, studio, folder, name, shared] = process.argv.slice(2), soak = !!
 const { say, note, end } = claims(`${name}: `);
 const cutis = (...words) => execFileSync(command, words, { stdio: ['ignore', 'pipe', 'pipe'] });
 const LONG = 600_000; // milliseconds: a busy machine
-const WALKS = 10_000, FIVE = 5; // milliseconds of processors and clicks from the drop to a body that walks
+const GOAL = 10_000, FIVE = 5; // milliseconds and clicks from the drop to a body that walks
 const SIZE = soak ? 6000 : 2000, MANY = 8; // vertices; influences of automatic weights, before they are reduced
+const WALKS = soak ? GOAL : name === 'firefox' ? 3500 : 7000; // of all processors, which other work on the machine makes a third more at most; small bodies take 1600 and 3000 to 4000
+const quietly = () => loadavg()[0] < cpus().length; // then on the clock too
 const bakes = soak || name === 'chromium';
 const since = (before, after) => [...after].reduce((sum, [thread, time]) => sum + time - (before.get(thread) ?? 0), 0);
 const quiet = (page) => page.until(() => document.getElementById('busy').hidden && !window.studio.panels.joints.drag && !window.studio.panels.working, null, LONG).then(() => idle(page));
@@ -67,7 +70,7 @@ function made(path, steps) {
 
 /** @returns { clicks, seconds }: what it took from the drop */
 async function rigs(page, { what, path }) {
-  const bytes = readFileSync(path), began = await page.spent?.(), said = await drop(page, [[path.split('/').at(-1), bytes]]);
+  const bytes = readFileSync(path), began = await page.spent(), clock = Date.now(), said = await drop(page, [[path.split('/').at(-1), bytes]]);
   let clicks = 1;
   await tab(page, 'start'); // where one who drops a mesh is, and the next one of our bodies is not
   await page.click('#journey-rig');
@@ -80,20 +83,20 @@ async function rigs(page, { what, path }) {
   }
   await quiet(page);
   say(`${what} is rigged by one button`, said || ((await page.state('s.skinned && s.joints.length > 3 && s.unsaved')) ? '' : await page.text('#notice')));
-  return { clicks, began };
+  return { clicks, began, clock };
 }
-async function walks(page, { what, motion }, { clicks, began }) {
+async function walks(page, { what, motion }, { clicks, began, clock }) {
   await tab(page, 'start');
   await page.click(`#move-${motion}`);
   await page.until(() => window.studio.playing || !document.getElementById('notice').hidden, null, LONG);
   const moving = await page.state('s.playing'), shape = "Array.from(window.studio.viewport.sides[0].positions?.array ?? []).slice(0, 600).join()", first = await page.evaluate(`() => ${shape}`);
   await page.until(`(before) => { const now = ${shape}; return now && before && now !== before; }`, first || '1', 20_000).catch(() => {});
-  const moved = (await page.evaluate(`() => ${shape}`)) !== first, milliseconds = began ? since(began, await page.spent()) : 0; // of all processors: more than on the clock, whatever else the machine does
+  const moved = (await page.evaluate(`() => ${shape}`)) !== first, took = Date.now() - clock, milliseconds = since(began, await page.spent());
   await page.evaluate(() => window.studio.setPlaying(false));
   await quiet(page);
   say(`${what} walks by one more`, moving && moved && (await page.state('s.clipInfo?.name')) === motion ? '' : await page.text('#notice'));
-  note(`${what}: ${await page.state('s.info.vertexCount')} vertices, walking ${clicks + 1} clicks${began ? ` and ${Math.round(milliseconds)} ms of all processors` : ''} after the drop`);
-  say(`${what} walks within ${began ? '10 s and ' : ''}five clicks of the drop`, clicks + 1 <= FIVE && milliseconds <= WALKS ? '' : `${milliseconds} ms, ${clicks + 1} clicks`);
+  note(`${what}: ${await page.state('s.info.vertexCount')} vertices, walking ${clicks + 1} clicks, ${(took / 1000).toFixed(1)} s and ${Math.round(milliseconds)} ms of all processors after the drop; load ${loadavg()[0].toFixed(1)}`);
+  say(`${what} walks within ${WALKS / 1000} s of all processors and five clicks of the drop${quietly() ? `, and within ${GOAL / 1000} s` : ''}`, clicks + 1 <= FIVE && milliseconds <= WALKS && (took <= GOAL || !quietly()) ? '' : `${milliseconds} ms, ${took} ms on the clock, ${clicks + 1} clicks`);
 }
 /** A joint is dragged by its dot, its partner with it; the weights follow, and one undo takes it back. */
 async function drags(page, { what }) {
@@ -268,7 +271,8 @@ async function testUnfit(page) {
   await page.click('#move-walk');
   await page.until(() => !document.getElementById('notice').hidden, null, LONG);
   const second = await page.state('s.document.rig.second');
-  say('a fish cannot walk: in words, with the kind that it might be', /It cannot walk[^]*rigged as a fish[^]*two legs or four/.test(await page.text('#notice')) && (await page.text('#notice-actions')).includes(`Rig it as a ${second}`) ? '' : await page.text('#notice'));
+  say('a fish cannot walk: in words, with the kind that it might be', /It cannot walk[^]*rigged as a fish[^]*two legs or four/.test(await page.text('#notice')) && (await page.text('#notice-actions')).includes(`Rig it as a ${second}`) === ['human', 'quadruped', 'bird', 'bear'].includes(second) ? '' : await page.text('#notice'));
+  say('and what it can do instead is there, first in the step and in the message', /Pose it/.test(await page.text('#notice-actions')) && (await page.text('[data-step="move"] .primary')) === 'Pose it' ? '' : `${await page.text('#notice-actions')}; ${await page.text('[data-step="move"] .primary')}`);
   await page.click('#notice-close');
   const told = (deviation) => page.evaluate((far) => { const { journey } = window.studio.panels; window.studio.panels.closeNotice(); Object.defineProperty(window.studio, 'replace', { value: () => true, configurable: true }); journey.take(null, null, { kind: 'fish', joints: 9, deviation: far, second: 'bear' }); delete window.studio.replace; return document.getElementById('notice').hidden ? '' : document.getElementById('notice').innerText; }, deviation);
   say('a kind that hardly fits is asked about, one that fits is not', /Taken for a fish/.test(await told(0.99)) && (await told(0.64)) === '' ? '' : `${await told(0.99)}, ${await told(0.64)}`);

@@ -9,6 +9,7 @@ import { view } from './view.mjs';
 const [command, output, width, height, scheme] = process.argv.slice(2);
 const STATES = [
   { name: 'studio-journey', scheme: 'light', tab: 'start', act: "await s.openBuiltIn('scan'); await s.panels.journey.rig(); await s.panels.journey.move('walk'); s.setPlaying(false); s.seek(0.3);" },
+  { name: 'studio-rigged', scheme: 'dark', tab: 'start', act: "await s.openBuiltIn('scan'); await s.panels.journey.rig();" },
   { name: 'studio-joints', scheme: 'dark', tab: 'joints', act: "await s.openBuiltIn('scan'); await s.panels.journey.rig(); s.panels.joints.select('forearm_l');" },
   { name: 'studio', scheme: 'light', act: "s.edit({ split: true, methods: ['rigid', 'sbs-weighted'], clip: 2 }); s.seek(1.5);" },
   { name: 'studio-weights', scheme: 'light', tab: 'weights', act: "s.edit({ influences: 1, show: 'error', clip: 2 }); s.seek(1.5);" },

@@ -17,9 +17,3 @@ needs() {
     done
     [ -d "$HERE/../node_modules/playwright-core" ] || { echo "not ok the page in a browser: tests/node_modules is not there; (cd tests && npm ci)"; exit 1; }
 }
-# twice COMMAND...: a page on a busy machine may be late once; what fails is tried again, alone, and the first try is told.
-twice() {
-    "$@" >"$T/said" 2>&1 && { cat "$T/said"; return 0; }
-    sed -n 's/^not ok/# at first not ok:/p' "$T/said"
-    "$@"
-}

@@ -4,6 +4,6 @@ needs chromium firefox-esr xvfb-run
 status=0
 for browser in chromium firefox; do
     mkdir "$T/$browser"
-    twice node "$HERE/brush.mjs" "$CUTIS" "$T/$browser" "$browser" || status=1
+    node "$HERE/brush.mjs" "$CUTIS" "$T/$browser" "$browser" || status=1
 done
 exit $status

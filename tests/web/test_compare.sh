@@ -1,4 +1,4 @@
 # Comparing in the page against the command's figures; patches, cages, bars, drivers, shapes to learn from.
 . "$(dirname "$0")/studio.sh"
 needs chromium
-twice node "$HERE/compare.mjs" "$CUTIS" "$BUILD/studio" "$T"
+node "$HERE/compare.mjs" "$CUTIS" "$BUILD/studio" "$T"

@@ -45,6 +45,11 @@ const partColor = (part) => known.get(part) ?? known.set(part, linearColor(part 
 const PATCH = linearColor([0.97, 0.02, 100]);
 /** Linear colours of whole numbers: parts; below 0: grey. */
 export function paintParts(values, colors) { values.forEach((part, v) => colors.set(partColor(part), 3 * v)); }
+/** Adds a part's linear colour to each vertex, as much as its value says. */
+export function mixPart(part, values, colors) {
+  const color = partColor(part);
+  for (let v = 0; v < values.length; v++) if (values[v]) for (let c = 0; c < 3; c++) colors[3 * v + c] += values[v] * color[c];
+}
 /** Triangles one by one, each in its part's colour, or in a light one where it is of a patch: { positions, normals, colors }. */
 export function facets({ positions, indices, labels, parts }) {
   const out = { positions: new Float32Array(3 * indices.length), normals: new Float32Array(3 * indices.length), colors: new Float32Array(3 * indices.length) };

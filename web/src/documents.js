@@ -3,7 +3,7 @@
 // Invariant: everything can be opened again from its blobs, so that memory holds few characters and a new engine loses nothing.
 import { Character, Engine, EngineError, PATCHES_METHOD, RIGID_HANDLES, materialsOf } from './engine.js';
 import { hull } from './hull.js';
-import { facets, paint, paintParts } from './colormap.js';
+import { facets, mixPart, paint, paintParts } from './colormap.js';
 import { orderParts } from './order.js';
 import { Painting, runs } from './painting.js';
 import { roundUp } from './dom.js';
@@ -274,10 +274,9 @@ export class Stage {
     const { opened } = brushed, base = opened.character, count = base.vertexCount;
     base.reset();
     if (asked.clip >= 0) base.sample(asked.clip, asked.time);
-    const { pose } = base;
-    for (const [node, values] of asked.layer) pose.set(values, 10 * node);
+    base.hold(asked.layer);
     for (const [target, value] of asked.morphs ?? []) base.morphs[target] = value;
-    const out = { pose: pose.slice(), world: base.world.slice(), transfer: { sides: [] }, paint: null, measures: null, handles: null, skin: 0 };
+    const out = { pose: base.pose.slice(), world: base.world.slice(), transfer: { sides: [] }, paint: null, measures: null, handles: null, skin: 0 };
     if (!count) return { ...out, lie: lie(placesOf(out.world)) };
     if (asked.cage) return this.cageFrame(opened, asked, out);
     const shown = asked.handles ? opened.handles(asked.handles) : asked.variant ? (await this.opened(asked.variant)).character : asked.influences ? opened.limited(asked.influences) : base;
@@ -365,7 +364,7 @@ export class Stage {
     for (const time of times) {
       base.reset();
       base.sample(clip, time);
-      for (const [node, values] of layer) base.pose.set(values, 10 * node);
+      base.hold(layer);
       sides.forEach((choice, i) => (i ? base : shown).deform(choice, opened.address(`series ${i}`), 0, base));
       const first = this.engine.floats(opened.address('series 0'), 3 * count), errors = [], largest = [];
       sides.forEach((_, i) => {
@@ -387,6 +386,7 @@ export class Stage {
     const count = shown.vertexCount;
     let values, map = 'heat', high = Math.max(4, opened.character.maxInfluences);
     if (show.kind === 'parts') { this.showParts(out, opened, has); return; }
+    if (show.kind === 'joints') { this.showJoints(out, shown, `joints ${influences} ${variant} ${opened.version}`, has); return; }
     if (show.kind === 'error') {
       values = this.distances(opened, opened.address('0 positions'), reduced ? opened.address('reference') : opened.address('1 positions'));
       let most = 0;
@@ -413,6 +413,14 @@ export class Stage {
     if (has === 'parts') return;
     out.transfer.colors = new Float32Array(3 * original.vertexCount);
     paintParts(original.parts(), out.transfer.colors);
+  }
+  /** Every joint in a colour of its own, mixed by its weights. */
+  showJoints(out, shown, key, has) {
+    out.paint = { map: null, key };
+    if (has === key) return;
+    out.transfer.colors = new Float32Array(3 * shown.vertexCount);
+    const joints = new Set(shown.description.skins.flatMap((skin) => skin.joints));
+    [...joints].forEach((node, i) => mixPart(i, shown.weightsOf(node), out.transfer.colors));
   }
   /** Colours of what the brush changed. */
   paintPart(out, list, values, map, high) {

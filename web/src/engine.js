@@ -251,6 +251,12 @@ export class Character {
     if (!this.samplers[clip]) this.samplers[clip] = this.engine.made(this.engine.call.studio_sampler_create(this.model, clip));
     this.engine.call.cutis_sampler_sample(this.samplers[clip], seconds, this.pose_, this.morphs_);
   }
+  /** Joints as a hand put them, over what the clip does; helpers that read one of them follow it. @param layer [[node, ten numbers]] */
+  hold(layer) {
+    const { pose } = this;
+    for (const [node, values] of layer) pose.set(values, 10 * node);
+    if (this.description.driverCount) this.engine.with(Uint32Array.from([0, ...layer.map(([node]) => node)]), (held) => this.engine.call.studio_drive(this.model, this.pose_, held + 4, layer.length));
+  }
   /** The binding of a choice, made once. A choice: { method, weighted, influences, exact }. */
   binding({ method, weighted = false, influences = 0, exact = false }) {
     const key = `${method} ${weighted} ${influences} ${exact}`;
@@ -296,7 +302,7 @@ export class Character {
   }
   /** Moved by the cage. @param controls their places, x y z each */
   caged(controls, positions, normals) {
-    const start = performance.now(), binding = this.binding({ method: CAGE_METHOD });
+    const binding = this.binding({ method: CAGE_METHOD }), start = performance.now();
     if (!this.engine.with(Float32Array.from(controls), (address) => this.engine.call.studio_deform_controls(binding, address, positions, normals))) throw new EngineError(this.engine.error());
     return performance.now() - start;
   }

@@ -63,7 +63,7 @@ export class Frames {
   request(now) {
     const { studio } = this, { state, inHandles } = studio, inJoints = studio.inJoints || !!studio.cages.draft, measure = !studio.playing || now - this.measuredAt > MEASURE_EVERY;
     if (measure) this.measuredAt = now;
-    const kind = studio.brush.active ? 'weights' : inHandles ? (studio.handleMode === 'place' || state.show === 'weights' ? 'weights' : 'none') : studio.skinned ? state.show : 'none';
+    const kind = studio.brush.active ? 'weights' : inHandles ? (studio.handleMode === 'place' || state.show === 'weights' ? 'weights' : 'none') : studio.fresh ? 'joints' : studio.skinned ? state.show : 'none';
     return {
       id: state.document.id, variant: inHandles ? null : state.optimised?.id ?? null, clip: inJoints ? -1 : state.clip, time: studio.time,
       morphs: Object.entries(state.morphs ?? {}).map(([i, value]) => [Number(i), value]), layer: Object.entries(inJoints ? {} : state.pose).map(([node, values]) => [Number(node), values]),
@@ -135,7 +135,7 @@ export class Frames {
     if (studio.cages.active) {
       const { control } = studio.cages;
       studio.cages.draw();
-      viewport.setMarkers(studio.cages.markers, control, { bones: false, size: 11 });
+      viewport.setMarkers(studio.cages.markers, control, { bones: false, size: studio.cages.markers.length > 60 ? 8 : 11 });
       viewport.setGrip('translate', studio.cages.place(control));
       return;
     }

@@ -11,6 +11,7 @@ const CASTS = { two: 'models/motions-two.glb', four: 'models/motions-four.glb' }
 const MOTIONS = [['walk', 'Walk'], ['run', 'Run'], ['idle', 'Idle'], ['wave', 'Wave']];
 const KINDS = ['auto', 'human', 'quadruped', 'bird', 'octopus', 'insect', 'bear', 'hand', 'fish', 'any'];
 const KIND_NAMES = { auto: 'any kind', any: 'odd shape', bear: 'toy bear', quadruped: 'four legs' };
+const LEGLESS = new Set(['insect', 'octopus', 'hand', 'fish']); // kinds that no built-in motion is for
 const ON_FOUR = /hind|hock|fore(paw|leg|foot)|carpus/i;
 const AXELESS = /\.(obj|ply|off|stl)$/i; // formats that say neither what is up nor their unit
 const UNIT_NAMES = { m: 'metres', cm: 'centimetres', mm: 'millimetres', in: 'inches' };
@@ -43,7 +44,7 @@ export class Journey {
     return [
       { id: 'body', title: 'Body', ready: () => true, done: bodied, text: () => (bodied() ? `${studio.source.name}, ${plural(studio.info.vertexCount, 'vertex').replace('vertexs', 'vertices')}` : 'A mesh without a skeleton will do.'), actions: [['open', 'Open …', () => $('open').click()], ...EXAMPLES.map(({ id, name }) => [id, name, () => studio.openBuiltIn(id)])], more: [this.up, this.units] },
       { id: 'rig', title: 'Rig it', ready: () => bodied() && (!skinned() || !!studio.document.bare), done: skinned, text: () => this.rigText(), actions: [['it', 'Rig it', () => this.rig(this.kind.value)], ['joints', 'Adjust joints', () => studio.panels.selectTab('joints'), skinned]], more: [this.kind] },
-      { id: 'move', title: 'Move it', ready: () => bodied() && skinned(), done: () => skinned() && !!studio.clipInfo, text: () => (studio.clipInfo ? `It plays “${studio.clipInfo.name ?? 'a clip'}”. More motions become more clips.` : 'Made for any body on two legs or four; or from a BVH or another model.'), actions: [...MOTIONS.map(([id, name]) => [id, name, () => this.move(id)]), ['file', 'From a file …', () => $('motion-file').click()]] },
+      { id: 'move', title: 'Move it', ready: () => bodied() && skinned(), done: () => skinned() && !!studio.clipInfo, text: () => (studio.clipInfo ? `It plays “${studio.clipInfo.name ?? 'a clip'}”. More motions become more clips.` : this.legless ? `Built-in motions are for two legs or four, and this is ${called(studio.document.rig.kind)}: pose it by hand, or take the motion of a file.` : 'Made for any body on two legs or four; or from a BVH or another model.'), first: () => (this.legless ? MOTIONS.length : 0), actions: [...MOTIONS.map(([id, name]) => [id, name, () => this.move(id)]), ['pose', 'Pose it', () => studio.panels.selectTab('pose'), () => this.legless], ['file', 'From a file …', () => $('motion-file').click()]] },
       { id: 'compare', title: 'Compare methods', ready: skinned, done: () => skinned() && studio.state.split, text: () => 'Where linear blending loses volume, others keep it.', actions: [['it', 'Compare', () => { if (!studio.state.split) studio.panels.setSplit(true); studio.panels.selectTab('deform'); }]] },
       { id: 'reduce', title: 'Four influences', ready: () => skinned() && studio.info.maxInfluences > FOUR, done: () => skinned() && (studio.info.maxInfluences <= FOUR || (studio.state.influences > 0 && studio.state.influences <= FOUR)), text: () => (!skinned() ? 'As every player reads.' : studio.info.maxInfluences <= FOUR ? `At most ${studio.info.maxInfluences} a vertex: every player reads that.` : `Up to ${studio.info.maxInfluences} a vertex; four that deform as all did.`), actions: [['it', 'Reduce to four', () => this.reduce()]] },
       { id: 'bake', title: 'Bake', ready: () => skinned() && studio.info.description.clips.length > 0, done: () => !!studio.document?.made.includes('bake'), text: () => (skinned() && studio.info.description.clips.length ? `What “${(studio.methodList.find(({ id }) => id === this.bakedId) ?? studio.method(0)).name.toLowerCase()}” does, in ${HELPERS} helper joints that any engine plays.` : 'Puts a better method into plain joints. Needs a motion.'), actions: [['it', 'Bake', () => this.bake()]] },
@@ -66,6 +67,8 @@ export class Journey {
   /** Side whose method a bake is of: the better one of the two. */
   get baked() { return this.studio.methods[0] === 'lbs' && this.studio.offers(this.studio.methods[1]) ? 1 : 0; }
   get bakedId() { return this.studio.method(this.baked).id.replace('-weighted', ''); } // which bake has not
+  /** Of a kind that the built-in motions are not for. */
+  get legless() { return this.studio.skinned && LEGLESS.has(this.studio.document.rig?.kind); }
   rigText() {
     const { document, skinned, joints } = this.studio, made = document?.rig;
     if (!skinned) return 'Parts, joints and weights, from the shape alone.';
@@ -83,7 +86,7 @@ export class Journey {
       step.buttons.forEach(({ button, when }, k) => {
         button.disabled = !ready && !when?.();
         if (when) button.hidden = !when();
-        button.classList.toggle('primary', step === next && k === 0);
+        button.classList.toggle('primary', step === next && k === (step.first?.() ?? 0));
       });
     });
     if (next !== this.next) { // on a small screen it may lie below
@@ -192,7 +195,7 @@ export class Journey {
       throw Object.assign(reason, { unfit: true });
     }, studio.document.rig && (() => {
       const { rig: { kind } } = studio.document;
-      studio.panels.notice(`It cannot ${name}`, `It was rigged as ${called(kind)}; ${name === 'wave' ? 'waving needs two legs' : 'built-in motions need two legs or four'}. Say what it is and rig it again, name its joints, or take the motion of a file.`, false, [...this.otherwise(), ['Its joints', () => studio.panels.selectTab('joints')]]);
+      studio.panels.notice(`It cannot ${name}`, `It was rigged as ${called(kind)}; ${name === 'wave' ? 'waving needs two legs' : 'built-in motions need two legs or four'}. If it is something else, say what and rig it again; or pose it by hand, or take the motion of a file.`, false, [...(LEGLESS.has(studio.document.rig.second) ? [] : this.otherwise()), ['Pose it', () => studio.panels.selectTab('pose')], ['From a file …', () => $('motion-file').click()]]);
     }));
   }
   /** The motion of a file: a BVH, or the first clip of any model. */

@@ -12,7 +12,7 @@ export function wireKeys(studio, panels) {
   const letters = {
     ' ': () => studio.setPlaying(!studio.playing), b: () => panels.setSplit(!studio.state.split), k: () => $('tool-bones').click(),
     e: () => toggle('error'), w: () => toggle('weights'), ',': () => step(-1 / 30), '.': () => step(1 / 30),
-    g: () => $('tool-wire').click(), '[': () => studio.setRange(0), ']': () => studio.setRange(1), 0: () => studio.viewport.home(), o: () => $('file').click(), p: () => $('save-picture').click(), s: () => $('save-glb').click(), '?': () => $('keys').showModal(),
+    g: () => $('tool-wire').click(), '[': () => studio.setRange(0), ']': () => studio.setRange(1), 0: () => studio.viewport.home(studio.frames.shown?.lie), o: () => $('file').click(), p: () => $('save-picture').click(), s: () => $('save-glb').click(), '?': () => $('keys').showModal(),
   };
   const escape = () => {
     if (studio.cancel()) return;

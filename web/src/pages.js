@@ -6,6 +6,7 @@ import * as turn from './turn.js';
 const SHOW_ABOUT = {
   none: 'The character’s own colours.',
   parts: 'The parts that blending patches close: each moves rigidly but for its joints. With that method on side A its own triangles are drawn, those of patches white.',
+  joints: 'Every joint in a colour of its own, mixed where several move a vertex.',
   weights: 'How much the selected joint moves each vertex. Select a joint on the stage or under Pose.',
   error: 'How far side A is from side B’s method, or from all weights when they are reduced.',
   count: 'How many joints have weight on each vertex.',
@@ -72,9 +73,9 @@ export class Pages {
   showDeform() {
     this.studio.compare.show();
     const { studio } = this, { methods, show, exact } = studio.state, { skinned, info } = studio;
-    $('bare').hidden = skinned;
     $('methods-section').hidden = $('paint-section').hidden = $('measures-section').hidden = !skinned;
     $('rig-it').parentElement.hidden = !info.triangleCount;
+    this.showBare();
     $('bare-title').textContent = info.triangleCount ? 'A mesh without a skeleton' : 'A skeleton without a body';
     $('bare-about').textContent = info.triangleCount ? 'There is nothing to deform yet. Rig it: parts, joints and weights from the shape alone. Or put handles on it and drag them.'
       : 'Its clip plays, and its joints can be turned. To put this motion on a body: open the body, then drop this file on it.';
@@ -86,10 +87,17 @@ export class Pages {
     }
     $('method-about').textContent = studio.method(0)?.about ?? '';
     $('paint-parts').hidden = !info.description.hasParts;
+    $('paint-joints').hidden = info.description.hasParts && show !== 'joints';
     checkRadio('paint', show);
     $('paint-about').textContent = SHOW_ABOUT[show];
     $('paint-error').textContent = show === 'error' ? 'Show the skin again' : 'Show the error';
     $('exact').checked = exact;
+  }
+  /** What a page that needs a skin has where there is none: the way to one. A mesh whose nodes move, or a skeleton, can be posed. */
+  showBare() {
+    const { studio } = this, { tab, skinned, info } = studio, page = ['deform', 'joints', 'weights'].includes(tab) || (tab === 'pose' && info.triangleCount && !info.description.clips.length && studio.joints.length < 2) ? tab : 'deform';
+    if ($('bare').parentElement.id !== `page-${page}`) $(`page-${page}`).prepend($('bare'));
+    $('bare').hidden = skinned || (tab === 'pose' && page !== 'pose');
   }
   showMeasures({ volumes, distance, error }) {
     const put = (figures) => { for (const [id, text] of Object.entries(figures)) $(id).textContent = text; }, percent = (x) => (x === undefined ? '–' : `${figure(x)} %`);

@@ -106,6 +106,7 @@ export class Panels {
     if (keep) localStorage.setItem('theme', theme);
     this.studio.viewport.setLook(theme === 'dark');
     if (this.studio.document) this.pages.fillExamples(); // their pictures have the stage's light
+    this.studio.compare.draw(); // in the theme's colours
     this.studio.frames.changed();
   }
   wireBar() {
@@ -163,7 +164,7 @@ export class Panels {
     $('tool-split').addEventListener('click', () => this.setSplit(!studio.state.split));
     $('split').addEventListener('change', ({ target }) => this.setSplit(target.checked));
     $('tool-bones').addEventListener('click', () => studio.edit({ bones: !studio.showsBones }));
-    $('tool-home').addEventListener('click', () => viewport.home());
+    $('tool-home').addEventListener('click', () => viewport.home(studio.frames.shown?.lie));
     $('canvas').addEventListener('keydown', (event) => {
       const action = {
         ArrowLeft: () => viewport.turn(-0.12, 0), ArrowRight: () => viewport.turn(0.12, 0), ArrowUp: () => viewport.turn(0, -0.1), ArrowDown: () => viewport.turn(0, 0.1),
@@ -237,7 +238,7 @@ export class Panels {
     $('scrub').max = clipInfo?.duration || 1;
     setSlider($('scrub'), clipInfo ? time : 0);
     put($('time').firstElementChild, clipInfo ? time.toFixed(2) : 'at rest');
-    put($('time').lastElementChild, clipInfo ? ` / ${duration.toFixed(2)} s · ${Math.round(30 * time)}` : '');
+    put($('time').lastElementChild, clipInfo ? ` / ${duration.toFixed(2)} s · frame ${Math.round(30 * time)}` : '');
     $('time').title = clipInfo ? `${time.toFixed(2)} of ${duration.toFixed(2)} seconds, frame ${Math.round(30 * time)} of ${Math.round(30 * duration)} at 30 a second` : '';
     $('range').hidden = !range;
     if (range) Object.assign($('range').style, { left: `${(100 * range[0]) / duration}%`, right: `${100 - (100 * range[1]) / duration}%` });

@@ -37,7 +37,7 @@ export class Studio {
     Object.assign(this, { time: 0, playing: false, joint: -1, joints: [], tab: 'start', pace: 1, range: null, handle: 0, handleMode: 'move', handleGrip: 'translate', startHandles: null, adding: false, methodList: [] });
     this.viewport = new Viewport($('canvas'), {
       invalidate: () => this.frames?.schedule(),
-      resized: () => this.compare?.place(),
+      resized: () => { this.compare?.place(); this.compare?.draw(); },
       pick: (marker) => this.pickMarker(marker),
       hover: (marker, event) => this.panels.hover(marker >= 0 ? this.markerName(marker) : null, event),
       grip: (what, grip) => this.grip(what, grip),
@@ -72,8 +72,10 @@ export class Studio {
   get inHandles() { return this.tab === 'handles' && !this.cages.active && !!this.info?.vertexCount && this.handles.length > 0; }
   /** Joints are edited at rest. */
   get inJoints() { return this.tab === 'joints' && this.skinned; }
+  /** Rigged here and not moved yet: its joints and their weights are shown, until a motion or another tab is chosen. */
+  get fresh() { return this.tab === 'start' && this.skinned && !!this.document.rig && this.state.clip < 0 && this.state.show === 'none'; }
   get handles() { return this.state.handles ?? this.startHandles ?? []; }
-  get showsBones() { return this.state.bones ?? (this.tab === 'pose' || this.inJoints || !this.info?.triangleCount || (this.state.show === 'weights' && this.tab !== 'handles')); }
+  get showsBones() { return this.state.bones ?? (this.tab === 'pose' || this.inJoints || this.fresh || !this.info?.triangleCount || (this.state.show === 'weights' && this.tab !== 'handles')); }
   get canPlay() { return !!this.clipInfo && this.tab !== 'handles' && !this.inJoints; }
   get canSplit() { return this.skinned && this.tab !== 'handles' && !this.inJoints; }
   method(side) { return this.methodList.find((each) => each.id === this.state.methods[side]) ?? this.methodList[0]; }

@@ -86,12 +86,24 @@ export class Verbs {
   }
   showLine() {
     const { document } = this.studio;
-    $('verb-line').textContent = document && this.verb ? ['cutis', this.verb.name, document.file ?? `${document.name}.glb`, ...this.words(), '-o', `${document.name}-${this.verb.name}.glb`].map(quoted).join(' ') : '';
+    $('verb-line').textContent = document && this.verb ? ['cutis', this.verb.name, document.file ?? `${document.name}.glb`, ...this.words(), ...(this.looks ? [] : ['-o', `${document.name}-${this.verb.name}.glb`])].map(quoted).join(' ') : '';
     $('verb-run').disabled = !document || !this.verb;
   }
+  /** It looks at the model and writes none. */
+  get looks() { return this.verb?.name === 'check' && !this.words().includes('--fix'); }
   run() {
     const words = this.words();
+    if (this.looks) return this.look(words);
     return this.studio.runVerb(this.verb.name, words, [...this.files.values()].filter((file) => words.includes(file.name)));
+  }
+  /** What the verb says of the model as it is now. */
+  async look(words) {
+    const { studio } = this, { verb: { name } } = this, { from, influences, strokes } = studio.reduced;
+    await studio.panels.busy({ doing: `cutis ${name}`, failed: `cutis ${name} did not work` }, async () => {
+      const input = { name: `${from.name.replace(/[^\w.-]/g, '_').replace(/^-/, '_')}.glb`, blob: await studio.glb(from, influences, strokes) };
+      this.ran(name, await studio.jobs.call('command', { words: [name, input.name, ...words], files: [input] }));
+      $('verb-said').scrollIntoView({ block: 'nearest' });
+    });
   }
   /** What a verb said, whoever asked for it. */
   ran(verb, { stdout = '', stderr = '', milliseconds = 0 }) {

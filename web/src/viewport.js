@@ -9,8 +9,8 @@ import { TransformControls } from 'three/examples/jsm/controls/TransformControls
 
 const CLAY = new THREE.Color().setRGB(0.56, 0.5, 0.44);
 const LOOKS = {
-  light: { centre: '#f1f2f4', middle: '#dddfe2', edge: '#bfc2c6', shadow: 0.26, contact: 0.55, sky: 0xf2f6ff, bounce: 0xa39c94, fill: 1.55 },
-  dark: { centre: '#41464e', middle: '#2b2f35', edge: '#16181b', shadow: 0.5, contact: 0.9, sky: 0xdfe8f8, bounce: 0x7d7974, fill: 1.9 },
+  light: { centre: '#f1f2f4', middle: '#dddfe2', edge: '#bfc2c6', line: '#a9adb3', shadow: 0.26, contact: 0.55, sky: 0xf2f6ff, bounce: 0xa39c94, fill: 1.55 },
+  dark: { centre: '#41464e', middle: '#2b2f35', edge: '#16181b', line: '#4a5058', shadow: 0.5, contact: 0.9, sky: 0xdfe8f8, bounce: 0x7d7974, fill: 1.9 },
 };
 const MOST_SIDES = 4; // bodies that are compared
 const LOW_PIXELS = [0.75, 0.5]; // of the stage's, in low quality and where that is slow too
@@ -253,7 +253,7 @@ export class Viewport {
       document.documentElement.toggleAttribute('data-low', !!low);
       this.key.castShadow = this.ground.visible = !low;
       if (this.shared) { this.shared.low = low; for (const side of this.sides) side.setPainted(side.painted); }
-      if (this.own) this.own.material = low ? paintPlain : paintMaterial;
+      if (this.own) this.own.material = low ? this.shared.paintPlain : this.shared.paintMaterial;
       if (this.look) this.setLook(this.look === LOOKS.dark);
       this.shapeMoved = true;
     }
@@ -333,6 +333,7 @@ export class Viewport {
   makeMaterial(loaded, colored) {
     const material = loaded ? loaded.clone() : new THREE.MeshStandardMaterial({ color: colored ? 0xffffff : CLAY, roughness: 0.72, metalness: 0, side: THREE.DoubleSide });
     material.vertexColors = colored;
+    if (!colored && !material.map && material.color?.getHex() === 0xffffff) material.color.copy(CLAY); // white all over is no colour at all: nobody chose one, and light would hide the shape
     material.shadowSide = THREE.DoubleSide;
     if (material.metalness > 0.2) material.metalness = material.metalnessMap ? 0.5 : 0.2; // there is nothing around to mirror
     if (material.roughness < 0.35) material.roughness = 0.35;
@@ -408,11 +409,13 @@ export class Viewport {
     this.orbit.target.add(step);
     this.orbit.update();
   }
-  home() {
+  /** Everything is seen, from the front. @param box of what is shown, which may lie elsewhere than at rest: { min, max } */
+  home(box = null) {
     if (!this.centre) return;
+    const sphere = box && new THREE.Box3(new THREE.Vector3(...box.min), new THREE.Vector3(...box.max)).getBoundingSphere(new THREE.Sphere()), known = sphere?.radius > 0, centre = known ? sphere.center : this.centre.clone().add(this.offset), radius = known ? Math.max(sphere.radius, 0.7 * this.radius) : this.radius;
     const half = THREE.MathUtils.degToRad(this.camera.fov / 2), aspect = this.camera.aspect;
-    const distance = (1.06 * this.radius) / Math.sin(Math.min(half, Math.atan(Math.tan(half) * aspect)));
-    this.orbit.target.copy(this.centre).add(this.offset);
+    const distance = (1.06 * radius) / Math.sin(Math.min(half, Math.atan(Math.tan(half) * aspect)));
+    this.orbit.target.copy(centre);
     this.camera.position.copy(this.orbit.target).add(new THREE.Vector3(0.42, 0.22, 1).normalize().multiplyScalar(distance));
     this.camera.zoom = 1;
     this.orbit.update();
@@ -579,18 +582,20 @@ export class Viewport {
   }
   /** Whole bodies, each in a part of the stage, with one camera. */
   renderCells(shadows) {
-    const { renderer } = this, { clientHeight: height } = this.canvas, list = this.cells();
+    const { renderer } = this, { clientWidth: width, clientHeight: height } = this.canvas, list = this.cells();
+    if (this.gap) { renderer.setClearColor(this.look.line); renderer.clear(); } // what is left between them is a line
     renderer.setScissorTest(true);
     list.forEach((cell, i) => {
-      renderer.setViewport(cell.x, height - cell.y - cell.height, cell.width, cell.height); // three.js counts from below
-      renderer.setScissor(cell.x, height - cell.y - cell.height, cell.width - this.gap, cell.height);
+      const bottom = height - cell.y - cell.height, right = cell.x + cell.width < width - 0.5 ? this.gap : 0, under = bottom > 0.5 ? this.gap : 0;
+      renderer.setViewport(cell.x, bottom, cell.width, cell.height); // three.js counts from below
+      renderer.setScissor(cell.x, bottom + under, cell.width - right, cell.height - under);
       this.fit(cell);
       renderer.shadowMap.needsUpdate = shadows && (!i || !this.slow);
       this.show(i);
       renderer.render(this.scene, this.camera);
     });
     renderer.setScissorTest(false);
-    renderer.setViewport(0, 0, this.canvas.clientWidth, height);
+    renderer.setViewport(0, 0, width, height);
   }
   /** All sides as one picture, a data URL. */
   sheet(bodies) {
@@ -618,14 +623,18 @@ export class Viewport {
   /** A small picture of a shape of side A as a data URL: drawn on the stage, which is drawn again before anyone sees it. */
   thumbnail(arrays, size) {
     const side = this.sides[0], kept = side.positions && { positions: side.positions.array, normals: side.normals.array }, { split, renderer: { domElement: canvas } } = this, small = document.createElement('canvas');
-    const edge = Math.min(canvas.width, canvas.height);
+    const edge = Math.min(canvas.width, canvas.height), { camera } = this;
     small.width = small.height = 2 * size;
     this.update(0, arrays);
     const { bodies } = this;
     this.bodies = 0;
     this.split = null;
+    camera.zoom = edge / Math.max(canvas.width, canvas.height); // a long body lies in the middle of the stage, and whole in a square
+    camera.updateProjectionMatrix();
     this.bare(() => { this.render(); small.getContext('2d').drawImage(canvas, (canvas.width - edge) / 2, (canvas.height - edge) / 2, edge, edge, 0, 0, 2 * size, 2 * size); });
     Object.assign(this, { split, bodies });
+    camera.zoom = 1;
+    camera.updateProjectionMatrix();
     if (kept) this.update(0, kept);
     return small.toDataURL('image/png');
   }

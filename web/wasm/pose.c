@@ -1,4 +1,5 @@
-/// A model with a pose more, as a clip of one key. What rests in it gets no track.
+/// Poses by hand: helpers that follow a joint that was turned, and a model with a pose more, as a
+/// clip of one key. What rests in it gets no track.
 #include "studio.h"
 
 #include <stdlib.h>
@@ -6,6 +7,32 @@
 
 enum { PATHS = 3 };                                                 // of a node: CUTIS_PATH_...
 static const uint32_t FIRST[] = { 0, 3, 7 }, WIDTH[] = { 3, 4, 3 }; // floats of a cutis_transform
+
+static bool among(uint32_t node, const uint32_t *nodes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (nodes[i] == node) return true;
+    return false;
+}
+
+/// Driven nodes as they are shown. Those that read a joint which a hand holds follow it, whatever
+/// tracks the clip has of them: the tracks know nothing of the hand. The others stay as the clip
+/// has them; a helper that is held itself stays as it is put.
+void EXPORT(studio_drive)(const cutis_model *model, cutis_transform *pose, const uint32_t *held,
+                          uint32_t count)
+{
+    const cutis_model_data *data = cutis_model_get(model);
+    const cutis_drivers *all = data->drivers;
+    for (uint32_t d = 0; all && d < all->driver_count; d++) {
+        const cutis_driver *driver = &all->drivers[d];
+        bool reads = false;
+        for (uint32_t i = 0; i < driver->input_count; i++)
+            reads = reads || among(all->joints[driver->inputs[i]], held, count);
+        if (reads && !among(driver->node, held, count))
+            pose[driver->node] = data->nodes[driver->node].rest; // what rests is driven
+    }
+    cutis_pose_drive(model, CUTIS_DRIVE_RESTING, pose);
+}
 
 static uint32_t add_tracks(const cutis_model_data *data, const cutis_transform *pose,
                            cutis_channel *channels)

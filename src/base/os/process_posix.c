@@ -92,7 +92,10 @@ static bool start(const char *program, int theirs, pid_t *process)
     char library[PATH_MAX + 20] = "LD_LIBRARY_PATH=";
     const char *path = getenv("LD_LIBRARY_PATH");
     char *arguments[] = { (char *)program, NULL }, *environment[] = { NULL, NULL };
-    if (path && strlen(path) < PATH_MAX) environment[0] = strcat(library, path);
+    if (path && strlen(path) < PATH_MAX) {
+        memcpy(library + strlen(library), path, strlen(path) + 1);
+        environment[0] = library;
+    }
     sigemptyset(&none);
     sigfillset(&all);
     if (posix_spawn_file_actions_init(&files) != 0) return false;

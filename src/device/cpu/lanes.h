@@ -13,7 +13,7 @@
 
 // Where lane l of an output vector comes from, for __builtin_shufflevector(a, b, ...). RUN: x y z x
 // y z ... of KERNEL_LANES vertices, in three vectors; x and y are merged first, then z. PAIR, HALF:
-// 4 x 4 transposes.
+// 4 x 4 transposes; QUAD, OCTO: their groups of four one after the other.
 // clang-format off
 #if KERNEL_LANES == 4
 #define EVEN_EVEN 0, 2, 4, 6
@@ -23,6 +23,8 @@
 #define PAIR_HIGH 2, 6, 3, 7
 #define HALF_LOW  0, 1, 4, 5
 #define HALF_HIGH 2, 3, 6, 7
+#define HALF_ENDS 0, 1, 6, 7
+#define HALF_JOIN 2, 3, 4, 5
 #elif KERNEL_LANES == 8
 #define EVEN_EVEN 0, 2, 8, 10, 4, 6, 12, 14
 #define EVEN_ODD  0, 2, 9, 11, 4, 6, 13, 15
@@ -31,6 +33,10 @@
 #define PAIR_HIGH 2, 10, 3, 11, 6, 14, 7, 15
 #define HALF_LOW  0, 1, 8, 9, 4, 5, 12, 13
 #define HALF_HIGH 2, 3, 10, 11, 6, 7, 14, 15
+#define HALF_ENDS 0, 1, 10, 11, 4, 5, 14, 15
+#define HALF_JOIN 2, 3, 8, 9, 6, 7, 12, 13
+#define QUAD_LOW  0, 1, 2, 3, 8, 9, 10, 11
+#define QUAD_HIGH 4, 5, 6, 7, 12, 13, 14, 15
 #elif KERNEL_LANES == 16
 #define RUN_XY0 0, 16, 0, 1, 17, 0, 2, 18, 0, 3, 19, 0, 4, 20, 0, 5
 #define RUN_Z0 0, 1, 16, 3, 4, 17, 6, 7, 18, 9, 10, 19, 12, 13, 20, 15
@@ -42,6 +48,13 @@
 #define PAIR_HIGH 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31
 #define HALF_LOW  0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
 #define HALF_HIGH 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
+#define HALF_ENDS 0, 1, 18, 19, 4, 5, 22, 23, 8, 9, 26, 27, 12, 13, 30, 31
+#define HALF_JOIN 2, 3, 16, 17, 6, 7, 20, 21, 10, 11, 24, 25, 14, 15, 28, 29
+#define QUAD_LOW  0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23
+#define QUAD_HIGH 8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31
+#define OCTO_LOW  0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23
+#define OCTO_HIGH 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31
+#define OCTO_ENDS 0, 1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 27, 28, 29, 30, 31
 #endif
 // clang-format on
 
@@ -114,23 +127,29 @@ FN void stream_rows(float *out, REAL v)
 #endif
 }
 
+// Three vectors, one after the other.
+FN void store_three(float *out, REAL a, REAL b, REAL c, bool stream)
+{
+    if (!stream || ((uintptr_t)out & 15) != 0) {
+        STORE(out, a);
+        STORE(out + KERNEL_LANES, b);
+        STORE(out + 2 * KERNEL_LANES, c);
+    } else if (((uintptr_t)out & (sizeof(REAL) - 1)) == 0) {
+        STREAM(out, a);
+        STREAM(out + KERNEL_LANES, b);
+        STREAM(out + 2 * KERNEL_LANES, c);
+    } else {
+        stream_rows(out, a);
+        stream_rows(out + KERNEL_LANES, b);
+        stream_rows(out + 2 * KERNEL_LANES, c);
+    }
+}
+
 // KERNEL_LANES consecutive vertices at `out`, tightly packed.
 FN void store_run(float *out, real3 v, bool stream)
 {
     run3 r = run_of(v);
-    if (!stream || ((uintptr_t)out & 15) != 0) {
-        STORE(out, r.a);
-        STORE(out + KERNEL_LANES, r.b);
-        STORE(out + 2 * KERNEL_LANES, r.c);
-    } else if (((uintptr_t)out & (sizeof(REAL) - 1)) == 0) {
-        STREAM(out, r.a);
-        STREAM(out + KERNEL_LANES, r.b);
-        STREAM(out + 2 * KERNEL_LANES, r.c);
-    } else {
-        stream_rows(out, r.a);
-        stream_rows(out + KERNEL_LANES, r.b);
-        stream_rows(out + 2 * KERNEL_LANES, r.c);
-    }
+    store_three(out, r.a, r.b, r.c, stream);
 }
 
 typedef float row4 __attribute__((vector_size(16), aligned(4), may_alias));
@@ -200,6 +219,93 @@ static __attribute__((noinline)) void store_scattered4(char *out, uint32_t strid
     store_rows(out, stride, vertices, x, y, z, w, padded, 16);
 }
 
+// Records: position and normal of a vertex side by side, 24 bytes. Those of four vertices, one of
+// every group of four lanes, are six quads of floats: `first` of two of them, `second` of the
+// others.
+STRUCT(records)
+{
+    run3 first, second;
+};
+
+FN records records_of(real3 p, real3 n)
+{
+    REAL xy = SHUFFLE(p.x, p.y, PAIR_LOW), zx = SHUFFLE(p.z, n.x, PAIR_LOW);
+    REAL XY = SHUFFLE(p.x, p.y, PAIR_HIGH), ZX = SHUFFLE(p.z, n.x, PAIR_HIGH);
+    REAL yz = SHUFFLE(n.y, n.z, PAIR_LOW), YZ = SHUFFLE(n.y, n.z, PAIR_HIGH);
+    records r;
+    r.first.a = SHUFFLE(xy, zx, HALF_LOW);
+    r.first.b = SHUFFLE(yz, xy, HALF_ENDS);
+    r.first.c = SHUFFLE(zx, yz, HALF_HIGH);
+    r.second.a = SHUFFLE(XY, ZX, HALF_LOW);
+    r.second.b = SHUFFLE(YZ, XY, HALF_ENDS);
+    r.second.c = SHUFFLE(ZX, YZ, HALF_HIGH);
+    return r;
+}
+
+// Of KERNEL_LANES consecutive vertices at `out`.
+FN void store_record_run(float *out, records r, bool stream)
+{
+#if KERNEL_LANES >= 8
+    REAL a = SHUFFLE(r.first.a, r.first.b, QUAD_LOW), A = SHUFFLE(r.first.a, r.first.b, QUAD_HIGH);
+    REAL b = SHUFFLE(r.first.c, r.second.a, QUAD_LOW);
+    REAL B = SHUFFLE(r.first.c, r.second.a, QUAD_HIGH);
+    REAL c = SHUFFLE(r.second.b, r.second.c, QUAD_LOW);
+    REAL C = SHUFFLE(r.second.b, r.second.c, QUAD_HIGH);
+    r = (records){ { a, b, c }, { A, B, C } };
+#endif
+#if KERNEL_LANES == 16
+    r.first = (run3){ SHUFFLE(a, b, OCTO_LOW), SHUFFLE(c, a, OCTO_ENDS), SHUFFLE(b, c, OCTO_HIGH) };
+    r.second =
+        (run3){ SHUFFLE(A, B, OCTO_LOW), SHUFFLE(C, A, OCTO_ENDS), SHUFFLE(B, C, OCTO_HIGH) };
+#endif
+    store_three(out, r.first.a, r.first.b, r.first.c, stream);
+    store_three(out + 3 * KERNEL_LANES, r.second.a, r.second.b, r.second.c, stream);
+}
+
+// A record is written in two quads that overlap: x y z x, z x y z.
+#define STORE_RECORD(l, head, tail)                                                                \
+    do {                                                                                           \
+        char *at = out + (uint64_t)vertices[l] * stride;                                           \
+        if (padded && vertices[l] == CUTIS_NO_VERTEX) break;                                       \
+        *(row4 *)at = ROW_OF(head, ((l) / 4));                                                     \
+        *(row4 *)(at + 8) = ROW_OF(tail, ((l) / 4));                                               \
+    } while (0)
+#define STORE_RECORDS(g)                                                                           \
+    STORE_RECORD(4 * g, r.first.a, tail0);                                                         \
+    STORE_RECORD(4 * g + 1, head1, r.first.c);                                                     \
+    STORE_RECORD(4 * g + 2, r.second.a, tail2);                                                    \
+    STORE_RECORD(4 * g + 3, head3, r.second.c)
+
+// Of scattered vertices.
+FN void scatter_records(char *out, uint32_t stride, const uint32_t *vertices, records r,
+                        bool padded)
+{
+    REAL tail0 = SHUFFLE(r.first.a, r.first.b, HALF_JOIN);
+    REAL head1 = SHUFFLE(r.first.b, r.first.c, HALF_JOIN);
+    REAL tail2 = SHUFFLE(r.second.a, r.second.b, HALF_JOIN);
+    REAL head3 = SHUFFLE(r.second.b, r.second.c, HALF_JOIN);
+    STORE_RECORDS(0);
+#if KERNEL_LANES >= 8
+    STORE_RECORDS(1);
+#endif
+#if KERNEL_LANES >= 16
+    STORE_RECORDS(2);
+    STORE_RECORDS(3);
+#endif
+}
+
+static __attribute__((noinline)) void store_records(char *out, uint32_t stride,
+                                                    const uint32_t *vertices, REAL x, REAL y,
+                                                    REAL z, REAL nx, REAL ny, REAL nz, int run,
+                                                    bool padded, bool stream)
+{
+    const records r = records_of(real3_make(x, y, z), real3_make(nx, ny, nz));
+    if (run && stride == 24)
+        store_record_run((float *)(out + (uint64_t)vertices[0] * 24), r, stream);
+    else
+        scatter_records(out, stride, vertices, r, padded);
+}
+
 // Rows of four floats, one per lane at table + 4 index: x, y, z of each.
 #define ROW(i) ((row4_value)(*(const row4 *)(table + 4 * (size_t)index[i])))
 FN REAL gather_rows(const float *table, const uint32_t *index, int first)
@@ -263,6 +369,14 @@ FN void store_scattered4(char *out, uint32_t stride, const uint32_t *vertices, R
 {
     const float row[4] = { x, y, z, w };
     (void)padded;
+    memcpy(out + (uint64_t)vertices[0] * stride, row, sizeof row);
+}
+
+FN void store_records(char *out, uint32_t stride, const uint32_t *vertices, REAL x, REAL y, REAL z,
+                      REAL nx, REAL ny, REAL nz, int run, bool padded, bool stream)
+{
+    const float row[6] = { x, y, z, nx, ny, nz };
+    (void)run, (void)padded, (void)stream;
     memcpy(out + (uint64_t)vertices[0] * stride, row, sizeof row);
 }
 

@@ -7,12 +7,16 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/os/os.h"
 
 #include <string.h>
 
 // A task below this many blocks costs more to hand out than it saves (64 blocks take about a
 // microsecond).
 #define TASK_BLOCKS_MIN 64u
+// Beyond so many blocks one thread takes some 300 us and more: a sleeping thread wakes in a tenth
+// of that.
+#define SHARED_BLOCKS 16384u
 // Tasks a thread, so that a thread that is held up does not hold up the call.
 #define TASKS_PER_THREAD 4u
 // A task's rest data should stay in the second-level cache while several instances use it (512
@@ -67,7 +71,10 @@ cutis_result cutis_cpu_skin_create(cutis_device *device, const cutis_skin_layout
         cutis_free(device->context, skin, sizeof *skin);
         return result;
     }
-    for (uint32_t k = 0; k < layout->block_count; k++) skin->block_flags[k] = flags_of(layout, k);
+    for (uint32_t k = 0; k < layout->block_count; k++) {
+        skin->block_flags[k] = flags_of(layout, k);
+        skin->run_count += (skin->block_flags[k] & CUTIS_CPU_BLOCK_RUN) != 0;
+    }
     skin->bytes = bytes_of(layout);
     *out = &skin->base;
     return CUTIS_OK;
@@ -156,17 +163,32 @@ static uint32_t split(cutis_cpu_job *job, uint32_t thread_count)
     return (uint32_t)(ranges * groups);
 }
 
-static void run_job(cutis_cpu_device *device, cutis_cpu_job *job)
+static void run_on(cutis_cpu_device *device, cutis_cpu_job *job, bool alone)
 {
     const uint64_t block_count = job->layout->block_count;
     const uint32_t instance_count = job->frames->instance_count;
-    const bool alone = device->base.task_threads == 1;
     if (block_count * instance_count <= (alone ? TASK_BLOCKS_MAX : TASK_BLOCKS_MIN)) {
         for (uint32_t i = 0; i < instance_count; i++) job->run(job, i, 0, (uint32_t)block_count);
         return;
     }
-    const uint32_t count = split(job, device->base.task_threads);
+    const uint32_t count = split(job, alone ? 1 : device->base.task_threads);
     cutis_device_run(alone ? NULL : &device->base, run_task, job, count);
+}
+
+/// On all threads where they have been seen to pay; work that takes a thread far longer than
+/// handing out is not tried on one.
+static void run_job(cutis_cpu_device *device, cutis_cpu_skin *skin, cutis_cpu_job *job)
+{
+    const uint64_t work = (uint64_t)job->layout->block_count * job->frames->instance_count;
+    const bool alone = device->base.task_threads == 1 || work <= TASK_BLOCKS_MIN;
+    if (alone || work > SHARED_BLOCKS) {
+        run_on(device, job, alone);
+        return;
+    }
+    const cutis_share_choice choice = cutis_share_choose(&skin->share, work);
+    const double start = choice.trial ? cutis_os_seconds() : 0;
+    run_on(device, job, !choice.shared);
+    if (choice.trial) cutis_share_tell(&choice, (uint64_t)(1e9 * (cutis_os_seconds() - start)));
 }
 
 static const cutis_bounds EMPTY_BOUNDS = {
@@ -185,10 +207,30 @@ static void settle_bounds(cutis_bounds *bounds)
     bounds->max.z += 0.0f;
 }
 
+void cutis_cpu_choose_stores(const cutis_cpu_device *device, const cutis_cpu_skin *skin,
+                             uint32_t call_count, cutis_cpu_job *job)
+{
+    const cutis_skin_layout *layout = skin->layout;
+    const cutis_cpu_stream *p = &job->positions, *n = &job->normals;
+    const uint32_t here = job->frames->instance_count;
+    const uint64_t instance_count = call_count > here ? call_count : here;
+    const uint64_t vertex_bytes = (p->data ? 12 : 0) + (n->data ? 12 : 0);
+    const uint64_t written = vertex_bytes * layout->vertex_count * instance_count;
+    job->records = p->data && n->data == p->data + 12 && n->stride == p->stride &&
+                   n->instance_stride == p->instance_stride;
+    if (written <= device->cache_bytes / 2 || written + skin->bytes <= device->cache_bytes) return;
+    const bool runs = 2 * (uint64_t)skin->run_count >= layout->block_count;
+    const bool whole = job->records
+                           ? p->stride == 24
+                           : (!p->data || p->stride == 12) && (!n->data || n->stride == 12);
+    job->streaming = runs && whole && !job->previous.data;
+    job->ahead = !job->streaming && p->instance_stride >= p->stride;
+}
+
 cutis_result cutis_cpu_skin_run(cutis_device_skin *base, const cutis_skin_frames *frames,
                                 const cutis_skin_targets *targets)
 {
-    const cutis_cpu_skin *skin = (const cutis_cpu_skin *)base;
+    cutis_cpu_skin *skin = (cutis_cpu_skin *)base;
     cutis_cpu_device *device = (cutis_cpu_device *)base->device;
     const cutis_skin_layout *layout = skin->layout;
     cutis_cpu_job job = {
@@ -209,11 +251,8 @@ cutis_result cutis_cpu_skin_run(cutis_device_skin *base, const cutis_skin_frames
         job.bounds[i] = EMPTY_BOUNDS;
     if (frames->instance_count == 0 || layout->block_count == 0) return CUTIS_OK;
 
-    const uint64_t vertex_bytes = (job.positions.data ? 12 : 0) + (job.normals.data ? 12 : 0);
-    const uint64_t written = vertex_bytes * layout->vertex_count * frames->instance_count;
-    job.streaming = written > device->cache_bytes / 2 &&
-                    written + skin->bytes > device->cache_bytes && !job.previous.data;
-    run_job(device, &job);
+    cutis_cpu_choose_stores(device, skin, targets->call_count, &job);
+    run_job(device, skin, &job);
     for (uint32_t i = 0; job.bounds && i < frames->instance_count; i++)
         settle_bounds(job.bounds + i);
     return CUTIS_OK;

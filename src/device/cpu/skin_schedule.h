@@ -16,8 +16,9 @@
 #include "device/cpu/lanes.h"
 
 #define BLOCK     CUTIS_CPU_BLOCK
-#define SIGNS_MAX 32 // longer lists take their signs lane by lane
-#define PAIRS_MAX 8  // the same where all pairs of bones have to be looked at
+#define SIGNS_MAX 32     // longer lists take their signs lane by lane
+#define PAIRS_MAX 8      // the same where all pairs of bones have to be looked at
+#define AHEAD     65536u // bytes of outputs from their being asked for to their being written
 #define OUTLINED  static __attribute__((noinline))
 #define ALWAYS    static inline __attribute__((always_inline))
 
@@ -393,12 +394,19 @@ FN void finish_vertices(const cutis_cpu_job *job, const skin_view *view, skin_ta
     real3 p = level == LEVEL_RUNS ? plus_zero(v.p) : finish_point(v.p, view->scale);
     if (level == LEVEL_RUNS) flags = CUTIS_CPU_BLOCK_RUN;
     if (!simple && job->previous.data) keep_previous(job, target, vertices);
-    if (simple || job->positions.data)
-        store_vertices(target->positions, simple ? 12 : job->positions.stride, vertices, flags, p,
-                       streaming);
-    if (normals && (simple || job->normals.data))
-        store_vertices(target->normals, simple ? 12 : job->normals.stride, vertices, flags,
-                       finished_vector(v.n, v.n_sign, rule, level), streaming);
+    if (!simple && normals && job->records) {
+        real3 n = finished_vector(v.n, v.n_sign, rule, level);
+        store_records(target->positions, job->positions.stride, vertices, p.x, p.y, p.z, n.x, n.y,
+                      n.z, (flags & CUTIS_CPU_BLOCK_RUN) != 0,
+                      (flags & CUTIS_CPU_BLOCK_PADDED) != 0, streaming);
+    } else {
+        if (simple || job->positions.data)
+            store_vertices(target->positions, simple ? 12 : job->positions.stride, vertices, flags,
+                           p, streaming);
+        if (normals && (simple || job->normals.data))
+            store_vertices(target->normals, simple ? 12 : job->normals.stride, vertices, flags,
+                           finished_vector(v.n, v.n_sign, rule, level), streaming);
+    }
     if (level == LEVEL_EXTRAS && job->tangents.data) {
         real3 t = finished_vector(v.t, v.t_sign, rule, level);
         store_scattered4(target->tangents, job->tangents.stride, vertices, t.x, t.y, t.z,
@@ -527,6 +535,16 @@ ALWAYS void skin_range(const cutis_cpu_job *job, uint32_t instance, uint32_t beg
 
 #else
 
+// The lines where block k + AHEAD writes: blocks are nearly in the order of their outputs. Of wide
+// records only those that are written. Beyond the end of the memory nothing happens.
+FN void ask_ahead(const char *data, uint32_t stride, uint32_t k)
+{
+    const uintptr_t at = (uintptr_t)data + (uint64_t)k * BLOCK * stride + AHEAD;
+    const uint64_t end = data ? (uint64_t)BLOCK * stride : 0, step = stride > 64 ? stride : 64;
+    for (uint64_t i = 0; i < end; i += step)
+        __builtin_prefetch((const void *)(uintptr_t)(at + i), 1);
+}
+
 // Does the rotation of bone b point away from that of bone a? The bits of quat_dot.
 FN uint32_t bones_oppose(const skin_view *view, uint32_t bone_a, uint32_t bone_b)
 {
@@ -568,6 +586,12 @@ ALWAYS void skin_blocks(const cutis_cpu_job *job, const skin_view *view, skin_ta
             list.flips = flips;
         if (formula == CUTIS_FORMULA_SBS && (flags & CUTIS_CPU_BLOCK_ONE_SET))
             list.centre = view->centres + 4 * (size_t)layout->sets[(size_t)k * BLOCK];
+        if (level >= LEVEL_OUTPUTS && job->ahead) {
+            ask_ahead(target->positions, job->positions.stride, k);
+            if (!job->records) ask_ahead(target->normals, job->normals.stride, k);
+            ask_ahead(target->tangents, job->tangents.stride, k);
+            ask_ahead(target->previous, job->previous.stride, k);
+        }
         for (uint32_t lane = 0; lane < BLOCK; lane += KERNEL_LANES) {
             list.weight = layout->weights + (size_t)first * BLOCK + lane;
             skin_lanes(job, view, target, &list, k, lane, vertices + lane, flags, formula,
@@ -647,7 +671,8 @@ static int path_of(const cutis_cpu_job *job, uint32_t instance)
     if (job->frames->nonuniform && job->frames->nonuniform[instance]) return 5;
     if (job->tangents.data || layout->blend || layout->linear_normals) return 4;
     if (!job->positions.data || job->positions.stride != 12 || job->previous.data || job->bounds ||
-        (job->normals.data && job->normals.stride != 12) || job->frames->targets || job->streaming)
+        (job->normals.data && job->normals.stride != 12) || job->frames->targets ||
+        job->streaming || job->ahead)
         return 3;
     return job->normals.data ? (int)layout->normal_rule : 0;
 }

@@ -391,8 +391,10 @@ static cutis_result open_device(cuda *self, int index)
     gpu->warps = 8;
     gpu->warp_teams = true;
     gpu->compiles_in_parallel = true;
-    gpu->registers = 64;       // 32 warps on a multiprocessor: measured, bench/README.md
-    gpu->registers_pairs = 80; // 24 warps
+    gpu->registers = 64;         // 32 warps on a multiprocessor: measured, bench/README.md
+    gpu->registers_pairs = 80;   // 24 warps
+    gpu->registers_centred = 96; // 20 warps in groups of 4
+    gpu->warps_centred = 4;
     gpu->turned_pairs = true;  // not with OpenCL's compiler: it keeps fewer lists in registers
     gpu->registers_posed = 96; // 20 warps
     gpu->registers_morphed = 128;

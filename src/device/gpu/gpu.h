@@ -108,6 +108,8 @@ struct cutis_gpu {
     uint32_t group_instances; ///< instances a group serves, at most 8
     uint32_t registers; ///< of a work item, at most; 0: the compiler's choice (drivers that can)
     uint32_t registers_pairs;   ///< the same where a work item does two vertices
+    uint32_t registers_centred; ///< the same for formulas with centres; 0: as others
+    uint32_t warps_centred;     ///< and warps of its groups
     bool turned_pairs;          ///< that pays for formulas that turn, too
     uint32_t registers_morphed; ///< the same for linear blending with morph targets
     uint32_t registers_posed;   ///< the same for weighted pose space

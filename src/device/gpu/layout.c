@@ -7,6 +7,7 @@
 #include <device/gpu/layout.h>
 
 #include <base/error.h>
+#include <device/gpu/regroup.h>
 #include <string.h>
 
 #define BLOCK_MAX  64u
@@ -19,13 +20,21 @@
 #define SHARED_LIST_MAX 8u
 
 /// Two vertices a work item lose more on long lists than they gain on short ones when more than one
-/// block in so many has one (H200: the biped's 16 % cost spherical blending a tenth).
+/// block in so many has one: where each bone set has a centre, and for the others.
 #define LONG_LISTS_SHARE 32u
+#define LONG_LISTS_SOME  4u
 
 /// Output order pays while its lists are not very much longer than the sorted ones: arithmetic is
 /// half hidden behind writing, and scattered writes cost twice unbroken ones (H200: biped 0.47
 /// against 0.92 ms, quadruped 0.55 against 1.12 with lists more than twice as long).
 static const double OUTPUT_ORDER_LIST_RATIO = 4.0;
+
+/// Regrouping pays from here on: below a twentieth less there is nothing to see of it.
+static const double REGROUP_GAIN = 0.95;
+
+/// Not before `CUTIS_GPU_ORDER=fours bench_gpu --bits` has run on a GPU: that regrouped fours have
+/// the CPU's bits was seen on PoCL alone, with one warp a group.
+enum { CHOOSE_FOURS = 0 };
 
 // Blocks of another size or order ----------------------------------------------------------------
 
@@ -290,13 +299,16 @@ static cutis_result make_chunks(cutis_arena *arena, const cutis_skin_layout *lay
     return CUTIS_OK;
 }
 
-/// First vertex of a block that the schedule may write as one run: consecutive vertices, the first
-/// a multiple of 4 so that 16-byte pieces are aligned.
-static uint32_t run_of_block(const uint32_t *vertices, uint32_t size)
+/// First vertex of a block that the schedule may write in pieces of 16 bytes, which must be
+/// aligned: consecutive vertices, the first a multiple of 4, or only fours of such (`fours`).
+static uint32_t run_of_block(const uint32_t *vertices, uint32_t size, bool fours)
 {
-    if (vertices[0] == CUTIS_NO_VERTEX || vertices[0] % 4) return CUTIS_NO_VERTEX;
-    for (uint32_t l = 1; l < size; l++)
-        if (vertices[l] != vertices[0] + l) return CUTIS_NO_VERTEX;
+    for (uint32_t l = 0; l < size; l++) {
+        const uint32_t begin = fours ? l / 4 * 4 : 0;
+        if (vertices[l] == CUTIS_NO_VERTEX || vertices[begin] % 4 ||
+            vertices[l] != vertices[begin] + l - begin)
+            return CUTIS_NO_VERTEX;
+    }
     return vertices[0];
 }
 
@@ -401,7 +413,7 @@ static void pad_own(const cutis_skin_layout *layout, const chunk_table *chunks, 
 }
 
 static cutis_result pad_lists(cutis_arena *arena, const cutis_skin_layout *layout,
-                              const chunk_table *chunks, padded_lists *out)
+                              const chunk_table *chunks, bool fours, padded_lists *out)
 {
     size_t at = 0, own_entries = 0, size = layout->block_size;
     bool own = false;
@@ -422,7 +434,7 @@ static cutis_result pad_lists(cutis_arena *arena, const cutis_skin_layout *layou
         uint32_t *block = out->blocks + 4 * (size_t)k;
         block[0] = (uint32_t)at;
         block[1] = length | (own ? LIST_OWN : weight_flags(weights, length, layout->block_size));
-        block[2] = run_of_block(layout->vertices + k * size, layout->block_size);
+        block[2] = run_of_block(layout->vertices + k * size, layout->block_size, fours);
         block[3] = own ? (uint32_t)(out->own_count * size) : set_of_block(layout, k);
         if (own) {
             pad_own(layout, chunks, k, at, entries, out);
@@ -481,7 +493,7 @@ static cutis_result write_words(cutis_arena *arena, const cutis_skin_layout *lay
     chunk_table chunks = { 0 };
     padded_lists lists = { 0 };
     TRY(make_chunks(arena, layout, near, &chunks, out));
-    TRY(pad_lists(arena, layout, &chunks, &lists));
+    TRY(pad_lists(arena, layout, &chunks, out->fours, &lists));
     append_all(layout, &chunks, &lists, out);
     if (out->word_count > UINT32_MAX)
         return cutis_fail(arena->context, CUTIS_LIMIT_EXCEEDED, "skin: too large for a GPU");
@@ -510,6 +522,33 @@ static cutis_result bound_order(repacker *pack)
     return CUTIS_OK;
 }
 
+/// What the blocks' lists cost, about, in bones that all lanes walk: those that are too long to
+/// share are as dear as if each lane's few were three times as many.
+static double lists_cost(repacker *pack, uint32_t block_count)
+{
+    double cost = 0;
+    memset(pack->stamp, 0, (size_t)pack->from->bone_count * sizeof *pack->stamp);
+    for (uint32_t k = 0; k < block_count; k++) {
+        const uint32_t count = block_bones(pack, k, NULL);
+        cost += 3 + (count <= 2 ? 2 : count <= 4 ? 4 : count <= SHARED_LIST_MAX ? count : 16);
+    }
+    return cost;
+}
+
+/// Output order, with its fours regrouped where that makes lists shorter. Not with morph targets:
+/// of those a block would have as many as all the places that its vertices come from.
+static cutis_result output_order(repacker *pack, uint32_t block_count, bool forced)
+{
+    const uint32_t *order = NULL;
+    if (pack->from->morph_first && !forced) return CUTIS_OK;
+    const double before = lists_cost(pack, block_count);
+    TRY(cutis_gpu_regroup(pack->arena, pack->from, pack->size, &order));
+    pack->order = order;
+    const double after = lists_cost(pack, block_count);
+    if (!forced && after > REGROUP_GAIN * before) pack->order = NULL;
+    return CUTIS_OK;
+}
+
 /// One mark and one place per bone or target.
 static cutis_result open_repacker(repacker *pack)
 {
@@ -520,15 +559,20 @@ static cutis_result open_repacker(repacker *pack)
     return pack->stamp && pack->place ? CUTIS_OK : cutis_alloc_result(pack->arena->context);
 }
 
-cutis_result cutis_gpu_lists_short(cutis_arena *arena, const cutis_skin_layout *layout,
-                                   uint32_t block_size, bool *out)
+cutis_result cutis_gpu_lists_look(cutis_arena *arena, const cutis_skin_layout *layout,
+                                  cutis_gpu_order order, uint32_t block_size, cutis_gpu_lists *out)
 {
     repacker pack = { .from = layout, .arena = arena, .size = block_size };
     uint32_t blocks = (layout->vertex_count + block_size - 1) / block_size, long_lists = 0;
     TRY(open_repacker(&pack));
+    if (order == CUTIS_GPU_ORDER_FOURS || (order == CUTIS_GPU_ORDER_CHOOSE && CHOOSE_FOURS))
+        TRY(output_order(&pack, blocks, order == CUTIS_GPU_ORDER_FOURS));
+    memset(pack.stamp, 0, (size_t)layout->bone_count * sizeof *pack.stamp);
     for (uint32_t k = 0; k < blocks; k++)
         long_lists += block_bones(&pack, k, NULL) > SHARED_LIST_MAX;
-    *out = long_lists <= blocks / LONG_LISTS_SHARE;
+    *out = (cutis_gpu_lists){ .fours = pack.order != NULL,
+                              .few_long = long_lists <= blocks / LONG_LISTS_SHARE,
+                              .some_long = long_lists <= blocks / LONG_LISTS_SOME };
     return CUTIS_OK;
 }
 
@@ -538,6 +582,7 @@ cutis_result cutis_gpu_layout_make(cutis_arena *arena, const cutis_skin_layout *
 {
     repacker pack = { .from = layout, .arena = arena, .size = block_size };
     uint64_t list_length = 0;
+    const bool forced = order == CUTIS_GPU_ORDER_FOURS;
     cutis_skin_layout packed = *layout;
     memset(out, 0, sizeof *out);
     TRY(open_repacker(&pack));
@@ -546,13 +591,19 @@ cutis_result cutis_gpu_layout_make(cutis_arena *arena, const cutis_skin_layout *
     double bound =
         (double)layout->list_first[layout->block_count] * layout->block_size / block_size;
     if (order == CUTIS_GPU_ORDER_CHOOSE)
-        order = (double)list_length <= OUTPUT_ORDER_LIST_RATIO * bound ? CUTIS_GPU_ORDER_OUTPUT
-                                                                       : CUTIS_GPU_ORDER_BOUND;
+        order = (double)list_length > OUTPUT_ORDER_LIST_RATIO * bound ? CUTIS_GPU_ORDER_BOUND
+                : CHOOSE_FOURS                                        ? CUTIS_GPU_ORDER_FOURS
+                                                                      : CUTIS_GPU_ORDER_OUTPUT;
+    if (order == CUTIS_GPU_ORDER_FOURS) {
+        TRY(output_order(&pack, blocks, forced));
+        out->fours = pack.order != NULL;
+        TRY(count_lists(&pack, blocks, &list_length));
+    }
     if (order == CUTIS_GPU_ORDER_BOUND) {
         TRY(bound_order(&pack));
         TRY(count_lists(&pack, blocks, &list_length));
     }
-    if (order == CUTIS_GPU_ORDER_OUTPUT || layout->block_size != block_size)
+    if (order != CUTIS_GPU_ORDER_BOUND || layout->block_size != block_size)
         TRY(repack(&pack, list_length, &packed));
     return write_words(arena, &packed, near, out);
 }

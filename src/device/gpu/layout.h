@@ -17,6 +17,8 @@ typedef enum cutis_gpu_order {
     CUTIS_GPU_ORDER_CHOOSE,
     CUTIS_GPU_ORDER_OUTPUT, ///< blocks of consecutive output vertices: longer bone lists, unbroken
                             ///< writes
+    CUTIS_GPU_ORDER_FOURS,  ///< output order with its fours regrouped (regroup.h): shorter lists,
+                            ///< writes of whole sectors
     CUTIS_GPU_ORDER_BOUND,  ///< the layout's own blocks, sorted by bone set: short lists, scattered
                             ///< writes
 } cutis_gpu_order;
@@ -27,11 +29,18 @@ typedef struct cutis_gpu_layout {
     skin_arguments arguments; ///< layout fields and counts; the rest is zero
     uint32_t near_max;        ///< bones of the largest chunk
     uint64_t list_length;     ///< of all blocks
+    bool fours;               ///< blocks are of fours of consecutive vertices, regrouped
 } cutis_gpu_layout;
 
-/// Are nearly all bone lists of blocks in output order short enough to stay in registers?
-cutis_result cutis_gpu_lists_short(cutis_arena *arena, const cutis_skin_layout *layout,
-                                   uint32_t block_size, bool *out);
+/// What bone lists of blocks would be like in the order that is chosen.
+typedef struct cutis_gpu_lists {
+    bool fours;     ///< vertices are regrouped
+    bool few_long;  ///< nearly all are short enough to stay in registers
+    bool some_long; ///< most are
+} cutis_gpu_lists;
+
+cutis_result cutis_gpu_lists_look(cutis_arena *arena, const cutis_skin_layout *layout,
+                                  cutis_gpu_order order, uint32_t block_size, cutis_gpu_lists *out);
 
 /// Pack a layout. `out->words` lies in the arena. The layout is only read.
 /// @param near lists hold places among the chunk's bones (palettes in shared memory), else bones

@@ -15,7 +15,7 @@ typedef struct cutis_gpu_program {
     struct cutis_gpu_program *next;
     cutis_gpu_kernel kernel;
     char entry[32];
-    char defines[1024];
+    char defines[2048];
 } cutis_gpu_program;
 
 /// First bytes of a cache entry. The key is repeated in it, so a renamed file is no hit.

@@ -162,21 +162,30 @@ static cutis_gpu_order wanted_order(void)
 {
     const char *order = cutis_os_environment("CUTIS_GPU_ORDER");
     if (order && strcmp(order, "output") == 0) return CUTIS_GPU_ORDER_OUTPUT;
+    if (order && strcmp(order, "fours") == 0) return CUTIS_GPU_ORDER_FOURS;
     if (order && strcmp(order, "bound") == 0) return CUTIS_GPU_ORDER_BOUND;
     return CUTIS_GPU_ORDER_CHOOSE;
 }
 
 /// A work item does one vertex or two with each row of a palette that it reads. Two pay where lists
 /// are short, and for matrices alone anyway. Pose space has a schedule of its own, and centres by
-/// weights want more registers than there are.
+/// weights want more registers than there are. Smaller groups with more registers suit centres, but
+/// not where blocks differ as regrouped ones do.
 static cutis_result choose_block(gpu_skin *skin, cutis_arena *arena,
                                  const cutis_skin_layout *layout)
 {
+    const cutis_gpu *gpu = skin->gpu;
+    const bool sbs = skin->formula == CUTIS_FORMULA_SBS, cor = skin->formula == CUTIS_FORMULA_COR;
+    cutis_gpu_lists lists = { 0 };
     bool pairs = !skin->pose_count && skin->formula != CUTIS_FORMULA_SBS_WEIGHTED;
-    if (skin->formula != CUTIS_FORMULA_LBS) pairs = pairs && skin->gpu->turned_pairs;
-    if (pairs && skin->formula != CUTIS_FORMULA_LBS)
-        TRY(cutis_gpu_lists_short(arena, layout, 64, &pairs));
+    if (skin->formula != CUTIS_FORMULA_LBS) pairs = pairs && gpu->turned_pairs;
+    if (pairs && skin->formula != CUTIS_FORMULA_LBS) {
+        TRY(cutis_gpu_lists_look(arena, layout, wanted_order(), 64, &lists));
+        pairs = sbs ? lists.few_long : lists.some_long;
+    }
     skin->block_size = pairs ? 64 : 32;
+    skin->registers = pairs && (sbs || cor) && !lists.fours ? gpu->registers_centred : 0;
+    skin->warps = skin->registers ? gpu->warps_centred : gpu->warps;
     return CUTIS_OK;
 }
 
@@ -190,8 +199,8 @@ static cutis_result pack_layout(gpu_skin *skin, cutis_arena *arena, const cutis_
     gpu_palette uniform = cutis_gpu_palette(skin, false),
                 nonuniform = cutis_gpu_palette(skin, true);
     int size = uniform.size > nonuniform.size ? uniform.size : nonuniform.size;
-    uint64_t bounds = (uint64_t)skin->gpu->warps * 192u * sizeof(float);
-    uint64_t each = 16u + packed->near_max * 16ull * (uint32_t)size;
+    uint64_t bounds = (uint64_t)skin->warps * 192u * sizeof(float);
+    uint64_t each = 16u + packed->near_max * 16ull * (uint32_t)cutis_gpu_near_rows(size);
     skin->near = each + bounds <= cutis_gpu_near_bytes(skin);
     if (skin->near) return CUTIS_OK;
     return cutis_gpu_layout_make(arena, layout, wanted_order(), false, skin->block_size, packed);
@@ -206,6 +215,7 @@ static cutis_result upload_layout(gpu_skin *skin, const cutis_skin_layout *layou
     if (result == CUTIS_OK) {
         uint64_t bytes = (uint64_t)packed.word_count * sizeof(uint32_t);
         skin->arguments = packed.arguments;
+        skin->fours = packed.fours;
         skin->near_max = packed.near_max;
         result = gpu->driver->allocate(gpu, bytes ? bytes : 16, &skin->layout);
         if (result == CUTIS_OK && bytes)

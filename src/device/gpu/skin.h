@@ -40,6 +40,9 @@ typedef struct gpu_skin {
     uint32_t pose_count; ///< weighted pose space, padded; 0: none
     bool gaussian;
     uint32_t block_size; ///< 32 vertices, or 64
+    uint32_t warps;      ///< of a group
+    uint32_t registers;  ///< of a work item where the device's are not meant, else 0
+    bool fours;          ///< blocks are of fours of vertices (regroup.h)
     bool near;           ///< palettes in shared memory
     uint32_t near_max;
     uint64_t layout; ///< device memory
@@ -82,6 +85,7 @@ cutis_result cutis_gpu_grow_slot(cutis_gpu *gpu, gpu_slot *slot, uint64_t bytes)
 void cutis_gpu_release_slot(cutis_gpu *gpu, gpu_slot *slot);
 
 // skin_launch.c, with the lock held
+int cutis_gpu_near_rows(int size);
 uint32_t cutis_gpu_near_bytes(const gpu_skin *skin); ///< shared memory for palettes of one group
 cutis_result cutis_gpu_launch_path(gpu_skin *skin, gpu_batch *batch, gpu_path *path);
 cutis_result cutis_gpu_prepare_path(gpu_skin *skin, const gpu_batch *batch, const gpu_path *path);

@@ -7,6 +7,7 @@
 
 #define GROUP_INSTANCES_MAX 8u
 #define POSE_INSTANCES_MAX  32u
+#define AMOUNT_BYTES_MAX    4096u
 
 /// Shared memory for what a group has beside its palettes: staged records and vertex numbers,
 /// signs, images.
@@ -15,9 +16,18 @@ static uint32_t static_local_bytes(const gpu_skin *skin)
     const cutis_gpu *gpu = skin->gpu;
     uint32_t record = 3u + (skin->has_normals ? 3u : 0u) + (skin->has_tangents ? 4u : 0u);
     uint32_t bytes = 256u + GROUP_INSTANCES_MAX * CUTIS_GPU_CHUNK_SLOTS / skin->block_size * 16u;
-    if (gpu->staged) bytes += gpu->warps * (record * 256u + 4u * skin->block_size);
-    if (skin->formula == CUTIS_FORMULA_SBS) bytes += gpu->warps * GROUP_INSTANCES_MAX * 8u * 16u;
+    if (gpu->staged)
+        bytes += skin->warps *
+                 (record * 256u + 4u * skin->block_size * (1u + (record * 8u + 31u) / 32u));
+    if (skin->formula == CUTIS_FORMULA_SBS) bytes += skin->warps * GROUP_INSTANCES_MAX * 8u * 16u;
     return bytes;
+}
+
+/// Rows of a record in shared memory: odd, so that lanes which read different ones seldom meet in a
+/// bank.
+int cutis_gpu_near_rows(int size)
+{
+    return size | 1;
 }
 
 /// Shared memory for palettes of one group.
@@ -26,6 +36,27 @@ uint32_t cutis_gpu_near_bytes(const gpu_skin *skin)
     uint32_t used = static_local_bytes(skin), all = skin->gpu->local_bytes_max;
     uint32_t left = all > used ? all - used : 0;
     return left < skin->gpu->near_bytes ? left : skin->gpu->near_bytes;
+}
+
+/// Shared memory for one instance of a group.
+static uint32_t instance_bytes(const gpu_skin *skin, const gpu_batch *batch, const gpu_path *path)
+{
+    const gpu_palette palette = cutis_gpu_palette(skin, path->nonuniform);
+    const uint32_t rows = (uint32_t)cutis_gpu_near_rows(palette.size);
+    return 16u + (skin->near ? skin->near_max * rows * 16u : 0u) +
+           (batch->targets->bounds ? skin->warps * 192u * (uint32_t)sizeof(float) : 0u);
+}
+
+/// Shared memory for the amounts of morph targets, eight instances each; 0: they are read from
+/// global memory, because there are too many, or instances are not done four at a time.
+static uint32_t amount_bytes(const gpu_skin *skin, const gpu_batch *batch, const gpu_path *path)
+{
+    const uint64_t bytes = (uint64_t)skin->arguments.target_count * 8u * sizeof(float);
+    const bool fours =
+        skin->formula == CUTIS_FORMULA_LBS && !skin->pose_count && !batch->targets->tangents.buffer;
+    if (!batch->morph || !skin->morph || !fours || bytes > AMOUNT_BYTES_MAX) return 0;
+    const uint64_t all = bytes + instance_bytes(skin, batch, path);
+    return all <= cutis_gpu_near_bytes(skin) ? (uint32_t)bytes : 0;
 }
 
 // Launches --------------------------------------------------------------------------------------
@@ -54,6 +85,7 @@ static uint32_t registers_of(const gpu_skin *skin, const gpu_batch *batch)
     bool many = skin->block_size > 32u || skin->formula == CUTIS_FORMULA_SBS_WEIGHTED;
     if (skin->pose_count) return gpu->registers_posed;
     if (batch->morph && skin->formula == CUTIS_FORMULA_LBS) return gpu->registers_morphed;
+    if (skin->registers) return skin->registers;
     return many ? gpu->registers_pairs : gpu->registers;
 }
 
@@ -61,7 +93,7 @@ static uint32_t registers_of(const gpu_skin *skin, const gpu_batch *batch)
 static uint32_t groups_of(const gpu_skin *skin, const gpu_batch *batch)
 {
     uint32_t registers = registers_of(skin, batch);
-    uint32_t groups = registers ? 65536u / (registers * 32u * skin->gpu->warps) : 1u;
+    uint32_t groups = registers ? 65536u / (registers * 32u * skin->warps) : 1u;
     return groups ? groups : 1u;
 }
 
@@ -92,20 +124,21 @@ static void path_defines(const gpu_skin *skin, const gpu_batch *batch, const gpu
              "#define SKIN_UNIT %d\n#define SKIN_NONUNIFORM %d\n#define SKIN_BLEND %d\n"
              "#define SKIN_MORPH %d\n#define SKIN_LINEAR_NORMALS %d\n#define SKIN_POSITIONS %d\n"
              "#define SKIN_BOUNDS %d\n#define SKIN_WARPS %u\n#define SKIN_NEAR %d\n"
-             "#define SKIN_STAGED %d\n#define SKIN_LISTS %d\n#define SKIN_PTX %d\n#define "
-             "SKIN_PALETTE %d\n"
+             "#define SKIN_STAGED %d\n#define SKIN_FOURS %d\n#define SKIN_LISTS %d\n#define "
+             "SKIN_PTX %d\n#define "
+             "SKIN_PALETTE %d\n#define SKIN_NEAR_PALETTE %d\n#define SKIN_AMOUNTS %d\n"
              "#define SKIN_MATRIX %d\n#define SKIN_ROTATION %d\n#define SKIN_DUAL %d\n"
              "#define SKIN_STRETCH %d\n#define SKIN_ORIGIN %d\n#define SKIN_REGISTERS %u\n"
              "#define SKIN_GROUPS %u\n#define SKIN_TOGETHER %u\n#define SKIN_POSES %u\n%s%s",
              skin->block_size > 32u ? "#define KERNEL_PAIRS\n" : "", CUTIS_FORMULAS(FORMULA_DEFINE),
              (int)skin->formula, to->normals.buffer != NULL, to->tangents.buffer != NULL,
              skin->unit, path->nonuniform, skin->blend, batch->morph ? skin->morph : 0,
-             skin->linear_normals, to->positions.buffer != NULL, to->bounds != NULL,
-             skin->gpu->warps, skin->near, staged, skin->gpu->staged && !skin->gpu->lists_refused,
-             skin->gpu->staged && skin->gpu->warps > 1, p.size, p.matrix, p.rotation, p.dual,
-             p.stretch, p.origin, registers_of(skin, batch), groups_of(skin, batch),
-             instances_max(skin), skin->pose_count, posed,
-             skin->gpu->tuning ? skin->gpu->tuning : "");
+             skin->linear_normals, to->positions.buffer != NULL, to->bounds != NULL, skin->warps,
+             skin->near, staged, skin->fours, skin->gpu->staged && !skin->gpu->lists_refused,
+             skin->gpu->staged && skin->warps > 1, p.size, cutis_gpu_near_rows(p.size),
+             amount_bytes(skin, batch, path) != 0, p.matrix, p.rotation, p.dual, p.stretch,
+             p.origin, registers_of(skin, batch), groups_of(skin, batch), instances_max(skin),
+             skin->pose_count, posed, skin->gpu->tuning ? skin->gpu->tuning : "");
 }
 
 /// How a path is spread over groups: instances together while their palettes fit, chunks split
@@ -114,24 +147,24 @@ static cutis_gpu_launch path_shape(const gpu_skin *skin, const gpu_batch *batch,
 {
     const cutis_gpu *gpu = skin->gpu;
     skin_arguments *a = &path->arguments;
-    gpu_palette palette = cutis_gpu_palette(skin, path->nonuniform);
-    uint32_t each = 16u + (skin->near ? skin->near_max * (uint32_t)palette.size * 16u : 0u);
-    if (batch->targets->bounds) each += gpu->warps * 192u * (uint32_t)sizeof(float);
-    uint32_t together = cutis_gpu_near_bytes(skin) / each;
+    const uint32_t each = instance_bytes(skin, batch, path);
+    const uint32_t amounts = amount_bytes(skin, batch, path);
+    uint32_t together = (cutis_gpu_near_bytes(skin) - amounts) / each;
     if (together < 1) together = 1;
     if (together > instances_max(skin)) together = instances_max(skin);
     if (together > path->count) together = path->count;
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a path that is launched has instances
     uint64_t groups = ((uint64_t)path->count + together - 1) / together * a->chunk_count;
     uint64_t wanted = (uint64_t)gpu->info.thread_count * 4;
-    uint32_t split_max = (CUTIS_GPU_CHUNK_SLOTS / skin->block_size + gpu->warps - 1) / gpu->warps;
+    uint32_t split_max = (CUTIS_GPU_CHUNK_SLOTS / skin->block_size + skin->warps - 1) / skin->warps;
     uint32_t splits = groups >= wanted ? 1 : (uint32_t)((wanted + groups - 1) / groups);
     if (splits > split_max) splits = split_max;
     a->group_instances = together;
     a->instance_count = path->count;
     a->split_count = splits;
     return (cutis_gpu_launch){ .group_count = groups * splits,
-                               .group_size = gpu->warps * 32u,
-                               .local_bytes = each * together };
+                               .group_size = skin->warps * 32u,
+                               .local_bytes = each * together + amounts };
 }
 
 static uint64_t set_target(const cutis_target *target, uint64_t *first, uint64_t *step,

@@ -113,26 +113,42 @@ static cutis_result follow_part(cutis_bake_job *job, cutis_bake_part *part, uint
     return cutis_bake_follow(&problem, &job->solution, part->helpers);
 }
 
-// Tracks of the frames that nothing was learned from; drivers know where to start.
-cutis_result cutis_bake_others(cutis_bake_job *job)
+static uint32_t frame_of_other(const cutis_bake_job *job, uint32_t other)
+{
+    return other < job->others.count ? job->others.frame[other] : UINT32_MAX;
+}
+
+// Of the others those of frames [first, end): [*from, *to).
+void cutis_bake_others_in(const cutis_bake_job *job, uint32_t first, uint32_t end, uint32_t *from,
+                          uint32_t *to)
+{
+    for (*from = 0; frame_of_other(job, *from) < first;) ++*from;
+    for (*to = *from; frame_of_other(job, *to) < end;) ++*to;
+}
+
+cutis_result cutis_bake_others_open(cutis_bake_job *job)
+{
+    cutis_bake_part *part = &job->others;
+    part->helpers = cutis_arena_zero(job->arena, job->solution.helper_count * 12 * part->stride + 1,
+                                     sizeof(double));
+    return part->helpers ? CUTIS_OK : cutis_alloc_result(job->context);
+}
+
+cutis_result cutis_bake_others(cutis_bake_job *job, uint32_t from, uint32_t to)
 {
     cutis_bake_part *part = &job->others;
     const cutis_bake_part *learned = &job->learned;
-    const uint32_t count = job->solution.helper_count;
     uint32_t near = 0;
-    part->helpers =
-        cutis_arena_zero(job->arena, (size_t)count * 12 * part->stride + 1, sizeof(double));
-    if (!part->helpers) return cutis_alloc_result(job->context);
-    if (part->count == 0 || count == 0) return CUTIS_OK;
+    if (from == to || job->solution.helper_count == 0) return CUTIS_OK;
     if (job->drive) cutis_bake_drive_part(job, part, part->helpers);
-    for (uint32_t f = 0; f < part->count && !job->drive; f++) {
+    for (uint32_t f = from; f < to && !job->drive; f++) {
         const uint32_t at = part->frame[f];
         while (near + 1 < learned->count && learned->frame[near + 1] <= at) near++;
         const bool next = near + 1 < learned->count && learned->frame[near] < at &&
                           learned->frame[near + 1] - at < at - learned->frame[near];
         start_frame(job, f, near + next);
     }
-    return cutis_bake_each(job, follow_part, NULL);
+    return cutis_bake_each(job, from, to, follow_part, NULL);
 }
 
 static void fill_report(const cutis_bake_job *job, cutis_bake_report *report)
@@ -153,22 +169,30 @@ static void fill_report(const cutis_bake_job *job, cutis_bake_report *report)
     report->plain_rms = sqrt(plain / count / job->learned.count);
 }
 
-static cutis_result run(cutis_bake_job *job, cutis_model **out, cutis_bake_report *report)
+cutis_result cutis_bake_prepare(cutis_bake_job *job)
 {
-    const double begun = cutis_os_seconds();
     TRY(cutis_bake_gather(job));
     TRY(cutis_bake_gather_normals(job));
     if (job->bare && job->options.helpers == 0)
         return INVALID(job->context, "bake: the model has no skin, and no joints are asked for");
     job->problem = problem_of(job, &job->learned);
+    return CUTIS_OK;
+}
+
+cutis_result cutis_bake_learn(cutis_bake_job *job)
+{
+    TRY(cutis_bake_prepare(job));
     if (job->options.drivers) TRY(cutis_bake_drive_open(job));
     TRY(cutis_bake_solve(&job->problem, job->arena, &job->solution));
     job->learned.helpers = job->solution.helpers;
     TRY(cutis_bake_parents(job));
     if (job->drive) TRY(cutis_bake_drive(job));
     TRY(cutis_bake_keep_own(job));
-    TRY(cutis_bake_others(job));
-    TRY(cutis_bake_morph(job));
+    return cutis_bake_others_open(job);
+}
+
+cutis_result cutis_bake_finish(cutis_bake_job *job, cutis_model **out, cutis_bake_report *report)
+{
     uint32_t *nodes = cutis_arena_zero(cutis_owner_arena(report),
                                        job->solution.helper_count + (size_t)1, sizeof *nodes);
     if (!nodes) return cutis_alloc_result(job->context);
@@ -177,8 +201,30 @@ static cutis_result run(cutis_bake_job *job, cutis_model **out, cutis_bake_repor
     fill_report(job, report);
     if (job->drive) TRY(cutis_bake_drive_judge(job, report));
     report->learned_frames = job->learned.count;
-    report->seconds = cutis_os_seconds() - begun;
+    report->seconds = cutis_os_seconds() - job->begun;
     return CUTIS_OK;
+}
+
+static cutis_result run(cutis_bake_job *job, cutis_model **out, cutis_bake_report *report)
+{
+    TRY(cutis_bake_learn(job));
+    TRY(cutis_bake_others(job, 0, job->others.count));
+    TRY(cutis_bake_morph(job));
+    return cutis_bake_finish(job, out, report);
+}
+
+cutis_result cutis_bake_open(cutis_bake_job *job, const cutis_model *model, cutis_device *device,
+                             const cutis_bake_frames *frames, const cutis_bake_options *options,
+                             cutis_arena *arena)
+{
+    *job = (cutis_bake_job){ .model = model,
+                             .data = cutis_model_get(model),
+                             .context = cutis_model_context(model),
+                             .device = device,
+                             .arena = arena,
+                             .frames = frames,
+                             .begun = cutis_os_seconds() };
+    return read_options(job, options);
 }
 
 cutis_result cutis_bake(const cutis_model *model, cutis_device *device,
@@ -190,14 +236,10 @@ cutis_result cutis_bake(const cutis_model *model, cutis_device *device,
     if (!model || !frames || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
     cutis_arena arena = { .context = context };
-    cutis_bake_job job = { .model = model,
-                           .data = cutis_model_get(model),
-                           .context = context,
-                           .device = device,
-                           .arena = &arena,
-                           .frames = frames };
+    cutis_bake_job job;
     cutis_bake_report *made = cutis_owner_create(context, sizeof *made);
-    cutis_result result = made ? read_options(&job, options) : cutis_alloc_result(context);
+    cutis_result result = made ? cutis_bake_open(&job, model, device, frames, options, &arena)
+                               : cutis_alloc_result(context);
     if (result == CUTIS_OK) result = run(&job, out, made);
     cutis_arena_release(&arena);
     if (result == CUTIS_OK && report)

@@ -73,6 +73,7 @@ static cutis_transform local_of(const double *parent, const double *world)
     if (parent && double34_invert(parent, inverse))
         double34_multiply(inverse, world, m);
     else
+        // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): every bone has a world
         memcpy(m, world, sizeof m);
     double34_linear(m, r);
     // Of a scaled rotation; a root, not cbrt, whose last bit is a matter of the C library.

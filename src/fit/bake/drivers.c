@@ -2,13 +2,12 @@
 // again with what drivers make of them (docs/spec/bake.md 8). Invariant: a vertex and the helpers
 // it follows are never on two sides of a joint that no learned frame moves, so that moving it is as
 // plain blending has it.
-#include "fit/bake/islands.h"
+#include "fit/bake/drive.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "fit/bake/regress.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 
@@ -19,24 +18,6 @@ static const double JOINT_LEAST = 1e-3;
 // Rounds of drivers and weights, fewer where one gains less than this part of the energy.
 enum { ROUNDS = 16, REACH = 2, FIT_TASKS = 8 };
 static const double STALLED = 0.004;
-
-struct cutis_bake_drive {
-    uint32_t joint_count;
-    uint32_t *node;       ///< per joint: each node once, ascending
-    int32_t *above;       ///< per joint: nearest joint above, or -1
-    uint32_t *bone_joint; ///< per bone
-    uint32_t *island;     ///< per bone: what moves as a whole where nothing was learned
-    cutis_bake_islands islands;
-    uint8_t *moves; ///< per joint
-    double *inputs; ///< [joint][4][frame] of the learned frames
-    float *ranges;  ///< 8 per joint
-    uint8_t *fold;  ///< per learned frame
-    uint8_t *mask;  ///< [helper][bone]
-    double *rest;   ///< 12 per helper: local at rest
-    double *lever;  ///< per helper
-    cutis_regress_fit *fits;
-    double *scratch;
-};
 
 // Joints and their inputs -------------------------------------------------------------------------
 
@@ -437,38 +418,48 @@ cutis_result cutis_bake_drive(cutis_bake_job *job)
     return CUTIS_OK;
 }
 
+// The joints that fits read, each once, with their ranges: place[joint] - 1 is where one stands.
+static void list_read(const struct cutis_bake_drive *d, const cutis_regress_fit *fits,
+                      uint32_t count, uint32_t *place, cutis_drivers *all)
+{
+    for (uint32_t h = 0; h < count; h++)
+        for (uint32_t k = 0; k < fits[h].input_count; k++) {
+            const uint32_t j = fits[h].inputs[k];
+            if (place[j]) continue;
+            ((uint32_t *)all->joints)[all->joint_count] = d->node[j];
+            memcpy((float *)all->ranges + 8 * (size_t)all->joint_count, d->ranges + 8 * (size_t)j,
+                   8 * sizeof(float));
+            place[j] = ++all->joint_count;
+        }
+}
+
 cutis_result cutis_bake_drive_table(cutis_bake_job *job, const cutis_drivers **out)
 {
     const struct cutis_bake_drive *d = job->drive;
-    const uint32_t count = job->solution.helper_count;
-    if (count == 0) return CUTIS_OK;
+    const uint32_t count = job->solution.helper_count, morphs = d->morph_count;
+    if (count == 0 && morphs == 0) return CUTIS_OK;
     cutis_drivers *all = cutis_arena_zero(job->arena, 1, sizeof *all);
-    cutis_driver *drivers = cutis_arena_zero(job->arena, count, sizeof *drivers);
+    cutis_driver *drivers = cutis_arena_zero(job->arena, count + (size_t)1, sizeof *drivers);
     uint32_t *joints = cutis_arena_alloc(job->arena, d->joint_count + (size_t)1, sizeof *joints);
     uint32_t *place = cutis_arena_zero(job->arena, d->joint_count + (size_t)1, sizeof *place);
     float *ranges = cutis_arena_alloc(job->arena, d->joint_count + (size_t)1, 8 * sizeof *ranges);
     if (!all || !drivers || !joints || !place || !ranges) return cutis_alloc_result(job->context);
+    *all = (cutis_drivers){
+        .joints = joints, .ranges = ranges, .driver_count = count, .drivers = drivers
+    };
+    list_read(d, d->fits, count, place, all);
+    list_read(d, d->morph_fits, morphs, place, all);
     for (uint32_t h = 0; h < count; h++) {
         const cutis_regress_fit *fit = &d->fits[h];
         cutis_driver *driver = &drivers[job->order[h]];
         *driver = (cutis_driver){ .node = job->data->node_count + job->order[h],
                                   .input_count = fit->input_count,
                                   .coefficients = fit->coefficients };
-        for (uint32_t k = 0; k < fit->input_count; k++) {
-            const uint32_t j = fit->inputs[k];
-            if (!place[j]) {
-                joints[all->joint_count] = d->node[j];
-                memcpy(ranges + 8 * (size_t)all->joint_count, d->ranges + 8 * (size_t)j,
-                       8 * sizeof *ranges);
-                place[j] = ++all->joint_count;
-            }
-            driver->inputs[k] = place[j] - 1;
-        }
+        for (uint32_t k = 0; k < fit->input_count; k++)
+            driver->inputs[k] = place[fit->inputs[k]] - 1;
     }
-    all->joints = joints, all->ranges = ranges;
-    all->driver_count = count, all->drivers = drivers;
     *out = all;
-    return CUTIS_OK;
+    return morphs ? cutis_bake_drive_weights(job, place, all) : CUTIS_OK;
 }
 
 // Judging -----------------------------------------------------------------------------------------
@@ -516,7 +507,7 @@ cutis_result cutis_bake_drive_judge(cutis_bake_job *job, cutis_bake_report *repo
     judgement j = { 0 };
     double vertices = 0;
     for (uint32_t i = 0; i < job->point_count; i++) vertices += job->mass[i];
-    TRY(cutis_bake_each(job, judge_part, &j));
+    TRY(cutis_bake_each(job, 0, job->others.count, judge_part, &j));
     for (int k = 0; k < 3 && j.count; k++) j.sums[k] = sqrt(j.sums[k] / vertices / j.count);
     report->unseen_count = j.count;
     report->unseen_plain_rms = j.sums[0];

@@ -20,7 +20,8 @@ static const double SAME = 1e-6;
 static uint32_t chunk_frames(const cutis_bake_job *job)
 {
     const size_t frame = 3 * (size_t)job->vertex_count * sizeof(float);
-    const size_t count = CHUNK / frame;
+    const size_t count =
+        CHUNK / frame; // NOLINT(clang-analyzer-core.DivideZero): frames have vertices
     return count < 1 ? 1 : count > job->frames->count ? job->frames->count : (uint32_t)count;
 }
 
@@ -41,12 +42,22 @@ static cutis_result read_frames(cutis_bake_job *job, uint32_t first, uint32_t co
     return f->read(f->user, first, count, job->chunk);
 }
 
-cutis_result cutis_bake_check_positions(cutis_bake_job *job)
+static void find_apart(const cutis_bake_job *job, const float *frame, uint8_t *apart)
+{
+    const double most = SAME * job->diagonal;
+    for (uint32_t v = 0; v < job->vertex_count; v++) {
+        const float *a = frame + 3 * (size_t)v, *b = frame + 3 * (size_t)job->weld[v];
+        for (size_t c = 0; c < 3 && job->weld[v] != v; c++)
+            apart[v] |= fabs((double)a[c] - b[c]) > most;
+    }
+}
+
+cutis_result cutis_bake_look(cutis_bake_job *job, uint32_t first, uint32_t end, uint8_t *apart)
 {
     const size_t plane = 3 * (size_t)job->vertex_count;
-    const uint32_t count = job->frames->count, chunk = chunk_frames(job);
-    for (uint32_t first = 0; first < count; first += chunk) {
-        const uint32_t some = count - first < chunk ? count - first : chunk;
+    const uint32_t chunk = chunk_frames(job), begun = first;
+    for (; first < end; first += chunk) {
+        const uint32_t some = end - first < chunk ? end - first : chunk;
         const float *x;
         TRY(read_frames(job, first, some, &x));
         for (uint32_t i = 0; i < some; i++) {
@@ -54,29 +65,10 @@ cutis_result cutis_bake_check_positions(cutis_bake_job *job)
             if (bad < plane)
                 return INVALID(job->context, "bake: frame %u: vertex %zu is not finite", first + i,
                                bad / 3);
+            find_apart(job, x + i * plane, apart);
         }
         if (!job->frames->positions)
-            TRY(cutis_progress(job->context, "reading", (double)first / count));
-    }
-    return CUTIS_OK;
-}
-
-cutis_result cutis_bake_apart(cutis_bake_job *job, const uint32_t *weld, uint8_t *apart)
-{
-    const size_t plane = 3 * (size_t)job->vertex_count;
-    const uint32_t count = job->frames->count, chunk = chunk_frames(job);
-    const double most = SAME * job->diagonal;
-    for (uint32_t first = 0; first < count; first += chunk) {
-        const uint32_t some = count - first < chunk ? count - first : chunk;
-        const float *frames;
-        TRY(read_frames(job, first, some, &frames));
-        for (uint32_t i = 0; i < some; i++)
-            for (uint32_t v = 0; v < job->vertex_count; v++) {
-                const float *a = frames + i * plane + 3 * (size_t)v;
-                const float *b = frames + i * plane + 3 * (size_t)weld[v];
-                for (size_t c = 0; c < 3 && weld[v] != v; c++)
-                    apart[v] |= fabs((double)a[c] - b[c]) > most;
-            }
+            TRY(cutis_progress(job->context, "reading", (double)(first - begun) / (end - begun)));
     }
     return CUTIS_OK;
 }
@@ -190,8 +182,9 @@ cutis_result cutis_bake_split(cutis_bake_job *job)
     learned->stride = stride_of(learned->count), others->stride = stride_of(others->count);
     TRY(fill_joints(job, job->arena, learned));
     TRY(fill_joints(job, job->arena, others));
+    if (job->taken) return CUTIS_OK;
     TRY(fill_targets(job, job->arena, learned));
-    return others->count <= most ? fill_targets(job, job->arena, others) : CUTIS_OK;
+    return others->count <= most && !job->steps ? fill_targets(job, job->arena, others) : CUTIS_OK;
 }
 
 // The others in passes --------------------------------------------------------------------------
@@ -206,19 +199,20 @@ static void move_tracks(const cutis_bake_part *all, uint32_t first, const cutis_
                piece->count * sizeof(double));
 }
 
-cutis_result cutis_bake_each(cutis_bake_job *job, cutis_bake_visit *visit, void *data)
+cutis_result cutis_bake_each(cutis_bake_job *job, uint32_t from, uint32_t to,
+                             cutis_bake_visit *visit, void *data)
 {
     cutis_bake_part *all = &job->others;
     const size_t helpers = job->solution.helper_count;
-    if (all->count == 0) return CUTIS_OK;
+    if (from == to) return CUTIS_OK;
     if (all->targets) return visit(job, all, 0, data);
     uint64_t most = budget_frames(job) / 2 / CUTIS_BAKE_LANES * CUTIS_BAKE_LANES;
     if (most < CUTIS_BAKE_LANES) most = CUTIS_BAKE_LANES;
     cutis_result result = CUTIS_OK;
-    for (uint32_t first = 0; first < all->count && result == CUTIS_OK; first += (uint32_t)most) {
+    for (uint32_t first = from; first < to && result == CUTIS_OK; first += (uint32_t)most) {
         cutis_arena arena = { .context = job->context };
         cutis_bake_part piece = { .frame = all->frame + first };
-        piece.count = all->count - first < most ? all->count - first : (uint32_t)most;
+        piece.count = to - first < most ? to - first : (uint32_t)most;
         piece.stride = stride_of(piece.count);
         piece.helpers = cutis_arena_zero(&arena, helpers * 12 * piece.stride + 1, sizeof(double));
         if (!piece.helpers) result = cutis_alloc_result(job->context);
@@ -231,7 +225,8 @@ cutis_result cutis_bake_each(cutis_bake_job *job, cutis_bake_visit *visit, void 
         }
         cutis_arena_release(&arena);
         if (result == CUTIS_OK)
-            result = cutis_progress(job->context, "other frames", (double)first / all->count);
+            result =
+                cutis_progress(job->context, "other frames", (double)(first - from) / (to - from));
     }
     return result;
 }

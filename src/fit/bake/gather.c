@@ -41,7 +41,7 @@ static cutis_result check_frames(cutis_bake_job *job)
         if (f->times && (!(f->times[i] >= 0) || (same && !(f->times[i] > f->times[i - 1]))))
             return INVALID(job->context, "bake: frame %u: times are not ascending", i);
     }
-    return cutis_bake_check_positions(job);
+    return CUTIS_OK;
 }
 
 static cutis_result choose_instances(cutis_bake_job *job)
@@ -190,7 +190,7 @@ static void place_vertices(const cutis_bake_job *job, uint32_t i, float *places)
 }
 
 // A vertex on its way to a point.
-typedef struct source {
+typedef struct cutis_bake_source {
     const cutis_influences *influences; ///< NULL: none
     uint32_t vertex, space;
 } source;
@@ -264,10 +264,13 @@ static bool add_weights(cutis_bake_job *job, const source *from, cutis_influence
     return true;
 }
 
-static cutis_result list_points(cutis_bake_job *job, const float *places, const source *sources,
-                                const uint32_t *weld, const uint8_t *apart)
+static cutis_result list_points(cutis_bake_job *job)
 {
     const size_t n = job->vertex_count;
+    const float *places = job->places;
+    const source *sources = job->sources;
+    const uint32_t *weld = job->weld;
+    const uint8_t *apart = job->apart;
     size_t capacity = 0;
     cutis_influence *list =
         cutis_arena_alloc(job->arena, cutis_vertex_longest(job->model) + 1, sizeof *list);
@@ -299,21 +302,21 @@ static cutis_result list_points(cutis_bake_job *job, const float *places, const 
     return CUTIS_OK;
 }
 
-static cutis_result find_points(cutis_bake_job *job)
+// Where vertices rest, and which of them might be one point.
+static cutis_result find_places(cutis_bake_job *job)
 {
     const size_t n = job->vertex_count;
-    float *places = cutis_arena_zero(job->arena, n, 3 * sizeof *places);
-    uint32_t *weld = cutis_arena_alloc(job->arena, n, sizeof *weld);
-    source *sources = cutis_arena_alloc(job->arena, n, sizeof *sources);
-    uint8_t *apart = cutis_arena_zero(job->arena, n, 1);
-    if (!places || !weld || !sources || !apart) return cutis_alloc_result(job->context);
+    job->places = cutis_arena_zero(job->arena, n, 3 * sizeof *job->places);
+    job->weld = cutis_arena_alloc(job->arena, n, sizeof *job->weld);
+    job->sources = cutis_arena_alloc(job->arena, n, sizeof *job->sources);
+    job->apart = cutis_arena_zero(job->arena, n, 1);
+    if (!job->places || !job->weld || !job->sources || !job->apart)
+        return cutis_alloc_result(job->context);
     for (uint32_t i = 0; i < job->instance_count; i++)
-        if (job->baked[i]) place_vertices(job, i, places);
-    list_sources(job, sources);
-    measure_box(job, places, sources);
-    TRY(cutis_weld_positions(job->context, job->vertex_count, places, weld));
-    TRY(cutis_bake_apart(job, weld, apart));
-    return list_points(job, places, sources, weld, apart);
+        if (job->baked[i]) place_vertices(job, i, job->places);
+    list_sources(job, job->sources);
+    measure_box(job, job->places, job->sources);
+    return cutis_weld_positions(job->context, job->vertex_count, job->places, job->weld);
 }
 
 // Frames ------------------------------------------------------------------------------------------
@@ -347,13 +350,14 @@ static cutis_result split_frames(cutis_bake_job *job)
     if (job->learned.count < 2)
         return INVALID(job->context, "bake: %u frame%s to learn from; a motion has two at least",
                        job->learned.count, job->learned.count == 1 ? "" : "s");
-    if (!moves(job))
+    if (!job->taken && !moves(job))
         return INVALID(job->context, "bake: nothing moves in the %u frames", job->learned.count);
     return CUTIS_OK;
 }
 
-cutis_result cutis_bake_gather(cutis_bake_job *job)
+cutis_result cutis_bake_gather_rest(cutis_bake_job *job)
 {
+    if (job->places) return CUTIS_OK;
     job->vertex_count = cutis_model_vertex_count(job->model);
     job->instance_count = cutis_model_instances(job->model, &job->instances);
     if (job->vertex_count == 0)
@@ -362,7 +366,17 @@ cutis_result cutis_bake_gather(cutis_bake_job *job)
     TRY(choose_instances(job));
     TRY(find_worlds(job));
     TRY(find_bones(job));
-    TRY(find_points(job));
+    return find_places(job);
+}
+
+cutis_result cutis_bake_gather(cutis_bake_job *job)
+{
+    TRY(cutis_bake_gather_rest(job));
+    if (job->taken) // whatever was gathered before, to look
+        memcpy(job->apart, job->taken, job->vertex_count);
+    else if (!job->looked)
+        TRY(cutis_bake_look(job, 0, job->frames->count, job->apart));
+    TRY(list_points(job));
     if (job->options.helpers > job->point_count)
         return INVALID(job->context, "bake: %u joints for %u different vertices",
                        job->options.helpers, job->point_count);

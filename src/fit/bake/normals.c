@@ -82,7 +82,7 @@ static void turns_task(void *data, uint32_t task)
 cutis_result cutis_bake_gather_normals(cutis_bake_job *job)
 {
     cutis_bake_part *part = &job->learned;
-    if (!job->frames->normals || job->bare || !joints_turn(job)) return CUTIS_OK;
+    if (!job->frames->normals || job->taken || job->bare || !joints_turn(job)) return CUTIS_OK;
     job->normals = cutis_arena_zero(job->arena, job->point_count, 3 * sizeof *job->normals);
     part->turns = cutis_arena_alloc(job->arena, (size_t)job->point_count * 3 * part->stride,
                                     sizeof *part->turns);

@@ -411,7 +411,6 @@ static void clip(const blender *b, int axis, const double *x, cut ends[2], bool 
             continue;
         int side = c.at > x[axis];
         // What was found has an end.
-        // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
         if (!found[side] || (side ? c.at < ends[1].at : c.at > ends[0].at))
             ends[side] = c, found[side] = true;
     }

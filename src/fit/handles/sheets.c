@@ -337,6 +337,17 @@ static void centre_of(const splitter *s, uint32_t voxel, double *out)
     out[0] = c.x + 0.5, out[1] = c.y + 0.5, out[2] = c.z + 0.5;
 }
 
+// Whether the way from a point inside to a sheet's nearest point ends there: behind the rim of the
+// few triangles that touch a voxel it may go on.
+static bool leaves(const splitter *s, uint32_t voxel, uint32_t node, const double *from,
+                   const double *to)
+{
+    const double length = v3_distance_of(from, to);
+    double behind[3];
+    v3_put(v3_mix(v3_of(from), v3_of(to), 1 + CROSSING / length), behind);
+    return winding_of(s, solid_in(s, voxel, node), behind) < 1;
+}
+
 // Whether two sheets of a voxel have the inside between them, once: where limbs overlap it is there
 // twice. So has the middle of the shortest way.
 static bool face_inwards(const splitter *s, uint32_t voxel, uint32_t one, uint32_t two)
@@ -349,7 +360,8 @@ static bool face_inwards(const splitter *s, uint32_t voxel, uint32_t one, uint32
     if (v3_distance_of(a, b) < CROSSING) return false;
     return depth_in(s, voxel, one, middle, NULL) > 0 && depth_in(s, voxel, two, middle, NULL) > 0 &&
            !crosses_others(s, voxel, one, two, a, b) &&
-           winding_of(s, solid_in(s, voxel, one), middle) < 2;
+           winding_of(s, solid_in(s, voxel, one), middle) < 2 && leaves(s, voxel, one, middle, a) &&
+           leaves(s, voxel, two, middle, b);
 }
 
 static void join_nodes(cutis_handles_sheets *sheets, uint32_t voxel, uint32_t a, uint32_t b)

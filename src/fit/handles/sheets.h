@@ -52,9 +52,14 @@ double cutis_handles_depth(const cutis_handles_grid *grid, const cutis_handles_s
 /// The node of a point: of several in its voxel the one that holds it deepest; NONE outside.
 uint32_t cutis_handles_node_of(const cutis_handles_grid *grid, const double *point);
 
-/// The node of a point's voxel that is reached from another within three steps, or NONE.
+/// Where a bone that was in a node is at a point: in the node of the point's voxel that is reached
+/// within three steps; where its limb is not there (it is deep inside of another) in the nearest
+/// one of the limb, going nearer from node to node. NONE outside the domain.
 uint32_t cutis_handles_node_next(const cutis_handles_grid *grid, uint32_t from,
                                  const double *point);
+
+/// Whether a node is of a point's voxel.
+bool cutis_handles_node_holds(const cutis_handles_grid *grid, uint32_t node, const double *point);
 
 /// The node at b, on the straight way from a, which is in `node`: through links where there are
 /// any.

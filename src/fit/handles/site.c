@@ -44,14 +44,17 @@ void cutis_handles_sample(const cutis_handles_segment *segment, uint32_t count, 
 }
 
 uint32_t cutis_handles_sample_node(const cutis_handles_grid *grid, const cutis_handles_site *site,
-                                   size_t segment, uint32_t i, uint32_t before, const double *p)
+                                   size_t segment, uint32_t i, uint32_t before, double *p)
 {
     if (!grid->sheets) return cutis_handles_voxel_of(grid, p);
-    if (i == 0 && site->starts) return site->starts[segment];
-    const uint32_t node = i == 0 || before == CUTIS_HANDLES_NONE
-                              ? CUTIS_HANDLES_NONE
-                              : cutis_handles_node_next(grid, before, p);
-    return node != CUTIS_HANDLES_NONE ? node : cutis_handles_node_of(grid, p);
+    uint32_t node = CUTIS_HANDLES_NONE;
+    if (i == 0 && site->starts)
+        node = site->starts[segment];
+    else if (i > 0 && before != CUTIS_HANDLES_NONE)
+        node = cutis_handles_node_next(grid, before, p);
+    if (node == CUTIS_HANDLES_NONE) return cutis_handles_node_of(grid, p);
+    if (!cutis_handles_node_holds(grid, node, p)) cutis_handles_voxel_centre(grid, node, p);
+    return node;
 }
 
 // The nearest domain voxel to any sample.
@@ -77,7 +80,7 @@ cutis_handles_site *cutis_handles_sites_add(cutis_handles_sites *sites,
                                             const double *b, bool bar)
 {
     cutis_handles_site *site = &sites->sites[sites->site_count++];
-    site->bar = bar;
+    *site = (cutis_handles_site){ .bar = bar }; // a bone without a segment may have left its starts
     cutis_handles_segment whole;
     for (int c = 0; c < 3; c++) whole.a[c] = a[c], whole.b[c] = b[c];
     uint32_t count = cutis_handles_sample_count(grid, &whole), first = UINT32_MAX;

@@ -55,9 +55,10 @@ void cutis_handles_sample(const cutis_handles_segment *segment, uint32_t count, 
                           double *out);
 
 /// The node of sample i of a segment, at point p: from that of the sample before it, so that a bone
-/// stays in its limb where another one holds the same place.
+/// stays in its limb where another one holds the same place; p is moved to the node's centre where
+/// the limb is beside it.
 uint32_t cutis_handles_sample_node(const cutis_handles_grid *grid, const cutis_handles_site *site,
-                                   size_t segment, uint32_t i, uint32_t before, const double *p);
+                                   size_t segment, uint32_t i, uint32_t before, double *p);
 
 /// The voxels that a site passes through, sample by sample, and their centres' distances to it.
 typedef void cutis_handles_visit(void *user, uint32_t voxel, float distance);

@@ -280,9 +280,11 @@ static bool add_leaf(cutis_arena *arena, const cutis_handles_bones *bones, uint3
             for (int c = 0; c < 3; c++) p[c] = origin[c] + at * direction[c];
             node = node == CUTIS_HANDLES_NONE ? cutis_handles_node_of(grid, p)
                                               : cutis_handles_node_next(grid, node, p);
-            bool inside = node != CUTIS_HANDLES_NONE;
+            // In another limb it may come back to its own.
+            const bool inside = cutis_handles_node_holds(grid, node, p);
+            const bool over = node == CUTIS_HANDLES_NONE && reach > 0;
             if (inside) reach = at;
-            if (!inside && (reach > 0 || at > REACH * grid->step)) break;
+            if (!inside && (over || at - reach > REACH * grid->step)) break;
         }
         if (reach < 2 * grid->step) reach = 0;
         for (int c = 0; c < 3; c++) end[c] += LEAF_PART * reach * direction[c];
@@ -354,9 +356,7 @@ static bool start_segments(cutis_arena *arena, const cutis_handles_bones *bones,
         const double *a = site->segments[g].a;
         const uint32_t node = cutis_handles_node_along(grid, bones->node[joint],
                                                        bones->origin + 3 * (size_t)joint, a);
-        const bool there = node != CUTIS_HANDLES_NONE &&
-                           grid->place[node] == grid->place[cutis_handles_voxel_of(grid, a)];
-        site->starts[g] = there ? node : cutis_handles_node_of(grid, a);
+        site->starts[g] = node != CUTIS_HANDLES_NONE ? node : cutis_handles_node_of(grid, a);
     }
     return site->starts != NULL;
 }

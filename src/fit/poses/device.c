@@ -53,7 +53,7 @@ static void gather(void *data, uint32_t task)
         b->counts[i] = (int32_t)count;
         b->counts[total + i] = (int32_t)influences;
         for (size_t c = 0; c < 3; c++)
-            b->rests[c * total + i] = b->span->primitive->positions[3 * (size_t)v + c];
+            b->rests[c * total + i] = b->span->positions[3 * (size_t)v + c];
         for (size_t j = 0; j < count; j++) {
             b->joints[j * total + i] = (int32_t)joint[j];
             b->priors[j * total + i] = prior[j];

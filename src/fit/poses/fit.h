@@ -11,6 +11,7 @@
 /// A skinned primitive and where its vertices are in the outputs.
 typedef struct cutis_fit_span {
     const cutis_primitive *primitive;
+    const float *positions;     ///< what joints move: where its morph targets rest
     uint32_t mesh, index, skin; ///< index: of the primitive in its mesh
     uint32_t vertex_first;
 } cutis_fit_span;

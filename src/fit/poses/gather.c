@@ -65,6 +65,28 @@ static cutis_result check_examples(cutis_fit_problem *p)
     return e->positions ? CUTIS_OK : cutis_fit_window_open(p);
 }
 
+// Where joints find a primitive when a pose says nothing of its morph targets: moved by the node's
+// weights, else the mesh's, as it is played. @return NULL: no memory
+static const float *rest_positions(const cutis_fit_problem *p, const cutis_instance *instance,
+                                   const cutis_primitive *primitive)
+{
+    const cutis_mesh *mesh = &p->data->meshes[instance->mesh];
+    const float *weights = p->data->nodes[instance->node].target_weights;
+    if (!weights) weights = mesh->target_weights;
+    float *moved = NULL;
+    for (uint32_t t = 0; weights && t < mesh->target_count; t++) {
+        const float *by = primitive->targets[t].positions;
+        if (weights[t] == 0 || !by) continue;
+        if (!moved)
+            moved = cutis_arena_copy(p->arena, primitive->positions, primitive->vertex_count,
+                                     3 * sizeof *moved);
+        if (!moved) return NULL;
+        for (size_t i = 0; i < 3 * (size_t)primitive->vertex_count; i++)
+            moved[i] += weights[t] * by[i];
+    }
+    return moved ? moved : primitive->positions;
+}
+
 static cutis_result list_spans(cutis_fit_problem *p)
 {
     const cutis_instance *instances;
@@ -90,8 +112,11 @@ static cutis_result list_spans(cutis_fit_problem *p)
                 return cutis_fail(
                     p->context, CUTIS_INVALID_ARGUMENT,
                     "fit: meshes/%u/primitives/%u has no weights; they can be learned", mesh, k);
-            p->spans[p->span_count++] =
-                (cutis_fit_span){ primitive, mesh, k, (uint32_t)instances[i].skin, first };
+            const float *positions = rest_positions(p, &instances[i], primitive);
+            if (!positions) return cutis_alloc_result(p->context);
+            p->spans[p->span_count++] = (cutis_fit_span){
+                primitive, positions, mesh, k, (uint32_t)instances[i].skin, first
+            };
             first += primitive->vertex_count;
         }
         p->skins[instances[i].skin].used = true;
@@ -230,7 +255,7 @@ static double rest_diagonal(const cutis_fit_problem *p)
     box3 box = box3_empty();
     for (uint32_t i = 0; i < p->span_count; i++)
         for (uint32_t v = 0; v < p->spans[i].primitive->vertex_count; v++)
-            box3_add(&box, v3_at(p->spans[i].primitive->positions, v));
+            box3_add(&box, v3_at(p->spans[i].positions, v));
     return box3_diagonal(&box);
 }
 

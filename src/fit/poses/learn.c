@@ -166,7 +166,7 @@ uint32_t cutis_fit_learn_begin(const cutis_fit_problem *p, const cutis_fit_span 
                                      .example = p->use,
                                      .palettes = skin->palettes,
                                      .palette_count = p->data->skins[span->skin].joint_count };
-    for (int c = 0; c < 3; c++) problem.rest[c] = span->primitive->positions[3 * (size_t)v + c];
+    for (int c = 0; c < 3; c++) problem.rest[c] = span->positions[3 * (size_t)v + c];
     find_kept(p, skin, vertex, &kept);
     uint32_t count = find_candidates(p, span, problem.rest, joint, prior);
     if (kept.sum > 1 - FREE_MIN) return 0;
@@ -211,7 +211,7 @@ bool cutis_fit_learn(const cutis_fit_problem *p, const cutis_fit_span *span, uin
     problem.joint_count = cutis_fit_learn_begin(p, span, v, joint, prior, scratch, &influences);
     if (!problem.joint_count) return false;
     if (p->options.prior > 0) problem.pull = p->options.prior;
-    for (int c = 0; c < 3; c++) problem.rest[c] = span->primitive->positions[3 * (size_t)v + c];
+    for (int c = 0; c < 3; c++) problem.rest[c] = span->positions[3 * (size_t)v + c];
     cutis_example_solve(&problem, influences, p->options.paper.normalise,
                         scratch + 3 * (size_t)problem.example_count, found);
     return true;

@@ -195,7 +195,7 @@ void cutis_out_try(const cutis_out_group *group, const cutis_fit_span *span, uin
         .group = group, .span = span, .weights = weights, .vertex = span->vertex_first + v
     };
     cutis_joint_weights own;
-    for (size_t c = 0; c < 3; c++) w.rest[c] = span->primitive->positions[3 * (size_t)v + c];
+    for (size_t c = 0; c < 3; c++) w.rest[c] = span->positions[3 * (size_t)v + c];
     if (group->space->poses) {
         divide(scratch, weights->count, &w);
         load_displacements(&w);
@@ -356,7 +356,7 @@ static cutis_result try_group(const cutis_out_space *space, const uint32_t *pose
     cutis_arena arena = { .context = p->context };
     cutis_out_group group;
     cutis_result result = cutis_out_group_create(space, pose_of, left, list, &arena, &group);
-    job->group = &group;
+    job->group = &group; // cppcheck-suppress autoVariables ; until the end of this
     job->off = cutis_arena_zero(&arena, (size_t)job->sample_count * left, 3 * sizeof *job->off);
     if (result == CUTIS_OK && !job->off) result = cutis_alloc_result(p->context);
     if (result == CUTIS_OK)
@@ -367,6 +367,7 @@ static cutis_result try_group(const cutis_out_space *space, const uint32_t *pose
         for (size_t e = 0; e < left; e++)
             for (size_t m = 0; m < 3; m++)
                 p->one_out[m][list[e]] += job->off[3 * (i * left + e) + m];
+    job->group = NULL;
     cutis_arena_release(&arena);
     return result;
 }

@@ -152,8 +152,7 @@ static void try_scheme(const choice_job *job, uint32_t s, choice_vertex *c, doub
                                   .palette_count = trial.data->skins[c->span->skin].joint_count,
                                   .random = skin->random,
                                   .random_count = CUTIS_FIT_RANDOM };
-    for (uint32_t k = 0; k < 3; k++)
-        w.v.rest[k] = c->span->primitive->positions[3 * (size_t)c->vertex + k];
+    for (uint32_t k = 0; k < 3; k++) w.v.rest[k] = c->span->positions[3 * (size_t)c->vertex + k];
     w.v.joint_count =
         cutis_fit_learn_begin(&trial, c->span, c->vertex, w.joint, w.near, places, &w.influences);
     c->learned = w.v.joint_count > 0;
@@ -239,9 +238,9 @@ static uint32_t list_poses(const cutis_fit_problem *p, const cutis_fit_poses *po
     const size_t nodes = p->data->node_count;
     cutis_transform *rest = cutis_arena_alloc(p->arena, nodes, sizeof *rest);
     double *turns = cutis_arena_zero(p->arena, 2 * nodes, 3 * sizeof *turns);
-    double *now = turns, *before = turns + 3 * nodes;
     uint32_t distinct = 0, last = 0;
     if (!rest || !turns) return 0;
+    double *now = turns, *before = turns + 3 * nodes;
     cutis_pose_rest(p->model, rest, NULL);
     for (uint32_t k = 0; k < poses->space.pose_count; k++) shown[k] = UINT32_MAX;
     for (uint32_t e = 0; e < p->examples->count; e++) {

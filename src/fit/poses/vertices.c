@@ -103,7 +103,7 @@ static void pull(cutis_fit_problem *p, const cutis_fit_span *span, uint32_t v, c
     const size_t joints = p->data->skins[span->skin].joint_count;
     double rest[3], matrix[12];
     bool exact = true;
-    for (int c = 0; c < 3; c++) rest[c] = span->primitive->positions[3 * (size_t)v + c];
+    for (int c = 0; c < 3; c++) rest[c] = span->positions[3 * (size_t)v + c];
     for (uint32_t e = 0; e < examples; e++) {
         const double *palette = p->skins[span->skin].palettes + 12 * e * joints;
         const float *place = cutis_fit_place(p, e, vertex);

@@ -87,8 +87,8 @@ static cutis_result open_search(search *s)
     s->normal = o->max_normal > 0 ? o->max_normal : INFINITY;
     s->total = o->weight_total;
     s->round[0].context = s->round[1].context = s->x->context;
-    s->poses = cutis_reduce_random_poses(s->x->model, s->x->device, seed_of(s) + SEED_CHECKED, random, far, room,
-                                         &s->arena);
+    s->poses = cutis_reduce_random_poses(s->x->model, s->x->device, seed_of(s) + SEED_CHECKED,
+                                         random, far, room, &s->arena);
     s->able = cutis_arena_alloc(&s->arena, s->vertex_count, 1);
     s->raised = cutis_arena_alloc(&s->arena, s->vertex_count, 1);
     s->done = cutis_arena_zero(&s->arena, s->vertex_count, 1);
@@ -330,8 +330,8 @@ static cutis_result judge(search *s, word w, uint32_t attempt, const cutis_reduc
     const uint32_t random = p->random_count ? JUDGED : 0,
                    frames = p->held_out_count - p->held_out_random_count;
     cutis_arena own = { .context = s->x->context };
-    cutis_transform *poses = cutis_reduce_random_poses(s->x->model, s->x->device, seed_of_word(s, w, attempt),
-                                                       random, 0, frames, &own);
+    cutis_transform *poses = cutis_reduce_random_poses(
+        s->x->model, s->x->device, seed_of_word(s, w, attempt), random, 0, frames, &own);
     if (!poses) return cutis_alloc_result(s->x->context);
     uint32_t count = random;
     for (uint32_t f = 0; f < frames; f++)

@@ -96,6 +96,8 @@ bool cutis_moments_clump(cutis_moments *m, const cutis_moments_fans *fans, cutis
 
 /// What may change and what it touches; no poses yet. @param limit of candidates
 cutis_result cutis_moments_open(cutis_moments *m, cutis_arena *arena);
+/// Doubles behind the form's, so that a row can be read as if it had so many entries at least.
+enum { CUTIS_MOMENTS_BEYOND = 8 };
 /// Bytes that the form of an opened problem takes.
 double cutis_moments_size(const cutis_moments *m);
 /// Stream the poses into the form. @param start weights of the candidates that errors are counted

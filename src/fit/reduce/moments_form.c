@@ -621,7 +621,8 @@ static bool make_forms(cutis_moments *m, cutis_arena *arena, uint32_t kind_count
 {
     const size_t places = m->place_first[m->free_count];
     if (m->value) return true;
-    m->value = cutis_arena_alloc(arena, m->value_count, sizeof *m->value);
+    m->value = cutis_arena_alloc(arena, m->value_count + CUTIS_MOMENTS_BEYOND, sizeof *m->value);
+    if (m->value) memset(m->value + m->value_count, 0, CUTIS_MOMENTS_BEYOND * sizeof *m->value);
     m->place = cutis_arena_alloc(arena, places, sizeof *m->place);
     bool good = m->value && m->place;
     for (uint32_t k = 0; k < kind_count && good; k++) {

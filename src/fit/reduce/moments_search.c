@@ -1,16 +1,26 @@
 // The least value of the form that can be found: several starts, each swept to a standstill, fused
-// where they differ (docs/spec/reduction.md 2.8). Starts are dealt to a fixed number of chains;
-// some of every chain are swept at once, one a task, then each chain fuses its own, while the next
-// ones are swept. Invariants: the result does not depend on threads; fusing never raises the form's
-// value.
+// where they differ (docs/spec/reduction.md 2.8). Starts are dealt to a fixed number of chains,
+// each of which fuses its own in their order; then chains are joined two by two. Threads take
+// whatever turn has what it needs: nobody waits for the longest of many. Invariants: what a turn
+// does does not depend on when it is taken, so the result not on threads; fusing never raises the
+// form's value.
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/os/os.h"
 #include "fit/reduce/moments.h"
 #include "fit/reduce/poses.h"
 
-enum { CHAINS = 8, AT_ONCE = 2, SELECTING = 6, FIXED = 30, AFTER = 3, FUSE_ROUNDS = 4, STEPS = 4 };
+enum {
+    CHAINS = 8,
+    SLOTS = 4 * CHAINS,
+    SELECTING = 6,
+    FIXED = 30,
+    AFTER = 3,
+    FUSE_ROUNDS = 4,
+    STEPS = 4
+};
 static const double STANDSTILL = 1e-4; // of a sweep's fall, relative
 // Subsets of all vertices that a sweep may try before starts become fewer; those of a dear vertex.
 static const double WORK = 2e6, DEAR = 1500;
@@ -23,6 +33,9 @@ typedef struct chain {
     uint8_t *dirty;
     uint32_t *list, *component; ///< free units of a region; number of a free unit's component
     bool any;                   ///< it has a best one
+    bool busy;                  ///< somebody is at work on it
+    uint32_t number;            ///< of the start that it takes next
+    uint32_t joined;            ///< 0 while it takes starts, then 1, one more with every join
 } chain;
 
 // One start at work. Its state's energy is below 0 where there is none.
@@ -37,11 +50,19 @@ typedef struct search {
     const cutis_moments_effort *effort;
     const double *original; ///< per candidate
     chain chains[CHAINS];
-    starter starters[2][CHAINS * AT_ONCE]; ///< those that are swept, those that are fused
-    uint32_t number;                       ///< of the first start that is swept
-    const cutis_moments_state *given;      ///< a start of the caller's, or NULL
-    uint32_t step;                         ///< of joining chains
+    starter starters[SLOTS];          ///< a start's is that of its number, modulo SLOTS
+    bool swept[SLOTS];                ///< it waits for its chain
+    uint32_t number;                  ///< of the start that is begun next
+    const cutis_moments_state *given; ///< a start of the caller's, or NULL
+    double *curve;                    ///< of the first chain, by `joined`
+    cutis_os_lock *lock;              ///< of what says who does what
 } search;
+
+// A chain's next step, or a start.
+typedef struct turn {
+    chain *chain; ///< NULL: the start
+    uint32_t number;
+} turn;
 
 static void settle(cutis_moments_work *w, uint32_t selecting)
 {
@@ -204,55 +225,125 @@ static bool has_start(const search *s, uint32_t number)
     return number < 3 + s->effort->starts && (number != 2 || s->given);
 }
 
-// Starts of a chain that have been swept, one after the other.
-static void run_chain(search *s, uint32_t index, starter *starters, uint32_t number)
+// Turns ------------------------------------------------------------------------------------------
+
+static uint32_t start_count(const search *s)
 {
-    chain *c = &s->chains[index];
-    for (uint32_t i = index; i < CHAINS * AT_ONCE; i += CHAINS) {
-        if (!has_start(s, number + i)) continue;
-        c->trial = starters[i].state;
-        if (c->any) {
-            fuse(c);
-        } else {
-            const cutis_moments_state spare = c->best;
-            c->best = c->trial, c->trial = spare;
-        }
-        starters[i].state = c->trial; // its memory, or that of the one before
-        c->any = true;
-    }
+    return 3 + s->effort->starts;
 }
 
-// Chains take the starts swept before; others are swept.
+// The chain's next start, which has been swept.
+static void take_start(search *s, chain *c)
+{
+    starter *from = &s->starters[c->number % SLOTS];
+    if (!has_start(s, c->number)) return;
+    c->trial = from->state;
+    if (c->any) {
+        fuse(c);
+    } else {
+        const cutis_moments_state spare = c->best;
+        c->best = c->trial, c->trial = spare;
+    }
+    from->state = c->trial; // its memory, or that of the one before
+    c->any = true;
+}
+
+// Chains two by two: the one `joined` says becomes the other's trial.
+static chain *partner(chain *c)
+{
+    return c + (1u << (c->joined - 1));
+}
+
+static void join_chain(chain *c)
+{
+    chain *from = partner(c);
+    if (!from->any) return;
+    c->trial = from->best;
+    if (c->any)
+        fuse(c);
+    else
+        c->best = from->best;
+    c->any = true;
+}
+
+static bool is_over(const search *s)
+{
+    return s->chains->joined && 1u << (s->chains->joined - 1) >= CHAINS;
+}
+
+// What the chain does next has what it needs.
+static bool is_ready(const search *s, uint32_t index)
+{
+    const chain *c = &s->chains[index];
+    if (c->busy) return false;
+    if (c->joined == 0) return s->swept[c->number % SLOTS];
+    const uint32_t step = 1u << (c->joined - 1);
+    return index % (2 * step) == 0 && step < CHAINS && (c + step)->joined == c->joined;
+}
+
+// Chains before starts: they hold the others up.
+static bool find_turn(search *s, turn *out)
+{
+    *out = (turn){ .number = s->number };
+    for (uint32_t i = 0; i < CHAINS && !out->chain; i++)
+        if (is_ready(s, i)) out->chain = &s->chains[i];
+    if (out->chain) return out->chain->busy = true;
+    // A slot is free when its chain has taken what stood there.
+    const bool begun =
+        s->number < start_count(s) && s->chains[s->number % CHAINS].number + SLOTS > s->number;
+    s->number += begun;
+    return begun;
+}
+
+static void take_turn(search *s, const turn *t)
+{
+    if (t->chain && t->chain->joined) join_chain(t->chain);
+    if (t->chain && !t->chain->joined) take_start(s, t->chain);
+    if (!t->chain && has_start(s, t->number))
+        run_start(s, &s->starters[t->number % SLOTS], t->number);
+}
+
+static void end_turn(search *s, const turn *t)
+{
+    chain *c = t->chain;
+    if (!c) {
+        s->swept[t->number % SLOTS] = true;
+        return;
+    }
+    if (c->joined == 0) {
+        s->swept[c->number % SLOTS] = false;
+        c->number += CHAINS;
+    }
+    if (c->joined || c->number >= start_count(s)) c->joined++;
+    if (c == s->chains && c->joined) s->curve[c->joined] = c->best.energy;
+    c->busy = false;
+}
+
 static void search_task(void *data, uint32_t index)
 {
     search *s = data;
-    const uint32_t at_once = CHAINS * AT_ONCE, turn = s->number / at_once;
-    if (index >= CHAINS) {
-        const uint32_t i = index - CHAINS;
-        if (has_start(s, s->number + i)) run_start(s, &s->starters[turn % 2][i], s->number + i);
-    } else if (turn > 0) {
-        run_chain(s, index, s->starters[(turn - 1) % 2], s->number - at_once);
+    turn t;
+    (void)index; // who comes takes what there is
+    cutis_os_lock_take(s->lock);
+    while (!is_over(s)) {
+        if (!find_turn(s, &t)) {
+            cutis_os_lock_wait(s->lock);
+            continue;
+        }
+        cutis_os_lock_give(s->lock);
+        take_turn(s, &t);
+        cutis_os_lock_take(s->lock);
+        end_turn(s, &t);
+        cutis_os_lock_wake(s->lock);
     }
+    cutis_os_lock_give(s->lock);
 }
 
-// Chains two by two: one becomes the other's trial.
-static void join_task(void *data, uint32_t index)
-{
-    search *s = data;
-    chain *into = &s->chains[2 * s->step * index], *from = into + s->step;
-    if (!from->any) return;
-    into->trial = from->best;
-    if (into->any)
-        fuse(into);
-    else
-        into->best = from->best;
-    into->any = true;
-}
-
-static bool open_chain(chain *c, const cutis_moments *m, cutis_arena *arena)
+static bool open_chain(search *s, uint32_t index, const cutis_moments *m, cutis_arena *arena)
 {
     const uint32_t count = m->free_count;
-    *c = (chain){ .m = m };
+    chain *c = &s->chains[index];
+    *c = (chain){ .m = m, .number = index, .joined = index >= start_count(s) };
     c->dirty = cutis_arena_alloc(arena, count, 1);
     c->list = cutis_arena_alloc(arena, count, sizeof *c->list);
     c->component = cutis_arena_alloc(arena, count, sizeof *c->component);
@@ -289,23 +380,19 @@ static uint32_t affordable(const cutis_moments *m, uint32_t starts)
     return most < starts ? (uint32_t)most : starts;
 }
 
-static void find_least(search *s, double *curve, uint32_t *curve_count)
+// @return how many values of the curve there are
+static uint32_t find_least(search *s)
 {
     chain *c = &s->chains[0];
+    cutis_device *device = s->m->device;
     cutis_moments_work w = { .m = s->m, .places = 1, .state = &c->best, .dirty = c->dirty };
     cutis_moments_pick(s->m, s->original, &c->best);
-    curve[(*curve_count)++] = cutis_moments_energy(s->m, &c->best);
-    const uint32_t at_once = CHAINS * AT_ONCE;
-    for (s->number = 0; s->number < 3 + s->effort->starts + at_once; s->number += at_once)
-        cutis_device_run(s->m->device, search_task, s, CHAINS + at_once);
-    curve[(*curve_count)++] = c->best.energy;
-    for (s->step = 1; s->step < CHAINS; s->step *= 2) {
-        cutis_device_run(s->m->device, join_task, s, CHAINS / (2 * s->step));
-        curve[(*curve_count)++] = c->best.energy;
-    }
+    s->curve[0] = cutis_moments_energy(s->m, &c->best);
+    cutis_device_run(device, search_task, s, device ? device->task_threads : 1);
     settle(&w, SELECTING);
     c->best.energy = cutis_moments_energy(s->m, &c->best);
-    curve[(*curve_count)++] = c->best.energy;
+    s->curve[c->joined + 1] = c->best.energy;
+    return c->joined + 2;
 }
 
 cutis_result cutis_moments_solve(const cutis_moments *m, cutis_arena *arena,
@@ -313,16 +400,17 @@ cutis_result cutis_moments_solve(const cutis_moments *m, cutis_arena *arena,
                                  double *curve, uint32_t *curve_count)
 {
     const cutis_moments_effort fewer = { affordable(m, effort->starts), effort->seed };
-    search s = { .m = m, .effort = &fewer, .given = state->energy >= 0 ? state : NULL };
+    search s = { .m = m, .effort = &fewer, .curve = curve };
+    if (state->energy >= 0) s.given = state;
     s.original = original_weights(m, arena);
     bool good = s.original != NULL;
-    for (uint32_t i = 0; i < CHAINS && good; i++) good = open_chain(&s.chains[i], m, arena);
-    for (uint32_t i = 0; i < 2 * CHAINS * AT_ONCE && good; i++)
-        good = open_starter(&s.starters[i % 2][i / 2], m, arena);
+    for (uint32_t i = 0; i < CHAINS && good; i++) good = open_chain(&s, i, m, arena);
+    for (uint32_t i = 0; i < SLOTS && good; i++) good = open_starter(&s.starters[i], m, arena);
     if (!good) return cutis_alloc_result(m->context);
     TRY(cutis_progress(m->context, "choosing weights", 0));
-    *curve_count = 0;
-    find_least(&s, curve, curve_count);
+    TRY(cutis_os_lock_create(m->context, &s.lock));
+    *curve_count = find_least(&s);
+    cutis_os_lock_destroy(s.lock);
     for (uint32_t f = 0; f < m->free_count; f++) cutis_moments_copy(m, &s.chains[0].best, f, state);
     state->energy = s.chains[0].best.energy;
     return CUTIS_OK;

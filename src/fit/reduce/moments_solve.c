@@ -227,6 +227,34 @@ static void ask_for(const cutis_moments_work *w, size_t b, uint32_t n)
         __builtin_prefetch(block + (size_t)index[k] * n);
 }
 
+// Few candidates: their sums stay in registers. Rows are read beyond their ends, into the next ones
+// (CUTIS_MOMENTS_BEYOND), and what comes of that is dropped.
+static const double *pull_few(const cutis_moments_work *w, uint32_t f, double *restrict out)
+{
+    const cutis_moments *m = w->m;
+    const uint32_t n = slots(m, f), most = m->influences;
+    const size_t end = m->near_first[f + 1];
+    const double *diagonal = NULL;
+    double sum[CUTIS_MOMENTS_BEYOND] = { 0 };
+    for (size_t b = m->near_first[f]; b < end; b++) {
+        const uint32_t g = m->near[b];
+        const double *block = m->value + m->entry[b];
+        if (b + AHEAD < end) ask_for(w, b + AHEAD, n);
+        if (g == f) {
+            diagonal = block;
+            continue;
+        }
+        const uint8_t *index = w->state->index + (size_t)g * most;
+        const double *weight = w->state->weight + (size_t)g * most;
+        for (uint32_t k = 0; k < w->state->count[g]; k++) {
+            const double a = weight[k], *row = block + (size_t)index[k] * n;
+            for (int i = 0; i < CUTIS_MOMENTS_BEYOND; i++) sum[i] += a * row[i];
+        }
+    }
+    memcpy(out, sum, n * sizeof *sum);
+    return diagonal;
+}
+
 // What the others' errors make of the vertex's weights: the sum of H_fg a_g.
 static const double *pull(const cutis_moments_work *w, uint32_t f, double *restrict out)
 {
@@ -234,6 +262,7 @@ static const double *pull(const cutis_moments_work *w, uint32_t f, double *restr
     const uint32_t n = slots(m, f), most = m->influences;
     const size_t end = m->near_first[f + 1];
     const double *diagonal = NULL;
+    if (n <= CUTIS_MOMENTS_BEYOND) return pull_few(w, f, out);
     for (uint32_t i = 0; i < n; i++) out[i] = 0;
     for (size_t b = m->near_first[f]; b < end; b++) {
         const uint32_t g = m->near[b];

@@ -100,10 +100,9 @@ static cutis_result check_options(cutis_context *context, const cutis_reduce_opt
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
                           "reduce: weights are whole numbers over 65535 at most, not %u",
                           o->weight_total);
-    if ((is_bounded(o) || o->joints || o->weight_total) && resolve(o) != CUTIS_REDUCE_MOMENTS)
+    if ((is_bounded(o) || o->joints) && resolve(o) != CUTIS_REDUCE_MOMENTS)
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
-                          "reduce: bounds, fewer joints and whole numbers are of the method "
-                          "moments, not of %s",
+                          "reduce: bounds and fewer joints are of the method moments, not of %s",
                           cutis_reduce_method_name(resolve(o)));
     if ((o->examples && !o->example_count) || (o->clips && !o->clip_count))
         return cutis_fail(context, CUTIS_INVALID_ARGUMENT,
@@ -284,23 +283,26 @@ static cutis_result keep_mixed(run *r, const cutis_mixed *x, cutis_reduce_row *r
     return row->curve ? CUTIS_OK : cutis_alloc_result(r->context);
 }
 
-// What the first row is in units of k-largest, by unseen poses: of clips, random; normals,
-// positions.
-static void compare_unseen(const run *r, double *ratio)
+// Below this, in % of the diagonal and in radians, two errors differ by the rounding of floats.
+static const double ROUNDING = 1e-6;
+
+// Where the first row is worse than k-largest beside it, by unseen poses: of clips, random;
+// normals, positions. As the weights are written: in whole numbers too, and by whatever method.
+static void find_worse(run *r)
 {
     const cutis_reduce_poses *p = &r->poses;
-    const uint32_t random = p->held_out_random_count, clips = p->held_out_count - random;
+    const bool of_clips = p->held_out_count && p->origins[p->example_count].clip != CUTIS_NONE;
+    const uint32_t clips = of_clips ? p->held_out_count - p->held_out_random_count : 0;
+    int bits = 0;
     for (int i = 0; i < 4; i++) {
         double *const *frames = i % 2 ? r->frame_position : r->frame_normal;
         const uint32_t first = p->example_count + (i < 2 ? 0 : clips),
-                       count = i < 2 ? clips : random;
+                       count = i < 2 ? clips : p->held_out_count - clips;
         const double ours = pooled(frames[0], first, count),
                      largest = pooled(frames[1], first, count);
-        // Equal but for rounding is equal.
-        ratio[i] = ours > largest * (1 + 1e-9) ? (largest > 0 ? ours / largest : INFINITY)
-                   : largest > 0               ? fmin(1, ours / largest)
-                                               : 0;
+        bits |= ours > largest * (1 + 1e-9) && ours > largest + ROUNDING ? 1 << i : 0;
     }
+    r->report->worse = (cutis_reduce_worse)bits;
 }
 
 static cutis_result judge_rows(run *r, uint32_t first, uint32_t count)
@@ -407,13 +409,7 @@ static cutis_result repair(run *r, cutis_mixed *x, cutis_reduce_row *row)
     if (result != CUTIS_OK) return result;
     TRY(copy_weights(r, best.weights, r->weights));
     r->report->fell_back = best.largest;
-    TRY(judge_rows(r, 0, 2));
-    double ratio[4];
-    int bits = 0;
-    compare_unseen(r, ratio);
-    for (int i = 0; i < 4; i++) bits |= ratio[i] > 1 ? 1 << i : 0;
-    r->report->worse = (cutis_reduce_worse)bits;
-    return CUTIS_OK;
+    return judge_rows(r, 0, 2);
 }
 
 // The second row: as many of the largest weights as are kept elsewhere, or as are allowed; of
@@ -620,6 +616,26 @@ static bool fill_report(run *r)
     return report->poses && report->transforms;
 }
 
+// Rows from `first` on, with their weights in whole numbers if these are written: so they are
+// judged; what is returned is rounded by whoever writes it.
+static cutis_result judge_written(run *r, uint32_t first)
+{
+    const uint32_t groups = r->groups.count, rows = r->method_count,
+                   total = r->options.weight_total;
+    cutis_reduce_weights *exact = r->weights;
+    if (total) r->weights = cutis_arena_copy(&r->arena, exact, rows, groups * sizeof *exact);
+    cutis_result result = r->weights ? CUTIS_OK : cutis_alloc_result(r->context);
+    for (uint32_t m = first; m < rows && total && result == CUTIS_OK; m++) {
+        cutis_reduce_weights *own = r->weights + (size_t)m * groups;
+        result = copy_weights(r, exact + (size_t)m * groups, own);
+        for (uint32_t g = 0; g < groups && result == CUTIS_OK; g++)
+            cutis_quantise_round(&r->groups.group[g], total, &own[g]);
+    }
+    if (result == CUTIS_OK) result = judge_rows(r, first, rows - first);
+    r->weights = exact;
+    return result;
+}
+
 // The rows of all methods, each judged once.
 static cutis_result run_rows(run *r, bool judged)
 {
@@ -646,7 +662,10 @@ static cutis_result run_rows(run *r, bool judged)
         for (uint32_t g = 0; g < r->groups.count; g++)
             cutis_quantise_round(&r->groups.group[g], o->weight_total,
                                  &r->weights[m * r->groups.count + g]);
-    if (judged && done < r->method_count) TRY(judge_rows(r, done, r->method_count - done));
+    if (judged && done < r->method_count) TRY(judge_written(r, done));
+    const bool beside = r->method_count > 1 && r->methods[1] == CUTIS_REDUCE_KLARGEST;
+    // With a bound k-largest has as many influences, vertex by vertex, which no exporter does.
+    if (beside && (judged || done) && !is_bounded(o)) find_worse(r);
     if (judged) fill_rows(r);
     return CUTIS_OK;
 }

@@ -241,8 +241,8 @@ cutis_result cutis_gltf_load_accessors(gltf_document *document);
 
 /// An accessor, after it was charged, as floats: normalised and quantised integers become floats,
 /// sparse values are in place. Decoded into `parts`, or, where they lie there as they are, the
-/// bytes of the document or of the caller's memory: never to be written, and gone with the document.
-/// Not-finite floats are an error.
+/// bytes of the document or of the caller's memory: never to be written, and gone with the
+/// document. Not-finite floats are an error.
 cutis_result cutis_gltf_new_floats(gltf_document *document, uint32_t accessor, const float **out);
 /// The same to be mended: always in `parts`.
 cutis_result cutis_gltf_own_floats(gltf_document *document, uint32_t accessor, float **out);

@@ -1,9 +1,11 @@
-/// CUTIS_drivers (docs/formats/drivers.md): the root has the joints that are read and the nodes
-/// that are driven; ranges and coefficients are accessors of their own bits. Invariant: sizes are
-/// compared with the accessors' before anything is allocated; values are for the model's gate.
+/// CUTIS_drivers (docs/formats/drivers.md): the root has the joints that are read, the nodes and
+/// the weights of morph targets that are driven; ranges and coefficients are accessors of their own
+/// bits. Invariant: sizes are compared with the accessors' before anything is allocated; values are
+/// for the model's gate.
 #include "io/gltf/parts.h"
 #include "io/gltf/writer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME "CUTIS_drivers"
@@ -26,28 +28,52 @@ static cutis_result read_node(const gltf_document *document, const json_t *json,
     return CUTIS_OK;
 }
 
-// Nodes and inputs; coefficients are handed out one driver after the other.
-static cutis_result read_driver(const gltf_document *document, const json_t *json, size_t index,
-                                uint32_t joint_count, cutis_driver *out)
+// Places among the joints that are read.
+static cutis_result read_inputs(const gltf_document *document, const json_t *json, const char *key,
+                                size_t index, uint32_t joint_count, uint32_t *input_count,
+                                uint32_t *out)
 {
     const json_t *inputs = json_object_get(json, "inputs");
     const size_t count = json_array_size(inputs);
-    cutis_result result =
-        read_node(document, json_object_get(json, "node"), "drivers", index, &out->node);
-    if (result != CUTIS_OK) return result;
     if (!json_is_array(inputs) || count > CUTIS_DRIVER_INPUTS)
-        FAIL("/extensions/" NAME "/drivers/%zu/inputs: want at most %d joints", index,
+        FAIL("/extensions/" NAME "/%s/%zu/inputs: want at most %d joints", key, index,
              CUTIS_DRIVER_INPUTS);
-    out->input_count = (uint32_t)count;
+    *input_count = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         int64_t joint = -1;
         if (!cutis_json_integer(json_array_get(inputs, i), &joint) || joint < 0 ||
             joint >= (int64_t)joint_count)
-            FAIL("/extensions/" NAME "/drivers/%zu/inputs/%zu: there are %u joints", index, i,
+            FAIL("/extensions/" NAME "/%s/%zu/inputs/%zu: there are %u joints", key, index, i,
                  joint_count);
-        out->inputs[i] = (uint32_t)joint;
+        out[i] = (uint32_t)joint;
     }
     return CUTIS_OK;
+}
+
+// Nodes and inputs; coefficients are handed out one driver after the other.
+static cutis_result read_driver(const gltf_document *document, const json_t *json, size_t index,
+                                uint32_t joint_count, cutis_driver *out)
+{
+    const cutis_result result =
+        read_node(document, json_object_get(json, "node"), "drivers", index, &out->node);
+    return result != CUTIS_OK ? result
+                              : read_inputs(document, json, "drivers", index, joint_count,
+                                            &out->input_count, out->inputs);
+}
+
+static cutis_result read_weight(const gltf_document *document, const json_t *json, size_t index,
+                                uint32_t joint_count, cutis_weight_driver *out)
+{
+    int64_t target = -1;
+    const cutis_result result =
+        read_node(document, json_object_get(json, "node"), "weights", index, &out->node);
+    if (result != CUTIS_OK) return result;
+    if (!cutis_json_integer(json_object_get(json, "target"), &target) || target < 0 ||
+        target > INT32_MAX)
+        FAIL("/extensions/" NAME "/weights/%zu/target: want the number of a morph target", index);
+    out->target = (uint32_t)target;
+    return read_inputs(document, json, "weights", index, joint_count, &out->input_count,
+                       out->inputs);
 }
 
 // Floats of the accessor that a key names: `count` of them, or none if that is 0.
@@ -63,6 +89,42 @@ static cutis_result read_floats(gltf_document *document, const json_t *json, con
     return cutis_gltf_new_floats(document, (uint32_t)at, out);
 }
 
+static int by_node(const void *a, const void *b)
+{
+    const cutis_weight_driver *x = a, *y = b;
+    if (x->node != y->node) return x->node < y->node ? -1 : 1;
+    return (x->target > y->target) - (x->target < y->target);
+}
+
+// Drivers of morph targets, in the model's order of nodes.
+static cutis_result read_weights(gltf_document *document, const json_t *json, cutis_drivers *all)
+{
+    const json_t *list = json_object_get(json, "weights");
+    const size_t count = json_array_size(list);
+    if (!list) return CUTIS_OK;
+    if (!json_is_array(list) || count == 0 || count > UINT32_MAX)
+        FAIL("/extensions/" NAME "/weights: want at least one driver of a morph target");
+    cutis_weight_driver *weights = cutis_arena_zero(&document->parts, count, sizeof *weights);
+    if (!weights) return cutis_alloc_result(document->context);
+    size_t total = 0;
+    for (size_t d = 0; d < count; d++) {
+        const cutis_result result =
+            read_weight(document, json_array_get(list, d), d, all->joint_count, &weights[d]);
+        if (result != CUTIS_OK) return result;
+        total += term_count(weights[d].input_count);
+    }
+    const float *coefficients = NULL;
+    const cutis_result result =
+        read_floats(document, json, "weightCoefficients", GLTF_SCALAR, total, &coefficients);
+    for (size_t d = 0; d < count && result == CUTIS_OK && coefficients; d++) {
+        weights[d].coefficients = coefficients;
+        coefficients += term_count(weights[d].input_count);
+    }
+    qsort(weights, count, sizeof *weights, by_node);
+    all->weight_count = (uint32_t)count, all->weights = weights;
+    return result;
+}
+
 cutis_result cutis_gltf_read_drivers(gltf_document *document)
 {
     const json_t *json = cutis_gltf_extension(document->root, NAME);
@@ -70,12 +132,13 @@ cutis_result cutis_gltf_read_drivers(gltf_document *document)
     const json_t *joints = json_object_get(json, "joints");
     const json_t *list = json_object_get(json, "drivers");
     const size_t joint_count = json_array_size(joints), driver_count = json_array_size(list);
-    if (!json_is_array(joints) || !json_is_array(list) || driver_count == 0 ||
+    const bool other = json_object_get(json, "weights") && !list; // nothing but weights
+    if (!json_is_array(joints) || (!other && (!json_is_array(list) || driver_count == 0)) ||
         joint_count > document->node_count || driver_count > document->node_count)
         FAIL("/extensions/" NAME ": needs joints and drivers, no more than there are nodes");
     cutis_drivers *all = cutis_arena_alloc(&document->parts, 1, sizeof *all);
     uint32_t *nodes = cutis_arena_alloc(&document->parts, joint_count + 1, sizeof *nodes);
-    cutis_driver *drivers = cutis_arena_zero(&document->parts, driver_count, sizeof *drivers);
+    cutis_driver *drivers = cutis_arena_zero(&document->parts, driver_count + 1, sizeof *drivers);
     if (!all || !nodes || !drivers) return cutis_alloc_result(document->context);
     *all = (cutis_drivers){ .joint_count = (uint32_t)joint_count,
                             .joints = nodes,
@@ -98,6 +161,7 @@ cutis_result cutis_gltf_read_drivers(gltf_document *document)
         drivers[d].coefficients = coefficients;
         coefficients += 6 * term_count(drivers[d].input_count);
     }
+    if (result == CUTIS_OK) result = read_weights(document, json, all);
     document->data.drivers = all;
     return result;
 }
@@ -122,6 +186,41 @@ static void write_coefficients(gltf_writer *writer, const cutis_drivers *all, js
     cutis_free_array(writer->context, values, total, sizeof *values);
 }
 
+// One driver, but for what it drives.
+static json_t *make_driver(gltf_writer *writer, uint32_t node, uint32_t count,
+                           const uint32_t *inputs)
+{
+    json_t *one = json_object(), *list = json_array();
+    for (uint32_t i = 0; i < count; i++) cutis_gltf_append(writer, list, json_integer(inputs[i]));
+    cutis_gltf_set(writer, one, "node", json_integer(writer->node_of_model[node]));
+    cutis_gltf_set(writer, one, "inputs", list);
+    return one;
+}
+
+static void write_weights(gltf_writer *writer, const cutis_drivers *all, json_t *json)
+{
+    size_t total = 0, at = 0;
+    json_t *list = json_array();
+    for (uint32_t d = 0; d < all->weight_count; d++)
+        total += term_count(all->weights[d].input_count);
+    float *values = cutis_alloc_array(writer->context, total + 1, sizeof *values);
+    if (!values) writer->failed = true;
+    for (uint32_t d = 0; d < all->weight_count && values; d++) {
+        const cutis_weight_driver *driver = &all->weights[d];
+        const size_t count = term_count(driver->input_count);
+        json_t *one = make_driver(writer, driver->node, driver->input_count, driver->inputs);
+        cutis_gltf_set(writer, one, "target", json_integer(driver->target));
+        cutis_gltf_append(writer, list, one);
+        if (count) memcpy(values + at, driver->coefficients, count * sizeof *values);
+        at += count;
+    }
+    if (total && values)
+        cutis_gltf_set_numbers(writer, json, "weightCoefficients", values, total, GLTF_SCALAR,
+                               GLTF_F32);
+    cutis_free_array(writer->context, values, total + 1, sizeof *values);
+    cutis_gltf_set(writer, json, "weights", list);
+}
+
 void cutis_gltf_write_drivers(gltf_writer *writer)
 {
     const cutis_drivers *all = writer->data->drivers;
@@ -134,18 +233,18 @@ void cutis_gltf_write_drivers(gltf_writer *writer)
         cutis_gltf_append(writer, joints, json_integer(writer->node_of_model[all->joints[j]]));
     for (uint32_t d = 0; d < all->driver_count; d++) {
         const cutis_driver *driver = &all->drivers[d];
-        json_t *one = json_object(), *inputs = json_array();
-        for (uint32_t i = 0; i < driver->input_count; i++)
-            cutis_gltf_append(writer, inputs, json_integer(driver->inputs[i]));
-        cutis_gltf_set(writer, one, "node", json_integer(writer->node_of_model[driver->node]));
-        cutis_gltf_set(writer, one, "inputs", inputs);
-        cutis_gltf_append(writer, list, one);
+        cutis_gltf_append(writer, list,
+                          make_driver(writer, driver->node, driver->input_count, driver->inputs));
     }
     cutis_gltf_set(writer, json, "joints", joints);
     if (all->joint_count)
         cutis_gltf_set_numbers(writer, json, "ranges", all->ranges, 2 * (size_t)all->joint_count,
                                GLTF_VEC4, GLTF_F32);
     write_coefficients(writer, all, json);
-    cutis_gltf_set(writer, json, "drivers", list);
+    if (all->driver_count)
+        cutis_gltf_set(writer, json, "drivers", list);
+    else
+        json_decref(list);
+    if (all->weight_count) write_weights(writer, all, json);
     cutis_gltf_root_extension(writer, NAME, json);
 }

@@ -4,7 +4,6 @@
 /// anything by its number.
 #include "io/gltf/writer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +33,7 @@ static const char *const ACCESSOR_PLACES[] = {
     "extensions/CUTIS_cage/triangles",
     "extensions/CUTIS_drivers/ranges",
     "extensions/CUTIS_drivers/coefficients",
+    "extensions/CUTIS_drivers/weightCoefficients",
     NULL,
 };
 static const char *const VIEW_PLACES[] = {
@@ -71,12 +71,14 @@ static void follow(const numbering *n, json_t *json, const char *path)
 {
     const char *key;
     json_t *value;
-    char step[40];
+    char step[40]; // longer than any of the tables above
     size_t i, length = strcspn(path, "/"), next = length + (path[length] == '/');
-    snprintf(step, sizeof step, "%.*s", (int)length, path);
+    if (!json) return;
     if (length == 0) {
         touch(n, json);
     } else if (*path != '*') {
+        memcpy(step, path, length);
+        step[length] = 0;
         follow(n, json_object_get(json, step), path + next);
     } else {
         json_array_foreach(json, i, value) follow(n, value, path + next);

@@ -4,6 +4,8 @@
 /// the schema (seven levels), never on the document.
 #include "io/gltf/schema.h"
 
+#include "io/text.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -135,15 +137,19 @@ __attribute__((format(printf, 3, 4))) static cutis_result forgive(walk *w, const
 /// Extend the pointer by one step; the result is the length to cut it back to.
 static size_t enter(walk *w, const char *step)
 {
-    size_t length = strlen(w->pointer);
-    snprintf(w->pointer + length, sizeof w->pointer - length, "/%s", step);
+    size_t length = strlen(w->pointer), size = strlen(step), room = sizeof w->pointer - 1 - length;
+    if (room == 0) return length;
+    if (size > room - 1) size = room - 1;
+    w->pointer[length] = '/';
+    memcpy(w->pointer + length + 1, step, size);
+    w->pointer[length + 1 + size] = 0;
     return length;
 }
 
 static size_t enter_index(walk *w, size_t index)
 {
-    char text[24];
-    snprintf(text, sizeof text, "%zu", index);
+    char text[CUTIS_NUMBER_SIZE];
+    cutis_print_whole((int64_t)index, text);
     return enter(w, text);
 }
 
@@ -177,7 +183,7 @@ static cutis_result check_integer(walk *w, const json_t *value, const property *
 {
     int64_t number;
     double low = p->low, high = p->high;
-    char text[24];
+    char text[CUTIS_NUMBER_SIZE];
     if (!cutis_json_integer(value, &number))
         return refuse(w, "TYPE_MISMATCH", "must be an integer");
     if (strcmp(p->name, "byteStride") == 0 && number >= 0 && number <= STRIDE_MAX &&
@@ -186,7 +192,7 @@ static cutis_result check_integer(walk *w, const json_t *value, const property *
     if ((double)number < low || (double)number > high)
         return refuse(w, "VALUE_NOT_IN_RANGE", "%lld is out of range [%g, %g]", (long long)number,
                       p->low, p->high);
-    snprintf(text, sizeof text, "%lld", (long long)number);
+    if (p->of) cutis_print_whole(number, text);
     if (p->of && !in_words(p->of, text))
         cutis_gltf_remark(w->document, CUTIS_ISSUE_WARNING, "VALUE_NOT_IN_LIST",
                           "%s: %s is not one of %s", w->pointer, text, p->of);

@@ -187,7 +187,7 @@ typedef struct image_bytes {
 static cutis_result open_data_uri(const gltf_document *document, uint32_t index, const char *uri,
                                   image_bytes *out)
 {
-    const char *comma = strchr(uri, ','); // there: the syntax has been checked
+    const char *comma = uri + strcspn(uri, ","); // there: the syntax has been checked
     const size_t length = strcspn(uri + 5, ";,");
     out->owned_size = strlen(comma) + 3;
     out->owned = cutis_alloc(document->context, out->owned_size);

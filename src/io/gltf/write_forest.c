@@ -122,6 +122,22 @@ static uint32_t top_of(const forest *f, uint32_t node)
     return node;
 }
 
+/// The skeleton that a skin names is above all its joints: where some were added beside it, none is
+/// named.
+static void check_skeleton(const forest *f, uint32_t skin)
+{
+    json_t *json = json_array_get(json_object_get(f->writer->root, "skins"), skin);
+    const json_t *joints = json_object_get(json, "joints");
+    const int32_t root = cutis_gltf_index(json, "skeleton");
+    bool above = true;
+    for (size_t j = 0; j < json_array_size(joints) && root != CUTIS_NONE && above; j++) {
+        int32_t node = (int32_t)cutis_gltf_entry(joints, j);
+        while (node != CUTIS_NONE && node != root) node = f->parents[node];
+        above = node == root;
+    }
+    if (!above) json_object_del(json, "skeleton");
+}
+
 /// All joints of a skin have one root: where they have several, one above these.
 static void join_joints(forest *f, uint32_t skin)
 {
@@ -160,6 +176,9 @@ void cutis_gltf_plant_forest(gltf_writer *writer)
     if (!f.stamps || !f.parents) writer->failed = true;
     if (!writer->failed) find_parents(&f);
     if (!writer->failed) split_matrices(&f);
-    for (uint32_t s = 0; s < json_array_size(skins) && !writer->failed; s++) join_joints(&f, s);
+    for (uint32_t s = 0; s < json_array_size(skins) && !writer->failed; s++) {
+        check_skeleton(&f, s);
+        join_joints(&f, s);
+    }
     cutis_arena_release(&scratch);
 }

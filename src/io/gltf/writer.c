@@ -115,6 +115,10 @@ static bool is_used(gltf_writer *writer, const char *name)
 void cutis_gltf_drop_extension(gltf_writer *writer, const char *name)
 {
     static const char *const LISTS[] = { "extensionsUsed", "extensionsRequired" };
+    bool listed = false;
+    for (int i = 0; i < 2; i++)
+        listed |= cutis_gltf_find_text(json_object_get(writer->root, LISTS[i]), name) >= 0;
+    if (!listed) return;
     if (is_used(writer, name)) return; // by a primitive, say, that no reader of ours looks at
     for (int i = 0; i < 2; i++) {
         json_t *list = json_object_get(writer->root, LISTS[i]);
