@@ -22,6 +22,7 @@ typedef struct reduce_job {
 } reduce_job;
 
 /// The rows of a report, as a table and as JSON (with a figure per frame).
+const char *reduce_error_text(double value, char text[32]);
 void reduce_say_rows(const cli_app *app, const cutis_reduce_row *rows, uint32_t count);
 void reduce_emit_row(json_out *json, const cutis_reduce_row *row, uint32_t frame_count);
 

@@ -30,13 +30,16 @@ static void add_table(html_page *page, const cutis_reduce_report *r)
                       "thead>\n<tbody>\n");
     for (uint32_t i = 0; i < r->row_count; i++) {
         const cutis_reduce_row *row = &r->rows[i];
+        char position[32], normal[32];
         html_markup(page,
-                    "<tr><td>%s</td><td>%s</td><td>%.5f</td><td>%.5f</td><td>%.5f</td><td>%.5f</"
+                    "<tr><td>%s</td><td>%s</td><td>%.5f</td><td>%.5f</td><td>%s</td><td>%s</"
                     "td><td>%.4g</td>"
                     "<td>%u</td><td>%.3f</td></tr>\n",
                     cutis_reduce_method_name(row->method), cutis_reduce_sets_name(row->sets),
-                    row->example_position, row->example_normal, row->held_out_position,
-                    row->held_out_normal, row->energy, row->sweep_count, row->seconds);
+                    row->example_position, row->example_normal,
+                    reduce_error_text(row->held_out_position, position),
+                    reduce_error_text(row->held_out_normal, normal), row->energy, row->sweep_count,
+                    row->seconds);
     }
     html_markup(page, "</tbody></table>\n");
 }

@@ -257,7 +257,7 @@ const verb_row cli_verbs[] = {
       "largest_normal_degrees, error_99_mm, normal_99_degrees (99 % of the vertices never exceed it), beyond_vertices};\n"
       "with u8 or u16 quantised {total, rounded_energy, chosen_energy, real_energy, rounded_position, rounded_normal, chosen_position,\n"
       "chosen_normal}; with --joints joints {before, after, merged [{joint, into}]}; methods [{method, sets, influences,\n"
-      "example_position, example_normal, held_out_position, held_out_normal, random_position, random_normal, energy,\n"
+      "example_position, example_normal, held_out_position, held_out_normal (null: nothing was held out), random_position, random_normal, energy,\n"
       "sweeps, seconds, energies, frame_position, frame_normal}], frames [{held_out, clip, seconds}]. The first method is\n"
       "the chosen one.\n",
       { COMMON, READING, RUNNING, WRITING, BIT(INFLUENCES), BIT(REDUCE_METHOD), BIT(ENERGY),

@@ -391,6 +391,11 @@ static int fit_model(cli_app *app, fit_job *job)
                  "%s: blending is nearly singular at %ju vertices; they do not reach their "
                  "shape exactly (--after-skinning does)",
                  job->path, fit->damped_count);
+    if (!fit->one_out.group_count)
+        app_note(app,
+                 "%s: nothing could be left out, there is one example alone: how it does in other "
+                 "poses is not known",
+                 job->path);
     int status = play_examples(app, job);
     if (status == EXIT_GOOD) note_misses(app, job);
     if (status == EXIT_GOOD) note_contradictions(app, job);

@@ -64,6 +64,13 @@ static int read_options(cli_app *app, reduce_job *job)
     return EXIT_GOOD;
 }
 
+// A dash where nothing was held out to judge by.
+const char *reduce_error_text(double value, char text[32])
+{
+    snprintf(text, 32, isnan(value) ? "-" : "%.5f", value);
+    return text;
+}
+
 void reduce_say_rows(const cli_app *app, const cutis_reduce_row *rows, uint32_t count)
 {
     const bool random = count && rows[0].random_normal > 0;
@@ -73,10 +80,11 @@ void reduce_say_rows(const cli_app *app, const cutis_reduce_row *rows, uint32_t 
     app_say(app, "%11s %7s %8s%s\n", "energy", "sweeps", "seconds", app_style(app, "0"));
     for (uint32_t i = 0; i < count; i++) {
         const cutis_reduce_row *row = &rows[i];
-        app_say(app, "%-10s %-8s %12.5f %12.5f %12.5f %12.5f ",
-                cutis_reduce_method_name(row->method), cutis_reduce_sets_name(row->sets),
-                row->example_position, row->example_normal, row->held_out_position,
-                row->held_out_normal);
+        char position[32], normal[32];
+        app_say(app, "%-10s %-8s %12.5f %12.5f %12s %12s ", cutis_reduce_method_name(row->method),
+                cutis_reduce_sets_name(row->sets), row->example_position, row->example_normal,
+                reduce_error_text(row->held_out_position, position),
+                reduce_error_text(row->held_out_normal, normal));
         if (random) app_say(app, "%12.5f %12.5f ", row->random_position, row->random_normal);
         if (isnan(row->energy))
             app_say(app, "%11s", "-");
@@ -196,6 +204,11 @@ static void say_warnings(cli_app *app, const reduce_job *job)
         if ((unsigned)r->worse >> i & 1)
             app_note(app, "%s: worse than k-largest in %s that were not learned from", job->path,
                      WORSE[i]);
+    if (r->held_out_count == 0)
+        app_note(app,
+                 "%s: nothing could be held out: the clips have %u frame%s, and all of them are examples; "
+                 "--held-out CLIP names others to judge by",
+                 job->path, r->example_count, r->example_count == 1 ? "" : "s");
     if (r->fell_back)
         app_note(
             app,

@@ -142,7 +142,7 @@ typedef struct cutis_reduce_row {
     uint32_t max_influences; ///< of any vertex in the result
     double example_position, example_normal;
     double held_out_position,
-        held_out_normal;                   ///< on frames of clips; without clips on random poses
+        held_out_normal; ///< on frames of clips; without them on random poses; NaN: none held out
     double random_position, random_normal; ///< on random poses nobody showed (MOMENTS)
     double energy;        ///< options.energy of the result, summed over skins; NaN: not known
     uint32_t sweep_count; ///< of the skin that took most; normals: without those of the gradient

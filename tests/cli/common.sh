@@ -45,5 +45,24 @@ holds() {
     if got=$(json "$2" "$3" 2>&1) && [ "$got" = True ]; then ok "$1"; else not_ok "$1" "$3 is $(echo "$got" | tail -1)"; fi
 }
 
+# one_key GLTF K OUT: a text glTF whose clips have key K alone.
+one_key() {
+    /usr/bin/python3 - "$1" "$2" "$3" <<'PY'
+import json, sys
+d, key = json.load(open(sys.argv[1])), int(sys.argv[2])
+for clip in d["animations"]:
+    for s in clip["samplers"]:
+        time, out = (d["accessors"][s[k]] for k in ("input", "output"))
+        if out["count"] == 1: # shared, and cut already
+            continue
+        three = s.get("interpolation") == "CUBICSPLINE" # a slope on both sides
+        at = (3 * key + 1 if three else key) * 4 * {"VEC3": 3, "VEC4": 4}[out["type"]]
+        out.update(count=1, byteOffset=out.get("byteOffset", 0) + at)
+        time.update(count=1, max=time["min"])
+        s["interpolation"] = "LINEAR"
+json.dump(d, open(sys.argv[3], "w"))
+PY
+}
+
 # hash_of FOLDER: of all files below it but the farm's own.
 hash_of() { (cd "$1" && find . -type f ! -path './farm/*' | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-64); }

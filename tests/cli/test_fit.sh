@@ -51,6 +51,13 @@ P
 passes "a sculpt without seams, in another order" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$T/sculpt.npy" -o "$T/sculpt.glb"
 if cmp -s "$T/sculpt.glb" "$T/psd.glb"; then ok "is matched vertex by vertex"; else not_ok "is matched vertex by vertex" "the model differs"; fi
 fails 1 "a sculpt that misses a vertex" "torn.npy: shapes have [0-9]* vertices, the model has 2972, [0-9]* without seams" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$T/torn.npy" -o "$T/out/x.glb"
+# One example: nothing can be left out, and it is said.
+"$CUTIS" convert "$T/arm.glb" -q -o "$T/keys.gltf"
+one_key "$T/keys.gltf" 2 "$T/key.gltf"
+/usr/bin/python3 -c 'import numpy as n, sys; n.save(sys.argv[2], n.load(sys.argv[1])[2:3])' "$E" "$T/key.npy"
+"$CUTIS" fit "$T/key.gltf" --poses examples --shapes "$T/key.npy" --learn-weights --json -o "$T/key.glb" >"$T/stdout" 2>"$T/stderr"
+holds "nothing is said of poses left out" "$T/stdout" "'leave_one_out' not in d and 'left_out' not in d"
+equals "but that nothing could be left out, and why" "$(grep -c 'note: .*nothing could be left out, there is one example' "$T/stderr")" 1
 # Principal poses: four fields hold the arm's seven displacements.
 passes "principal poses" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$E" --principal-poses 4 --json -o "$T/few.glb"
 holds "keep what there is" "$T/stdout" "d['fields'] == 4 and d['energy'] > 0.999999 and max(d['psd_rms'] + d['wpsd_rms']) < 1e-6"

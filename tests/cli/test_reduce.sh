@@ -94,6 +94,13 @@ done
 # No vertex has more than four: what is off is the rounding of what is written, 1/255 at most of the way between two joints.
 "$CUTIS" reduce "$T/whole.glb" --influences 4 --method geometric --weights u8 --json -o "$T/x.glb" >"$T/stdout" 2>/dev/null
 holds "errors are of the whole numbers that are written, of every method" "$T/stdout" "all(1e-4 < m['held_out_position'] < 0.2 for m in d['methods'])"
+# A clip of one frame, which is learned from: nothing is left to judge by, and no error of zero is made up.
+"$CUTIS" convert "$T/whole.glb" -q -o "$T/keys.gltf"
+one_key "$T/keys.gltf" 0 "$T/key.gltf"
+"$CUTIS" reduce "$T/key.gltf" --influences 2 --method poisson --poses bend --report "$T/key.html" -o "$T/x.glb" >"$T/stdout" 2>"$T/stderr"
+equals "nothing could be held out, and it is said why" "$(grep -c 'note: .*nothing could be held out: the clips have 1 frame, and all' "$T/stderr") $(grep -c '^[pk][a-z]* .* - *- ' "$T/stdout") $(grep -o '<td>-</td>' "$T/key.html" | wc -l)" "1 2 4"
+"$CUTIS" reduce "$T/key.gltf" --influences 2 --method poisson --poses bend --json -o "$T/x.glb" >"$T/stdout" 2>/dev/null
+holds "its errors are null" "$T/stdout" "all(m['held_out_position'] is None and m['held_out_normal'] is None and m['example_position'] > 0 for m in d['methods'])"
 # Random poses nobody showed, by a judge that shares no code.
 if /usr/bin/python3 -c "import numpy" 2>/dev/null; then
     "$CUTIS" reduce "$T/biped.glb" --influences 2 --poses auto -q -o "$T/unseen.glb"

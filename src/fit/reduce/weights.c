@@ -580,8 +580,9 @@ static void fill_rows(run *r)
         row->frame_normal = normal;
         row->example_position = pooled(position, 0, examples);
         row->example_normal = pooled(normal, 0, examples);
-        row->held_out_position = pooled(position, examples, clips ? clips : random);
-        row->held_out_normal = pooled(normal, examples, clips ? clips : random);
+        const bool judged = clips + random > 0;
+        row->held_out_position = judged ? pooled(position, examples, clips ? clips : random) : NAN;
+        row->held_out_normal = judged ? pooled(normal, examples, clips ? clips : random) : NAN;
         row->random_position = pooled(position, examples + clips, random);
         row->random_normal = pooled(normal, examples + clips, random);
     }
