@@ -206,7 +206,8 @@ static void say_warnings(cli_app *app, const reduce_job *job)
                      WORSE[i]);
     if (r->held_out_count == 0)
         app_note(app,
-                 "%s: nothing could be held out: the clips have %u frame%s, and all of them are examples; "
+                 "%s: nothing could be held out: the clips have %u frame%s, and all of them are "
+                 "examples; "
                  "--held-out CLIP names others to judge by",
                  job->path, r->example_count, r->example_count == 1 ? "" : "s");
     if (r->fell_back)

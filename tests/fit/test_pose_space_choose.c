@@ -83,6 +83,39 @@ static void a_far_pose_does_not_decide_for_a_pose_space(void **state)
     assert_int_equal(relative, 0);
 }
 
+// The same table with blending beside it: squares of every choice in all folds.
+static uint32_t choose_blended(const double *squares, const double *blended)
+{
+    cutis_choice_input in = table(squares);
+    in.relative = true;
+    for (uint32_t s = 0; s < in.scheme_count; s++)
+        for (uint32_t f = 0; f < in.fold_counts[s]; f++)
+            for (uint32_t c = 0; c < CUTIS_CHOICES; c++) in.blended[s][f][c] = blended[c];
+    return cutis_fit_choose(&in);
+}
+
+// Displacements make up for the rig's weights in poses left out, which are near the others. What
+// blends four times better is right farther away; what blends a little better is not.
+static void weights_that_blend_far_better_are_taken_for_a_pose_space(void **state)
+{
+    const double squares[] = { 4, 4, 4, 3.5, 3 };
+    (void)state;
+    assert_int_equal(choose_blended(squares, (double[]){ 100, 100, 200, 500, 1600 }), 0);
+    assert_int_equal(choose_blended(squares, (double[]){ 100, 100, 110, 120, 140 }), OWN);
+    assert_int_equal(choose_blended(squares, (double[]){ 0, 0, 0, 0, 0 }), OWN);
+}
+
+static void what_is_between_has_to_be_better_near_by_and_far_away(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        choose_blended((double[]){ 6, 6, 6, 4, 3 }, (double[]){ 300, 300, 200, 100, 400 }), OWN);
+    assert_int_equal(
+        choose_blended((double[]){ 6, 6, 6, 2, 3 }, (double[]){ 900, 900, 900, 900, 300 }), OWN);
+    assert_int_equal(
+        choose_blended((double[]){ 6, 6, 6, 2, 3 }, (double[]){ 300, 300, 300, 200, 300 }), 3);
+}
+
 static void of_strengths_that_blend_alike_the_strongest_is_taken(void **state)
 {
     uint32_t relative;
@@ -117,6 +150,8 @@ int main(void)
         cmocka_unit_test(a_gain_of_less_than_half_a_hundredth_is_not_worth_other_weights),
         cmocka_unit_test(a_gain_that_few_folds_carry_is_chance),
         cmocka_unit_test(a_far_pose_does_not_decide_for_a_pose_space),
+        cmocka_unit_test(weights_that_blend_far_better_are_taken_for_a_pose_space),
+        cmocka_unit_test(what_is_between_has_to_be_better_near_by_and_far_away),
         cmocka_unit_test(of_strengths_that_blend_alike_the_strongest_is_taken),
         cmocka_unit_test(weights_that_are_not_there_are_not_chosen),
         cmocka_unit_test(squares_of_nothing_leave_the_rigs),

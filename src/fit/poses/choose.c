@@ -1,15 +1,20 @@
 // The choice between the model's own weights, plain learning and what lies between, by squares in
 // examples left out. Few poses left out are a small sample of the poses to come, so a difference
-// counts by its standard error over them. Invariant: the model's own weights stay unless others are
-// better by more than chance, and what lies between is taken only where it is better than the end,
-// or, for blending, where it costs nothing: it is safer where no example moves a joint.
+// counts by its standard error over them; and they are nearer to the examples than some to come,
+// where displacements tell less and blending more. Invariant: the model's own weights stay unless
+// others are better by more than chance, and what lies between is taken only where it is better
+// than the end, or, for blending, where it costs nothing: it is safer where no example moves a
+// joint.
 #include "fit/poses/choose.h"
 
 #include <math.h>
 
 // Standard errors by which plain learning must be better than the model's own weights, and what
 // lies between better than the end that was chosen. The second is less: it is a smaller step.
-static const double FROM_OWN = 1.25, FROM_END = 0.5;
+static const double FROM_OWN = 1.5, FROM_END = 0.5;
+// What a pose space's displacements miss in poses farther away than those left out: a tenth of what
+// blending is off.
+static const double FAR_SQUARE = 0.01;
 // Squares that other weights must save: half a hundredth of the distances.
 static const double WORTH = 0.01;
 // Where folds are compared each in its own size: this part of their mean is added to it, or folds
@@ -60,15 +65,30 @@ static double gain_of(const cutis_choice_input *in, uint32_t choice, uint32_t ov
     return mean / (in->scheme_count * CUTIS_METHODS_OUT);
 }
 
+// The same in poses farther away.
+static cutis_choice_input far_away(const cutis_choice_input *in)
+{
+    cutis_choice_input far = *in;
+    for (uint32_t s = 0; s < in->scheme_count; s++)
+        for (uint32_t f = 0; f < in->fold_counts[s]; f++)
+            for (uint32_t c = 0; c < CUTIS_CHOICES; c++)
+                for (uint32_t m = 0; m < CUTIS_METHODS_OUT; m++)
+                    far.off[s][f][c][m] += FAR_SQUARE * in->blended[s][f][c];
+    return far;
+}
+
 uint32_t cutis_fit_choose(const cutis_choice_input *in)
 {
-    double sure, most = WORTH;
-    const double plain = gain_of(in, 0, CUTIS_CHOICE_OWN, FROM_OWN, &sure);
+    double sure, far_sure, most = WORTH;
+    const cutis_choice_input far = far_away(in);
+    const double plain = gain_of(&far, 0, CUTIS_CHOICE_OWN, FROM_OWN, &sure);
     const uint32_t end = !in->weighted || (sure > 0 && plain > WORTH) ? 0 : CUTIS_CHOICE_OWN;
     uint32_t best = end;
+    // A small step has to be right near by, too.
     for (uint32_t c = 1; c < CUTIS_CHOICE_OWN; c++) {
-        const double gain = gain_of(in, c, end, FROM_END, &sure);
-        if (sure > 0 && gain > most) most = gain, best = c;
+        const double gain =
+            fmin(gain_of(in, c, end, FROM_END, &sure), gain_of(&far, c, end, FROM_END, &far_sure));
+        if (sure > 0 && far_sure > 0 && gain > most) most = gain, best = c;
     }
     // Poses left out tell nothing of joints that no example moves; stronger is safer there.
     uint32_t drawn = best;

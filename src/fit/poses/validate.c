@@ -38,8 +38,9 @@ static const double WORK = 3e9;
 typedef struct choice_vertex {
     const cutis_fit_span *span;
     uint32_t vertex;
-    bool learned;                                             ///< false: its weights stay
-    double off[CUTIS_SCHEMES][CUTIS_FOLDS][CUTIS_CHOICES][2]; ///< the last: methods
+    bool learned; ///< false: its weights stay
+    /// The last: linear blending; or PSD, WPSD, and blending beside them.
+    double off[CUTIS_SCHEMES][CUTIS_FOLDS][CUTIS_CHOICES][3];
 } choice_vertex;
 
 typedef struct choice_scheme {
@@ -100,7 +101,7 @@ static void judge(const choice_work *w, const cutis_fit_problem *trial, uint32_t
     double *squares = w->scratch, *scratch = squares + 3 * (size_t)group->left_count;
     cutis_out_try(group, w->to->span, w->to->vertex, &list, scratch, squares);
     for (uint32_t e = 0; e < group->left_count; e++)
-        for (uint32_t m = 0; m < 2; m++) off[m] += squares[3 * (size_t)e + 1 + m];
+        for (uint32_t m = 0; m < 3; m++) off[m] += squares[3 * (size_t)e + (1 + m) % 3];
 }
 
 static void try_choice(choice_work *w, const cutis_fit_problem *trial, uint32_t s, uint32_t choice)
@@ -389,6 +390,7 @@ static bool add_up(const choice_job *job, uint32_t *learned, cutis_choice_input 
                     double *to = out->off[s][f][k];
                     to[0] += c->off[s][f][k][0];
                     to[1] += job->methods > 1 ? c->off[s][f][k][1] : held * c->off[s][f][k][0];
+                    out->blended[s][f][k] += job->methods > 1 ? c->off[s][f][k][2] : 0;
                 }
     }
     return true;
