@@ -116,6 +116,18 @@ static void what_is_between_has_to_be_better_near_by_and_far_away(void **state)
         choose_blended((double[]){ 6, 6, 6, 2, 3 }, (double[]){ 300, 300, 300, 200, 300 }), 3);
 }
 
+// A face: the first strength does well in left-out examples, where no example moves the jaw.
+static void the_first_strength_is_taken_only_where_it_blends_better(void **state)
+{
+    const double squares[] = { 3, 0.5, 0.8, 0.9, 1 };
+    (void)state;
+    assert_int_equal(choose_blended(squares, (double[]){ 300, 60, 80, 90, 100 }), 1);
+    assert_int_equal(choose_blended(squares, (double[]){ 300, 95, 80, 90, 100 }), 2);
+    // Plain learning is the end: the first strength is next to it.
+    assert_int_equal(
+        choose_blended((double[]){ 1, 0.7, 3, 4, 5 }, (double[]){ 90, 95, 95, 97, 99 }), 1);
+}
+
 static void of_strengths_that_blend_alike_the_strongest_is_taken(void **state)
 {
     uint32_t relative;
@@ -152,6 +164,7 @@ int main(void)
         cmocka_unit_test(a_far_pose_does_not_decide_for_a_pose_space),
         cmocka_unit_test(weights_that_blend_far_better_are_taken_for_a_pose_space),
         cmocka_unit_test(what_is_between_has_to_be_better_near_by_and_far_away),
+        cmocka_unit_test(the_first_strength_is_taken_only_where_it_blends_better),
         cmocka_unit_test(of_strengths_that_blend_alike_the_strongest_is_taken),
         cmocka_unit_test(weights_that_are_not_there_are_not_chosen),
         cmocka_unit_test(squares_of_nothing_leave_the_rigs),

@@ -15,6 +15,9 @@ static const double FROM_OWN = 1.5, FROM_END = 0.5;
 // What a pose space's displacements miss in poses farther away than those left out: a tenth of what
 // blending is off.
 static const double FAR_SQUARE = 0.01;
+// The first strength between lets examples decide whatever they say anything of, a step as large as
+// plain learning's: from the model's own weights it has to save so much of blending's squares.
+static const double BLENDS_BETTER = 0.1;
 // Squares that other weights must save: half a hundredth of the distances.
 static const double WORTH = 0.01;
 // Where folds are compared each in its own size: this part of their mean is added to it, or folds
@@ -65,11 +68,26 @@ static double gain_of(const cutis_choice_input *in, uint32_t choice, uint32_t ov
     return mean / (in->scheme_count * CUTIS_METHODS_OUT);
 }
 
+// What a choice saves of the squares that blending with the model's own weights is off.
+static double blending_saved(const cutis_choice_input *in, uint32_t choice)
+{
+    double saved = 0;
+    for (uint32_t s = 0; s < in->scheme_count; s++) {
+        double sum = 0, own = 0;
+        for (uint32_t f = 0; f < in->fold_counts[s]; f++) {
+            sum += in->blended[s][f][choice];
+            own += in->blended[s][f][CUTIS_CHOICE_OWN];
+        }
+        saved += own > 0 ? (1 - sum / own) / in->scheme_count : 0;
+    }
+    return saved;
+}
+
 // The same in poses farther away.
 static cutis_choice_input far_away(const cutis_choice_input *in)
 {
     cutis_choice_input far = *in;
-    for (uint32_t s = 0; s < in->scheme_count; s++)
+    for (uint32_t s = 0; s < in->scheme_count && in->relative; s++)
         for (uint32_t f = 0; f < in->fold_counts[s]; f++)
             for (uint32_t c = 0; c < CUTIS_CHOICES; c++)
                 for (uint32_t m = 0; m < CUTIS_METHODS_OUT; m++)
@@ -85,7 +103,8 @@ uint32_t cutis_fit_choose(const cutis_choice_input *in)
     const uint32_t end = !in->weighted || (sure > 0 && plain > WORTH) ? 0 : CUTIS_CHOICE_OWN;
     uint32_t best = end;
     // A small step has to be right near by, too.
-    for (uint32_t c = 1; c < CUTIS_CHOICE_OWN; c++) {
+    const bool held = end == CUTIS_CHOICE_OWN && blending_saved(in, 1) < BLENDS_BETTER;
+    for (uint32_t c = held ? 2 : 1; c < CUTIS_CHOICE_OWN; c++) {
         const double gain =
             fmin(gain_of(in, c, end, FROM_END, &sure), gain_of(&far, c, end, FROM_END, &far_sure));
         if (sure > 0 && far_sure > 0 && gain > most) most = gain, best = c;

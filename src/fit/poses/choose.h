@@ -19,7 +19,7 @@ typedef struct cutis_choice_input {
     bool relative; ///< of a pose space: what a fold is off depends on how far poses left out are
                    ///< from those that stay, so folds are compared each in its own size
     double off[CUTIS_SCHEMES][CUTIS_FOLDS][CUTIS_CHOICES][CUTIS_METHODS_OUT]; ///< squares
-    /// Of a pose space: squares of blending without its displacements; else 0.
+    /// Squares of linear blending: those of `off`, or, of a pose space, without displacements.
     double blended[CUTIS_SCHEMES][CUTIS_FOLDS][CUTIS_CHOICES];
 } cutis_choice_input;
 

@@ -390,7 +390,7 @@ static bool add_up(const choice_job *job, uint32_t *learned, cutis_choice_input 
                     double *to = out->off[s][f][k];
                     to[0] += c->off[s][f][k][0];
                     to[1] += job->methods > 1 ? c->off[s][f][k][1] : held * c->off[s][f][k][0];
-                    out->blended[s][f][k] += job->methods > 1 ? c->off[s][f][k][2] : 0;
+                    out->blended[s][f][k] += c->off[s][f][k][job->methods > 1 ? 2 : 0];
                 }
     }
     return true;
