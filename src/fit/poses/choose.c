@@ -11,7 +11,7 @@
 
 // Standard errors by which plain learning must be better than the model's own weights, and what
 // lies between better than the end that was chosen. The second is less: it is a smaller step.
-static const double FROM_OWN = 1.5, FROM_END = 0.5;
+static const double FROM_OWN = 1.5, FROM_END = 0.55;
 // What a pose space's displacements miss in poses farther away than those left out: a tenth of what
 // blending is off.
 static const double FAR_SQUARE = 0.01;

@@ -25,8 +25,10 @@
 /// There is nothing between the second and a tenth: such strengths gain what plain learning gains
 /// in left-out examples and lose in poses unlike all of them, which no left-out example shows.
 static const double STRENGTHS[CUTIS_CHOICES] = { 0, 1e-6, 1e-1, 1, 1e6 };
-/// Of the squares of the vertex in the middle: more is held back in one of the figures.
-static const double HELD_BACK = 4;
+/// Of the squares of the vertex in the middle: more is held back in one of the figures. The middle
+/// of those that are off by more than this part of the mean: most of a body that waves stands
+/// still.
+static const double HELD_BACK = 4, OFF = 1e-3;
 /// Squared cosine between two poses' turns from rest, above which they go the same way: 1.8
 /// degrees.
 static const double SAME_WAY = 0.999;
@@ -364,13 +366,16 @@ static double own_square(const choice_job *job, const choice_vertex *c, bool wei
 static bool find_most(const choice_job *job, bool weighted, uint32_t *learned, double *most)
 {
     double *all = cutis_arena_alloc(job->problem->arena, job->vertex_count, sizeof *all);
+    uint32_t still = 0;
+    double sum = 0;
     *learned = 0;
     for (uint32_t i = 0; i < job->vertex_count && all; i++)
         if (job->vertices[i].learned)
-            all[(*learned)++] = own_square(job, &job->vertices[i], weighted);
+            sum += all[(*learned)++] = own_square(job, &job->vertices[i], weighted);
     if (!all) return false;
     qsort(all, *learned, sizeof *all, order_double);
-    *most = *learned ? HELD_BACK * all[*learned / 2] : 0;
+    while (still < *learned && all[still] * *learned <= OFF * sum) still++;
+    *most = still < *learned ? HELD_BACK * all[still + (*learned - still) / 2] : 0;
     return true;
 }
 
