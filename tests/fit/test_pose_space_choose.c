@@ -128,6 +128,21 @@ static void the_first_strength_is_taken_only_where_it_blends_better(void **state
         choose_blended((double[]){ 1, 0.7, 3, 4, 5 }, (double[]){ 90, 95, 95, 97, 99 }), 1);
 }
 
+// The second strength is a little better in the mean, but in some folds it is worse.
+static void a_pose_space_takes_the_stronger_where_the_weaker_is_better_by_chance(void **state)
+{
+    (void)state;
+    cutis_choice_input in = table((double[]){ 3, 3, 0.5, 0.55, 1 });
+    in.relative = true;
+    assert_int_equal(cutis_fit_choose(&in), 2);
+    for (uint32_t s = 0; s < in.scheme_count; s++)
+        for (uint32_t m = 0; m < CUTIS_METHODS_OUT; m++) {
+            in.off[s][0][2][m] = 1.2;
+            in.off[s][1][2][m] = in.off[s][2][2][m] = 0.35;
+        }
+    assert_int_equal(cutis_fit_choose(&in), 3);
+}
+
 static void of_strengths_that_blend_alike_the_strongest_is_taken(void **state)
 {
     uint32_t relative;
@@ -165,6 +180,7 @@ int main(void)
         cmocka_unit_test(weights_that_blend_far_better_are_taken_for_a_pose_space),
         cmocka_unit_test(what_is_between_has_to_be_better_near_by_and_far_away),
         cmocka_unit_test(the_first_strength_is_taken_only_where_it_blends_better),
+        cmocka_unit_test(a_pose_space_takes_the_stronger_where_the_weaker_is_better_by_chance),
         cmocka_unit_test(of_strengths_that_blend_alike_the_strongest_is_taken),
         cmocka_unit_test(weights_that_are_not_there_are_not_chosen),
         cmocka_unit_test(squares_of_nothing_leave_the_rigs),

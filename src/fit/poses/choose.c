@@ -95,6 +95,18 @@ static cutis_choice_input far_away(const cutis_choice_input *in)
     return far;
 }
 
+// Poses left out tell nothing of joints that no example moves; stronger is safer there. For a pose
+// space it may cost what may be chance; plain learning, where it was chosen, stays.
+static bool is_as_good(const cutis_choice_input *in, const cutis_choice_input *far, uint32_t choice,
+                       uint32_t best)
+{
+    double near_by, far_off;
+    if (!in->relative) return gain_of(in, choice, best, 0, &near_by) >= -WORTH;
+    gain_of(in, choice, best, -FROM_END, &near_by);
+    gain_of(far, choice, best, -FROM_END, &far_off);
+    return best > 0 && near_by >= 0 && far_off >= 0;
+}
+
 uint32_t cutis_fit_choose(const cutis_choice_input *in)
 {
     double sure, far_sure, most = WORTH;
@@ -109,9 +121,8 @@ uint32_t cutis_fit_choose(const cutis_choice_input *in)
             fmin(gain_of(in, c, end, FROM_END, &sure), gain_of(&far, c, end, FROM_END, &far_sure));
         if (sure > 0 && far_sure > 0 && gain > most) most = gain, best = c;
     }
-    // Poses left out tell nothing of joints that no example moves; stronger is safer there.
     uint32_t drawn = best;
-    for (uint32_t c = best + 1; c < CUTIS_CHOICE_OWN && !in->relative; c++)
-        if (gain_of(in, c, best, 0, &sure) >= -WORTH) drawn = c;
+    for (uint32_t c = best + 1; c < CUTIS_CHOICE_OWN; c++)
+        if (is_as_good(in, &far, c, best)) drawn = c;
     return drawn;
 }
