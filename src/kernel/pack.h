@@ -4,14 +4,17 @@
 #ifndef CUTIS_KERNEL_PACK_H
 #define CUTIS_KERNEL_PACK_H
 
-/// IEEE 754 binary16 of a float: beyond 65519 infinite, NaN stays one.
+/// IEEE 754 binary16 of a float: beyond 65519 infinite, NaN stays one. All three ways are taken and
+/// one is chosen, so that loops over vertices become vectors.
 FN UINT pack_half(float x)
 {
     UINT bits = (UINT)BITS(x), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
-    if (size >= 0x47800000u) return sign | (size > 0x7f800000u ? 0x7e00u : 0x7c00u);
     // Below 2^-14: 0.5 has the place value of the smallest half, so the sum rounds to it.
-    if (size < 0x38800000u) return sign | ((UINT)BITS(FROM_BITS((int)size) + 0.5f) - 0x3f000000u);
-    return sign | ((size + 0xc8000fffu + (size >> 13 & 1u)) >> 13);
+    UINT small = (UINT)BITS(FROM_BITS((int)size) + 0.5f) - 0x3f000000u;
+    UINT usual = (size + 0xc8000fffu + (size >> 13 & 1u)) >> 13;
+    UINT beyond = size > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    UINT finite = size < 0x38800000u ? small : usual;
+    return sign | (size >= 0x47800000u ? beyond : finite);
 }
 
 /// Two values of -1 .. 1 as signed words of 16 bits. 1.5 * 2^23 has the place value 1, so the sum
@@ -35,12 +38,9 @@ FN UINT pack_octahedral(float x, float y, float z)
     float sum = pack_size(x) + pack_size(y) + pack_size(z);
     float inverse = reciprocal_root(sum * sum);
     float u = x * inverse, v = y * inverse;
-    if (z < 0.0f) {
-        float a = 1.0f - pack_size(v), b = 1.0f - pack_size(u);
-        u = u < 0.0f ? -a : a;
-        v = v < 0.0f ? -b : b;
-    }
-    return pack_pair(u, v);
+    float a = 1.0f - pack_size(v), b = 1.0f - pack_size(u);
+    float folded_u = u < 0.0f ? -a : a, folded_v = v < 0.0f ? -b : b;
+    return pack_pair(z < 0.0f ? folded_u : u, z < 0.0f ? folded_v : v);
 }
 
 #endif

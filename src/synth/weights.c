@@ -18,7 +18,7 @@ static const double THRESHOLD = 3e-4;
 /// 5-95 % width of the three steps in units of sqrt(tau * 6).
 static const double WIDTH = 1.64;
 static const double TOLERANCE = 1e-12;
-enum { INFLUENCES = 8, HEAT_STEPS = 3, SOLVE_MAX = 2000 };
+enum { INFLUENCES = 8, HEAT_STEPS = 3, SOLVE_MAX = 2000, ROW_STEP = 4 };
 
 /// Cotangent Laplacian and lumped areas of the whole surface. Not fit/reduce/mesh.c's, which takes
 /// any mesh, clamps slivers and has mixed areas: characters keep their bits.
@@ -28,13 +28,17 @@ typedef struct laplacian {
     double *mass;
 } laplacian;
 
-/// One joint's system on its active vertices; neighbours outside are known values.
+/// One joint's system on its active vertices; neighbours outside are known values. Its rows stand
+/// side by side in the order of the active vertices: every step reads all of them, and the
+/// surface's own order jumps about in memory.
 typedef struct solver {
     const laplacian *l;
     double tau;
     uint32_t count;
-    uint32_t *active; ///< vertices
-    int32_t *local;   ///< per vertex: place in active, or -1
+    uint32_t *active;         ///< vertices
+    int32_t *local;           ///< per vertex: place in active, or -1
+    uint32_t *first, *column; ///< active neighbours of active vertex i: first[i] .. first[i + 1]
+    double *weights;
     double *diagonal, *right, *residual, *direction, *image, *scaled;
 } solver;
 
@@ -125,25 +129,44 @@ static void activate(solver *c, const synth_surface *s, const double *u, double 
     }
 }
 
-/// out = (M + tau L) x on the active vertices, with zero outside.
-static void apply(const solver *c, const double *x, double *out)
+/// Rows end with zeros, which add exactly nothing to a sum that begins at +0: nearly all of them
+/// have then one length, and the branch at their end is foreseen.
+static void gather_rows(solver *c)
 {
+    uint32_t at = 0;
     for (uint32_t i = 0; i < c->count; i++) {
         uint32_t v = c->active[i];
-        double sum = 0;
+        c->first[i] = at;
         for (uint32_t k = c->l->first[v]; k < c->l->first[v + 1]; k++) {
             int32_t n = c->local[c->l->neighbours[k]];
-            if (n >= 0) sum += c->l->weights[k] * x[n];
+            if (n < 0) continue;
+            c->column[at] = (uint32_t)n;
+            c->weights[at++] = c->l->weights[k];
         }
-        out[i] = c->diagonal[i] * x[i] - c->tau * sum;
+        for (; at % ROW_STEP != 0; at++) c->column[at] = i, c->weights[at] = 0;
     }
+    c->first[c->count] = at;
 }
 
-static double dot(const double *a, const double *b, uint32_t count)
+/// out = (M + tau L) x on the active vertices, with zero outside.
+/// @return x out, summed as it comes: the sum alone would wait for every addition
+static double apply(const solver *c, const double *x, double *out)
 {
-    double sum = 0;
-    for (uint32_t i = 0; i < count; i++) sum += a[i] * b[i];
-    return sum;
+    double product = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const uint32_t *column = c->column + c->first[i], *end = c->column + c->first[i + 1];
+        const double *weight = c->weights + c->first[i];
+        double sum = 0;
+        for (; column < end; column += ROW_STEP, weight += ROW_STEP) {
+            sum += weight[0] * x[column[0]];
+            sum += weight[1] * x[column[1]];
+            sum += weight[2] * x[column[2]];
+            sum += weight[3] * x[column[3]];
+        }
+        out[i] = c->diagonal[i] * x[i] - c->tau * sum;
+        product += x[i] * out[i];
+    }
+    return product;
 }
 
 /// Right-hand side M u, with what the fixed values outside give; residual of x = u.
@@ -175,17 +198,17 @@ static void heat_step(solver *c, double *u)
         rho += c->scaled[i] * c->residual[i];
     }
     for (int step = 0; step < SOLVE_MAX && rho > limit; step++) {
-        apply(c, c->direction, c->image);
-        double alpha = rho / dot(c->direction, c->image, c->count), next = 0;
+        double alpha = rho / apply(c, c->direction, c->image), next = 0;
         for (uint32_t i = 0; i < c->count; i++) {
-            change[i] += alpha * c->direction[i];
             c->residual[i] -= alpha * c->image[i];
             c->scaled[i] = c->residual[i] / c->diagonal[i];
             next += c->scaled[i] * c->residual[i];
         }
         double beta = next / rho;
-        for (uint32_t i = 0; i < c->count; i++)
+        for (uint32_t i = 0; i < c->count; i++) {
+            change[i] += alpha * c->direction[i];
             c->direction[i] = c->scaled[i] + beta * c->direction[i];
+        }
         rho = next;
     }
     for (uint32_t i = 0; i < c->count; i++) u[c->active[i]] += change[i];
@@ -197,6 +220,7 @@ static void smooth_joint(solver *c, const synth_skeleton *skeleton, const synth_
     double blend = skeleton->rows[skeleton->joints[joint].row]->blend;
     indicator(skeleton, s, c->l, joint, u);
     activate(c, s, u, blend);
+    gather_rows(c);
     c->tau = (blend / WIDTH) * (blend / WIDTH) / 6;
     for (int i = 0; i < HEAT_STEPS; i++) heat_step(c, u);
     // The exact solution is symmetric; the last bits of the solver are made so.
@@ -208,13 +232,17 @@ static void smooth_joint(solver *c, const synth_skeleton *skeleton, const synth_
     }
 }
 
-static bool solver_alloc(solver *c, cutis_arena *arena, size_t vertices)
+static bool solver_alloc(solver *c, cutis_arena *arena, size_t vertices, size_t halves)
 {
+    const size_t entries = halves + (ROW_STEP - 1) * vertices;
     double **arrays[] = { &c->diagonal,  &c->right, &c->residual,
                           &c->direction, &c->image, &c->scaled };
     c->active = cutis_arena_alloc(arena, vertices, sizeof *c->active);
     c->local = cutis_arena_alloc(arena, vertices, sizeof *c->local);
-    bool ok = c->active && c->local;
+    c->first = cutis_arena_alloc(arena, vertices + 1, sizeof *c->first);
+    c->column = cutis_arena_alloc(arena, entries, sizeof *c->column);
+    c->weights = cutis_arena_alloc(arena, entries, sizeof *c->weights);
+    bool ok = c->active && c->local && c->first && c->column && c->weights;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         *arrays[i] = cutis_arena_alloc(arena, vertices, sizeof(double));
         ok = ok && *arrays[i];
@@ -233,7 +261,8 @@ static cutis_result smooth_all(cutis_arena *arena, const synth_skeleton *skeleto
     l.weights = cutis_arena_zero(arena, s->triangle_count, 3 * sizeof *l.weights);
     l.mass = cutis_arena_zero(arena, vertices, sizeof *l.mass);
     solver c = { .l = &l };
-    if (!l.first || !l.neighbours || !l.weights || !l.mass || !solver_alloc(&c, arena, vertices))
+    if (!l.first || !l.neighbours || !l.weights || !l.mass ||
+        !solver_alloc(&c, arena, vertices, 3 * (size_t)s->triangle_count))
         return cutis_alloc_result(arena->context);
     build_laplacian(&l, s);
     for (int j = 0; j < skeleton->joint_count; j++) {

@@ -3,6 +3,9 @@
 #include "support.h"
 
 #include "device/compute/basic.h"
+#include "device/compute/crowd.h"
+#include "kernel/kernel.h"
+#include "kernel/pack.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -218,9 +221,76 @@ static void large_buffers_come_back_as_they_went(void **state)
     cutis_context_destroy(context);
 }
 
+enum { PACK_VERTICES = 131, PACK_SLOTS = 3, PACK_ALL = PACK_VERTICES * PACK_SLOTS };
+
+/// One vertex of six floats by the functions of kernel/pack.h; @return how many words.
+static int pack_one(const float *v, int half_positions, int normals, unsigned *out)
+{
+    int count = 2;
+    if (half_positions) {
+        out[0] = pack_half(v[0]) | pack_half(v[1]) << 16;
+        out[1] = pack_half(v[2]) | 0x3c000000u;
+    } else {
+        memcpy(out, v, 12);
+        count = 3;
+    }
+    if (normals == 1) memcpy(out + count, v + 3, 12);
+    if (normals == 2) out[count] = pack_octahedral(v[3], v[4], v[5]);
+    return count + (normals == 1 ? 3 : normals == 2);
+}
+
+static void check_packing(cutis_context *context, cutis_device *device, const float *vertices,
+                          int half_positions, int normals)
+{
+    unsigned packed[6 * PACK_ALL] = { 0 }, one[6];
+    cutis_buffer *from = NULL, *to = NULL;
+    const int words = pack_one(vertices, half_positions, normals, one);
+    assert_ok(context, cutis_buffer_create(device, sizeof packed, &from));
+    assert_ok(context, cutis_buffer_create(device, sizeof packed, &to));
+    assert_ok(context, cutis_buffer_write(from, 0, vertices, sizeof packed));
+    const crowd_pack_arguments arguments = { .from_step = 6 * PACK_VERTICES,
+                                             .to_step = words * PACK_VERTICES,
+                                             .vertex_count = PACK_VERTICES,
+                                             .from_words = 6,
+                                             .to_words = words,
+                                             .half_positions = half_positions,
+                                             .normals = normals };
+    assert_ok(context, crowd_pack_run(device, PACK_ALL,
+                                      (crowd_pack_buffers){ .from = from, .to = to }, arguments));
+    assert_ok(context, cutis_buffer_read(to, 0, packed, sizeof packed));
+    for (int i = 0; i < PACK_ALL; i++) {
+        pack_one(vertices + (size_t)6 * i, half_positions, normals, one);
+        for (int w = 0; w < words; w++) assert_int_equal(packed[words * i + w], one[w]);
+    }
+    cutis_buffer_destroy(from);
+    cutis_buffer_destroy(to);
+}
+
+static void every_width_of_vectors_packs_the_same_words(void **state)
+{
+    (void)state;
+    cutis_context *context = NULL;
+    assert_int_equal(cutis_context_create(NULL, &context), CUTIS_OK);
+    float vertices[6 * PACK_ALL];
+    uint64_t seed = 5;
+    for (int i = 0; i < 6 * PACK_ALL; i++)
+        vertices[i] = i % 37 == 5 ? -0.0f : i % 53 == 7 ? INFINITY : (float)draw(&seed);
+    for (cutis_isa isa = CUTIS_ISA_AUTO; isa <= CUTIS_ISA_AVX512; isa++) {
+        cutis_device *device = NULL;
+        const cutis_device_options options = { .thread_count = 1, .isa = isa };
+        if (cutis_device_create(context, &options, &device) != CUTIS_OK) continue;
+        for (int half = 0; half < 2; half++)
+            for (int normals = 0; normals < 3; normals++)
+                check_packing(context, device, vertices, half, normals);
+        cutis_device_destroy(device);
+    }
+    cutis_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_width_of_vectors_packs_the_same_words),
         cmocka_unit_test(sums_have_the_bits_of_a_plain_loop_on_any_number_of_threads),
         cmocka_unit_test(sums_have_the_bits_of_a_plain_loop_on_a_gpu),
         cmocka_unit_test(division_and_roots_have_the_bits_of_c_on_opencl),

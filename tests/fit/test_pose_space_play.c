@@ -580,6 +580,11 @@ static void threads_instruction_sets_and_instances_give_the_same_bits(void **sta
     for (uint64_t t = 0; t < 5; t++) random_pose(&s, 900 + t, poses + t * s.nodes);
     for (int m = 0; m < 2; m++) {
         deform(&s, s.fitted, s.device, methods[m], poses, 5, a, a + 5 * per);
+        for (uint32_t t = 0; t < 5; t++) { // alone: instances of a call take turns at strips
+            deform(&s, s.fitted, s.device, methods[m], poses + t * s.nodes, 1, b, b + per);
+            assert_memory_equal(a + t * per, b, per * sizeof *a);
+            assert_memory_equal(a + (5 + t) * per, b + per, per * sizeof *a);
+        }
         for (cutis_isa isa = CUTIS_ISA_SCALAR; isa <= CUTIS_ISA_AVX512; isa++)
             for (uint32_t threads = 1; threads < 4; threads += 2) {
                 cutis_device *device = NULL;

@@ -36,6 +36,7 @@ typedef struct cutis_cpu_job {
     bool ahead;           ///< ask for the memory of outputs before it is written
     bool records;         ///< a vertex's normal lies right behind its position
     uint32_t task_blocks, tasks_per_instance, task_instances;
+    uint32_t strip_blocks; ///< at which instances of a task take turns; 0: one after the other
     void (*run)(const struct cutis_cpu_job *job, uint32_t instance, uint32_t begin, uint32_t end);
 } cutis_cpu_job;
 
@@ -72,7 +73,8 @@ typedef struct cutis_cpu_skin {
     const cutis_skin_layout *layout; ///< borrowed
     uint8_t *block_flags;            ///< block_count
     uint32_t run_count;              ///< blocks that are runs
-    uint64_t bytes;                  ///< that one run of one instance reads
+    uint64_t bytes;                  ///< that one run of one instance reads, but for deltas
+    uint64_t delta_bytes;            ///< those of all morph targets
     cutis_share share;               ///< whether threads pay, by what calls have taken
 } cutis_cpu_skin;
 

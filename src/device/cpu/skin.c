@@ -22,6 +22,15 @@
 // A task's rest data should stay in the second-level cache while several instances use it (512
 // blocks: 0.6 MB).
 #define TASK_BLOCKS_MAX 512u
+// Deltas of morph targets (168 bytes a vertex for PSD with eight poses) are more than all else that
+// a block reads, and coming from beyond the first cache they take longer than the arithmetic. So
+// instances take turns at strips of blocks of so many bytes, which stay in that cache. Fields of
+// WPSD are as many bytes, but hide behind its arithmetic.
+#define STRIP_BYTES 28672u
+// Going to the next instance costs what two blocks do.
+#define STRIP_BLOCKS_MIN 4u
+// Instances that take turns; more read no less, and their bones have to stay near as well.
+#define STRIP_INSTANCES 32u
 
 static uint8_t flags_of(const cutis_skin_layout *layout, uint32_t block)
 {
@@ -55,6 +64,14 @@ static uint64_t bytes_of(const cutis_skin_layout *layout)
            (planes * layout->block_count + (uint64_t)layout->list_first[layout->block_count]);
 }
 
+static uint64_t delta_bytes_of(const cutis_skin_layout *layout)
+{
+    const uint64_t planes = 3 + (layout->normals ? 3 : 0) + (layout->tangents ? 3 : 0);
+    return layout->morph_first
+               ? 4 * CUTIS_CPU_BLOCK * planes * layout->morph_first[layout->block_count]
+               : 0;
+}
+
 cutis_result cutis_cpu_skin_create(cutis_device *device, const cutis_skin_layout *layout,
                                    cutis_device_skin **out)
 {
@@ -76,6 +93,7 @@ cutis_result cutis_cpu_skin_create(cutis_device *device, const cutis_skin_layout
         skin->run_count += (skin->block_flags[k] & CUTIS_CPU_BLOCK_RUN) != 0;
     }
     skin->bytes = bytes_of(layout);
+    skin->delta_bytes = delta_bytes_of(layout);
     *out = &skin->base;
     return CUTIS_OK;
 }
@@ -127,6 +145,17 @@ void cutis_cpu_merge_bounds(cutis_bounds *bounds, const float low[3], const floa
     }
 }
 
+/// Blocks [begin, end) of instances [first, last).
+static void run_instances(const cutis_cpu_job *job, uint32_t first, uint32_t last, uint32_t begin,
+                          uint32_t end)
+{
+    const uint32_t strip = job->strip_blocks && last - first > 1 ? job->strip_blocks : end - begin;
+    for (uint32_t next; begin < end; begin = next) {
+        next = end - begin > strip ? begin + strip : end;
+        for (uint32_t i = first; i < last; i++) job->run(job, i, begin, next);
+    }
+}
+
 // Task index: instances run fastest, so that a range of blocks stays in the cache for all of them.
 static void run_task(void *data, uint32_t index)
 {
@@ -137,10 +166,10 @@ static void run_task(void *data, uint32_t index)
     const uint32_t begin = index / groups * job->task_blocks;
     uint32_t end = begin + job->task_blocks;
     if (end > block_count) end = block_count;
-    uint32_t instance = index % groups * job->task_instances;
+    const uint32_t instance = index % groups * job->task_instances;
     uint32_t last = instance + job->task_instances;
     if (last > job->frames->instance_count) last = job->frames->instance_count;
-    for (; instance < last; instance++) job->run(job, instance, begin, end);
+    run_instances(job, instance, last, begin, end);
 }
 
 // Enough tasks for all threads; a large mesh is cut into ranges of blocks, small instances are
@@ -154,9 +183,17 @@ static uint32_t split(cutis_cpu_job *job, uint32_t thread_count)
         blocks = block_count * instance_count / ((uint64_t)thread_count * TASKS_PER_THREAD);
     if (blocks > TASK_BLOCKS_MAX) blocks = TASK_BLOCKS_MAX;
     if (blocks < TASK_BLOCKS_MIN) blocks = TASK_BLOCKS_MIN;
-    const uint64_t ranges = (block_count + blocks - 1) / blocks;
+    uint64_t together = 1; // instances that take turns at a range, of a strip at least
+    if (job->strip_blocks) {
+        together = blocks / job->strip_blocks;
+        if (together > STRIP_INSTANCES) together = STRIP_INSTANCES;
+        if (together > instance_count) together = instance_count;
+        if (together < 1) together = 1;
+    }
+    const uint64_t ranges = (block_count * together + blocks - 1) / blocks;
     job->task_blocks = (uint32_t)((block_count + ranges - 1) / ranges);
     job->task_instances = (uint32_t)(blocks / block_count);
+    if (job->task_instances < together) job->task_instances = (uint32_t)together;
     if (job->task_instances < 1) job->task_instances = 1;
     if (job->task_instances > instance_count) job->task_instances = (uint32_t)instance_count;
     const uint64_t groups = (instance_count + job->task_instances - 1) / job->task_instances;
@@ -168,7 +205,7 @@ static void run_on(cutis_cpu_device *device, cutis_cpu_job *job, bool alone)
     const uint64_t block_count = job->layout->block_count;
     const uint32_t instance_count = job->frames->instance_count;
     if (block_count * instance_count <= (alone ? TASK_BLOCKS_MAX : TASK_BLOCKS_MIN)) {
-        for (uint32_t i = 0; i < instance_count; i++) job->run(job, i, 0, (uint32_t)block_count);
+        run_instances(job, 0, instance_count, 0, (uint32_t)block_count);
         return;
     }
     const uint32_t count = split(job, alone ? 1 : device->base.task_threads);
@@ -227,6 +264,26 @@ void cutis_cpu_choose_stores(const cutis_cpu_device *device, const cutis_cpu_ski
     job->ahead = !job->streaming && p->instance_stride >= p->stride;
 }
 
+/// Blocks of a strip, by what a few of the instances read; 0: instances one after the other.
+static uint32_t strip_of(const cutis_cpu_skin *skin, const cutis_skin_frames *frames)
+{
+    const uint64_t target_count = skin->layout->target_count, count = frames->instance_count;
+    const uint64_t asked[3] = { 0, count / 2, count - 1 };
+    uint64_t most = 0;
+    if (!frames->targets || skin->delta_bytes < skin->bytes || count < 2) return 0;
+    for (int i = 0; i < 3; i++) {
+        const float *weights = frames->targets + asked[i] * target_count;
+        uint64_t moving = 0;
+        for (uint64_t t = 0; t < target_count; t++) moving += weights[t] != 0;
+        if (moving > most) most = moving;
+    }
+    const uint64_t deltas = skin->delta_bytes / target_count * most;
+    if (deltas < skin->bytes) return 0;
+    const uint64_t blocks =
+        STRIP_BYTES * (uint64_t)skin->layout->block_count / (deltas + skin->bytes);
+    return blocks > STRIP_BLOCKS_MIN ? (uint32_t)blocks : STRIP_BLOCKS_MIN;
+}
+
 cutis_result cutis_cpu_skin_run(cutis_device_skin *base, const cutis_skin_frames *frames,
                                 const cutis_skin_targets *targets)
 {
@@ -237,6 +294,7 @@ cutis_result cutis_cpu_skin_run(cutis_device_skin *base, const cutis_skin_frames
         .layout = layout,
         .frames = frames,
         .block_flags = skin->block_flags,
+        .strip_blocks = strip_of(skin, frames),
         .positions = stream_of(&targets->positions),
         .normals = stream_of(&targets->normals),
         .tangents = stream_of(&targets->tangents),
