@@ -91,6 +91,21 @@ static uint32_t clip_times(const cutis_model *model, uint32_t clip, double fps, 
     return count;
 }
 
+// What is said of a clip's errors is said of the body without its morph targets.
+static void note_resting(cli_app *app, const bake_job *job)
+{
+    const cutis_model_data *data = cutis_model_get(job->model);
+    for (uint32_t c = 0; c < data->clip_count; c++)
+        for (uint32_t k = 0; k < data->clips[c].channel_count; k++) {
+            if (data->clips[c].channels[k].path != CUTIS_PATH_WEIGHTS) continue;
+            app_note(app,
+                     "%s: morph targets, which clip %u (%s) moves, rest while it is baked: errors "
+                     "are of the body without them",
+                     job->path, c, data->clips[c].name ? data->clips[c].name : "without a name");
+            return;
+        }
+}
+
 static int list_frames(cli_app *app, bake_job *job)
 {
     const cutis_model_data *data = cutis_model_get(job->model);
@@ -232,6 +247,7 @@ int bake_play(cli_app *app, bake_job *job)
             return app_usage(app, "--method cage is moved by --cage-poses");
         if (data->clip_count == 0)
             return app_fail_text(app, "%s: it has no clips to bake", job->path);
+        note_resting(app, job);
         TRY(list_frames(app, job));
         TRY(sample_clips(app, job));
         TRY(bake_add_poses(app, job));

@@ -2,7 +2,9 @@
 #include "app.h"
 #include "batch.h"
 #include "play.h"
+#include "rest_shape.h"
 
+#include <math.h>
 #include <string.h>
 
 // --clip: one from a file is added. A BVH holds one, which may be the model's too; elsewhere that
@@ -48,6 +50,8 @@ static int choose_drivers(cli_app *app, const char *path, cutis_model **model)
     return EXIT_GOOD;
 }
 
+static const double UNPOSED = 1e-3; // of the mesh: nearer, it is rounding
+
 /// What of a model is in the file that was made of it.
 typedef struct {
     uint32_t vertices, joints, clips;
@@ -79,6 +83,42 @@ static written look_at_written(const cutis_model *model, const char *output)
     lose(&w, mesh ? joints : 0, "joint", "joints");
     lose(&w, data->clip_count - w.clips, "clip", "clips");
     return w;
+}
+
+static double apart_of(const float *a, const float *b)
+{
+    const double x = (double)a[0] - b[0], y = (double)a[1] - b[1], z = (double)a[2] - b[2];
+    return sqrt(x * x + y * y + z * z);
+}
+
+// Formats without joints get a skinned mesh as its file has it. Where that is another size or place
+// than the one at rest (a rig in centimetres, quantised positions), it is said.
+static int note_unposed(cli_app *app, const char *path, const char *output,
+                        const cutis_model *model)
+{
+    const cutis_instance *instances;
+    const uint32_t count = cutis_model_instances(model, &instances);
+    ENDS_BY(rest_shape_release) rest_shape rest = { 0 };
+    double worst = 0, size = 0;
+    bool skinned = false;
+    for (uint32_t i = 0; i < count; i++) skinned |= instances[i].skin != CUTIS_NONE;
+    if (!skinned || !has_extension(output, ".obj .ply .stl")) return EXIT_GOOD;
+    TRY(rest_shape_make(app, path, model, &rest));
+    OWN_MEMORY float *file = malloc(3 * sizeof *file * ((size_t)rest.vertex_count + 1));
+    if (!file) return app_fail_text(app, "%s: not enough memory", path);
+    cutis_model_file_positions(model, file);
+    for (uint32_t i = 0; i < count; i++)
+        for (size_t v = 0; v < instances[i].vertex_count && instances[i].skin != CUTIS_NONE; v++) {
+            const size_t first = 3 * (size_t)instances[i].vertex_first, at = first + 3 * v;
+            worst = fmax(worst, apart_of(rest.positions + at, file + at));
+            size = fmax(size, apart_of(rest.positions + first, rest.positions + at));
+        }
+    if (worst > UNPOSED * size)
+        app_note(app,
+                 "%s: skinned meshes are written as the file has them, not where joints and morph "
+                 "targets put them at rest: `cutis deform %s -o %s` writes that",
+                 output, path, output);
+    return EXIT_GOOD;
 }
 
 /// How far positions were moved: in millimetres where the model's unit is the metre.
@@ -137,6 +177,7 @@ int verb_convert(cli_app *app)
         app_say(app, "%s: %u vertices, %ju triangles, %u joints, %u clip%s\n", shown, w.vertices,
                 w.triangles, w.joints, w.clips, w.clips == 1 ? "" : "s");
         if (w.lost[0]) app_note(app, "%s: its format cannot hold %s", output, w.lost);
+        status = note_unposed(app, path, output, model);
         say_compressed(app);
         if (app->json) print_json(app, path, output, &w);
     }

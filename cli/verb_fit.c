@@ -41,6 +41,7 @@ typedef struct fit_job {
 /// A vertex that is off an example by more than this part of the diagonal does not pass through it:
 /// a hundred times the rounding of coordinates.
 static const double MISS = 1e-5;
+static const double FAR = 0.5; // diagonals: no sculpt is so far from what its pose shows
 #define MISSES_SHOWN 8
 
 static const cutis_method PLAYED[3] = { CUTIS_METHOD_LBS, CUTIS_METHOD_PSD, CUTIS_METHOD_WPSD };
@@ -376,10 +377,27 @@ static int fit_as_written(cli_app *app, fit_job *job)
     return round_weights(app, job, &job->fitted);
 }
 
+// Shapes that are nowhere near their poses are met all the same, by displacements as large as that:
+// in millimetres, lying, or with their vertices in another order.
+static void note_far(cli_app *app, const fit_job *job)
+{
+    const cutis_pose_fit_report *fit = job->fit;
+    uint32_t worst = 0;
+    if (!fit->before) return;
+    for (uint32_t e = 1; e < fit->example_count; e++)
+        if (fit->before[e] > fit->before[worst]) worst = e;
+    if (!(fit->before[worst] > FAR * fit->diagonal)) return;
+    app_note(app,
+             "%s: example %u is %.3g diagonals of the body away from its pose (RMS): another unit, "
+             "axis up, place or order of vertices? (--units, --up)",
+             job->path, worst, fit->before[worst] / fit->diagonal);
+}
+
 static int fit_model(cli_app *app, fit_job *job)
 {
     TRY(fit_as_written(app, job));
     const cutis_pose_fit_report *fit = job->fit;
+    note_far(app, job);
     if (fit->ambiguous_count && job->played[2])
         app_note(
             app,

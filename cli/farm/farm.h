@@ -23,10 +23,11 @@ typedef struct farm_unit {
     char *normals, *report;         ///< the same of --normals and --report
     char **words;                   ///< the command line, words[0] the command
     int word_count;
-    bool cut, surveyed;            ///< cut by frames; how many there are is known
-    bool parts;                    ///< cut into parts: `first`, `end`; its last piece joins them
-    uint32_t frames_a_piece;       ///< as the job says; 0: by FARM_PIECE_BYTES
-    uint32_t first, end, vertices; ///< of one that is cut, once it was surveyed
+    bool cut, surveyed;      ///< cut by frames; how many there are is known
+    bool parts;              ///< cut into parts: `first`, `end`; its last piece joins them
+    uint32_t frames_a_piece; ///< as the job says; 0: by FARM_PIECE_BYTES
+    uint32_t number_first, number_end; ///< frames that may get files of their own, OUT_0007.obj
+    uint32_t first, end, vertices;     ///< of one that is cut, once it was surveyed
     uint32_t survey_tries, surveyed_by;
     uint64_t file_bytes;
     uint64_t stamp;      ///< of all files that it reads: their names, sizes and times

@@ -3,11 +3,15 @@
 /// was parsed before any is run.
 #include "farm.h"
 
+#include "deform.h"
+
 #include <errno.h>
 #include <glob.h>
 #include <jansson.h>
 #include <limits.h>
 #include <unistd.h>
+
+static const uint32_t FRAMES_MOST = 100000000; // as deform has them
 
 uint64_t farm_digest(uint64_t sum, const void *data, size_t size)
 {
@@ -264,6 +268,18 @@ static bool has_parts(const farm *f, const farm_unit *u, const cli_app *app)
     return strcmp(u->verb, "bake") == 0 && !option_given(app, OPTION_METHOD) && !f->planned_ranks;
 }
 
+/// Which files of one frame each a unit may write: b_0000.obj and on for b.obj. Of a clip whose
+/// length is not known yet any; a still, and one frame, have the name itself.
+static int find_numbers(farm_unit *u, cli_app *app)
+{
+    if (strcmp(u->verb, "deform") != 0 || !u->output || !has_extension(u->output, ".obj .ply .stl"))
+        return EXIT_GOOD;
+    if (!option_given(app, OPTION_CLIP) && !option_given(app, OPTION_CAGE_POSES)) return EXIT_GOOD;
+    TRY(deform_frame_range(app, u->file, FRAMES_MOST, &u->number_first, &u->number_end));
+    if (u->number_end == u->number_first + 1) u->number_end = u->number_first;
+    return EXIT_GOOD;
+}
+
 /// What the command line is worth: one line if it is wrong.
 static int check_unit(const job_reader *r, farm_unit *u)
 {
@@ -273,6 +289,7 @@ static int check_unit(const job_reader *r, farm_unit *u)
     FILE *lines = open_memstream(&said, &size);
     if (!lines) return no_memory(r);
     int status = farm_parse_unit(r->farm, u, &app, lines);
+    if (status == EXIT_GOOD) status = find_numbers(u, &app);
     fclose(lines);
     const bool patches = option_choice(&app, OPTION_METHOD) == CUTIS_METHOD_PATCHES;
     u->cut = status == EXIT_GOOD && strcmp(u->verb, "deform") == 0 && u->output && !patches &&
@@ -392,6 +409,50 @@ static int compare_outputs(const void *a, const void *b)
     return order ? order : (x->unit > y->unit) - (x->unit < y->unit);
 }
 
+static int complain_of_two(const farm *f, const char *path, const farm_unit *a, const farm_unit *b)
+{
+    return app_fail_text(
+        f->app, "%s: two outputs are %s: of job %u, %s %s%s, and of job %u, %s %s", f->jobs_name,
+        path, a->job, a->file, a->clip ? a->clip : "",
+        a->number_end > a->number_first && strcmp(path, a->output) != 0 ? " (a file a frame)" : "",
+        b->job, b->file, b->clip ? b->clip : "");
+}
+
+/// "a/b.obj" of "a/b_0007.obj", and 7; NULL: no frame is called so.
+static char *without_number(const char *path, uint32_t *number)
+{
+    const char *dot = strrchr(path, '.'), *digits = dot;
+    while (digits && digits > path && digits[-1] >= '0' && digits[-1] <= '9') digits--;
+    const size_t count = digits ? (size_t)(dot - digits) : 0;
+    if (count < 4 || count > 9 || digits == path || digits[-1] != '_') return NULL;
+    if (count > 4 && *digits == '0') return NULL;
+    *number = (uint32_t)strtoul(digits, NULL, 10);
+    char *whole = strdup(path);
+    if (whole) memmove(whole + (digits - 1 - path), dot, strlen(dot) + 1);
+    return whole;
+}
+
+/// Is an output what a frame of another unit will be called?
+static int check_numbered(const farm *f, const output_row *rows, uint32_t count,
+                          const output_row *row)
+{
+    uint32_t number;
+    OWN_MEMORY char *whole = without_number(row->path, &number);
+    if (!whole) return EXIT_GOOD;
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (strcmp(rows[middle].path, whole) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == count || strcmp(rows[low].path, whole) != 0) return EXIT_GOOD;
+    const farm_unit *of_frames = &f->units[rows[low].unit];
+    if (number < of_frames->number_first || number >= of_frames->number_end) return EXIT_GOOD;
+    return complain_of_two(f, row->path, of_frames, &f->units[row->unit]);
+}
+
 static int check_outputs(farm *f)
 {
     uint32_t count = 0;
@@ -405,13 +466,11 @@ static int check_outputs(farm *f)
     }
     qsort(rows, count, sizeof *rows, compare_outputs);
     for (uint32_t i = 1; i < count; i++) {
-        if (strcmp(rows[i - 1].path, rows[i].path) != 0) continue;
-        const farm_unit *a = &f->units[rows[i - 1].unit], *b = &f->units[rows[i].unit];
-        return app_fail_text(f->app,
-                             "%s: two outputs are %s: of job %u, %s %s, and of job %u, %s %s",
-                             f->jobs_name, rows[i].path, a->job, a->file, a->clip ? a->clip : "",
-                             b->job, b->file, b->clip ? b->clip : "");
+        if (strcmp(rows[i - 1].path, rows[i].path) == 0)
+            return complain_of_two(f, rows[i].path, &f->units[rows[i - 1].unit],
+                                   &f->units[rows[i].unit]);
     }
+    for (uint32_t i = 0; i < count; i++) TRY(check_numbered(f, rows, count, &rows[i]));
     return EXIT_GOOD;
 }
 

@@ -43,6 +43,7 @@ static cutis_result bad(const bvh_file *file, const char *reason, cutis_span wha
 static cutis_result take_number(bvh_file *file, double *out)
 {
     cutis_span word = cutis_text_word(&file->text);
+    if (word.size == 0) return bad(file, "the file ends where a number is wanted", word);
     return cutis_parse_double(word, out) ? CUTIS_OK : bad(file, "not a number:", word);
 }
 
@@ -267,6 +268,30 @@ static cutis_result take_frame(bvh_file *file, bvh_track *tracks, uint32_t frame
     return CUTIS_OK;
 }
 
+// Whole frames behind the announced ones are left out. Other numbers there mean that lines hold
+// more than the channels take: then every frame but the first was read from the wrong places.
+static cutis_result look_behind(bvh_file *file)
+{
+    uint64_t numbers = 0;
+    for (;;) {
+        double value;
+        const cutis_span word = cutis_text_word(&file->text);
+        if (word.size == 0 || !cutis_parse_double(word, &value)) break;
+        numbers++;
+    }
+    if (numbers == 0 || file->channel_count == 0) return CUTIS_OK;
+    if (numbers % file->channel_count) {
+        char reason[128];
+        snprintf(reason, sizeof reason,
+                 "%ju numbers behind the last frame: its lines do not have the %u of the channels",
+                 (uintmax_t)numbers, file->channel_count);
+        return bad(file, reason, (cutis_span){ "", 0 });
+    }
+    cutis_log(file->context, "%s: it announces %u frames; %ju more are left out", file->input->name,
+              file->frame_count, (uintmax_t)(numbers / file->channel_count));
+    return CUTIS_OK;
+}
+
 static cutis_result make_clip(bvh_file *file, cutis_clip *clip)
 {
     bvh_track *tracks = cutis_arena_alloc(&file->arena, file->node_count, sizeof *tracks);
@@ -319,6 +344,8 @@ static cutis_result publish(bvh_file *file, cutis_model **out)
         cutis_result result = make_clip(file, &clip);
         if (result != CUTIS_OK) return result;
     }
+    cutis_result behind = look_behind(file);
+    if (behind != CUTIS_OK) return behind;
     cutis_model_data data = { .node_count = (uint32_t)file->node_count,
                               .clip_count = clip.channel_count ? 1 : 0,
                               .nodes = nodes,

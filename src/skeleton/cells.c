@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "math/eigen3.h"
 #include "math/elementary.h"
 
 #define BORDER 2
@@ -47,29 +48,86 @@ static double work_of(const cutis_closed *mesh)
     return sum;
 }
 
+// Sums over the skin, weighted by area, about a place: second moments (xx xy xz yy yz zz) or, along
+// each axis, the third power. @return the area
+static double skin_moments(const cutis_closed *mesh, vec3 about, const vec3 *axes, double *squares,
+                           double *cubes, vec3 *sum)
+{
+    double all = 0;
+    for (uint32_t f = 0; f < mesh->face_count; f++) {
+        vec3 p[3];
+        for (int k = 0; k < 3; k++) p[k] = v3_sub(v3_of(mesh->points[mesh->faces[f][k]]), about);
+        const double area = v3_length(v3_cross(v3_sub(p[1], p[0]), v3_sub(p[2], p[0])));
+        const vec3 middle = v3_divide(v3_add(p[0], v3_add(p[1], p[2])), 3);
+        const double q[3] = { middle.x, middle.y, middle.z };
+        for (int i = 0, n = 0; i < 3; i++)
+            for (int k = i; k < 3 && squares; k++) squares[n++] += area * q[i] * q[k];
+        for (int k = 0; k < 3 && cubes; k++) {
+            const double along = v3_dot(middle, axes[k]);
+            cubes[k] += area * along * along * along;
+        }
+        if (sum) *sum = v3_mad(*sum, area, middle);
+        all += area;
+    }
+    return all;
+}
+
+// The grid lies as the body does, not as its file does: its axes are those of the skin's second
+// moments, each towards the side where the skin reaches farther, the least lopsided one so that
+// they are right-handed. A body that is turned has the same cells.
+static void choose_axes(cutis_cells *c, const cutis_closed *mesh)
+{
+    double squares[6] = { 0 }, cubes[3] = { 0 }, values[3], v[9];
+    const vec3 origin = v3_of(mesh->points[0]);
+    vec3 sum = v3(0, 0, 0);
+    const double area = skin_moments(mesh, origin, NULL, NULL, NULL, &sum);
+    const vec3 middle = area > 0 ? v3_mad(origin, 1 / area, sum) : origin;
+    skin_moments(mesh, middle, NULL, squares, NULL, NULL);
+    cutis_eigen3(squares, values, v);
+    for (int k = 0; k < 3; k++) c->axes[k] = v3(v[3 * k], v[3 * k + 1], v[3 * k + 2]);
+    skin_moments(mesh, middle, c->axes, NULL, cubes, NULL);
+    int least = 0;
+    for (int k = 0; k < 3; k++) {
+        if (cubes[k] < 0) c->axes[k] = v3_scale(c->axes[k], -1);
+        if (fabs(cubes[k]) < fabs(cubes[least])) least = k;
+    }
+    if (v3_dot(v3_cross(c->axes[0], c->axes[1]), c->axes[2]) < 0)
+        c->axes[least] = v3_scale(c->axes[least], -1);
+}
+
+static double along_axis(const cutis_cells *c, const double *point, int k)
+{
+    return v3_dot(v3_of(point), c->axes[k]);
+}
+
 static void choose_grid(cutis_cells *c, const cutis_closed *mesh, uint32_t wanted)
 {
-    double high[3], longest = 0;
+    double high[3], longest = 0, squares = 0;
+    choose_axes(c, mesh);
     for (int k = 0; k < 3; k++) {
-        c->low[k] = high[k] = mesh->points[0][k];
+        c->low[k] = high[k] = along_axis(c, mesh->points[0], k);
         for (uint32_t v = 1; v < mesh->vertex_count; v++) {
-            c->low[k] = fmin(c->low[k], mesh->points[v][k]);
-            high[k] = fmax(high[k], mesh->points[v][k]);
+            const double at = along_axis(c, mesh->points[v], k);
+            c->low[k] = fmin(c->low[k], at), high[k] = fmax(high[k], at);
         }
         longest = fmax(longest, high[k] - c->low[k]);
+        squares += (high[k] - c->low[k]) * (high[k] - c->low[k]);
     }
+    c->diagonal = sqrt(squares);
     c->size = fmax(fixed_cbrt(volume_of(mesh) / wanted), longest * FINEST);
     c->size = fmax(c->size, sqrt(work_of(mesh) / MOST_WORK));
     if (!(c->size > 0)) c->size = 1;
     for (;; c->size *= 1.1) {
         double places = 1;
         for (int k = 0; k < 3; k++) {
-            c->n[k] = (uint32_t)((high[k] - c->low[k]) / c->size) + 1 + 2 * BORDER;
+            const uint32_t cells = (uint32_t)((high[k] - c->low[k]) / c->size) + 1;
+            c->n[k] = (cells | 1) + 2 * BORDER; // odd: the middle of a body lies within cells
             places *= c->n[k];
         }
         if (places <= MOST_PLACES) break;
     }
-    for (int k = 0; k < 3; k++) c->low[k] -= BORDER * c->size;
+    for (int k = 0; k < 3; k++) // the body in the middle: seen from the other side it is the same
+        c->low[k] = (c->low[k] + high[k] - c->n[k] * c->size) / 2;
     uint32_t i = 0;
     for (int z = -1; z <= 1; z++)
         for (int y = -1; y <= 1; y++)
@@ -88,8 +146,15 @@ static size_t place_of(const cutis_cells *c, uint32_t x, uint32_t y, uint32_t z)
 // A corner in units of cells, with centres at whole numbers.
 static vec3 in_cells(const cutis_cells *c, const double *p)
 {
-    return v3((p[0] - c->low[0]) / c->size - 0.5, (p[1] - c->low[1]) / c->size - 0.5,
-              (p[2] - c->low[2]) / c->size - 0.5);
+    double at[3];
+    for (int k = 0; k < 3; k++) at[k] = (along_axis(c, p, k) - c->low[k]) / c->size - 0.5;
+    return v3_of(at);
+}
+
+double cutis_cells_breadth(const cutis_cells *c, vec3 way)
+{
+    return fabs(v3_dot(way, c->axes[0])) + fabs(v3_dot(way, c->axes[1])) +
+           fabs(v3_dot(way, c->axes[2]));
 }
 
 // Columns of centres that go through a triangle: where they do, the place above changes by its
@@ -318,16 +383,17 @@ vec3 cutis_cell_centre(const cutis_cells *c, uint32_t cell)
 {
     uint32_t place = c->places[cell], x = place % c->n[0], y = place / c->n[0] % c->n[1];
     uint32_t z = place / c->n[0] / c->n[1];
-    return v3(c->low[0] + (x + 0.5) * c->size, c->low[1] + (y + 0.5) * c->size,
-              c->low[2] + (z + 0.5) * c->size);
+    vec3 centre = v3_scale(c->axes[0], c->low[0] + (x + 0.5) * c->size);
+    centre = v3_mad(centre, c->low[1] + (y + 0.5) * c->size, c->axes[1]);
+    return v3_mad(centre, c->low[2] + (z + 0.5) * c->size, c->axes[2]);
 }
 
 uint32_t cutis_cell_near(const cutis_cells *c, vec3 point)
 {
-    double p[3] = { point.x, point.y, point.z };
+    const double p[3] = { point.x, point.y, point.z };
     int at[3];
     for (int k = 0; k < 3; k++) {
-        double x = floor((p[k] - c->low[k]) / c->size);
+        double x = floor((along_axis(c, p, k) - c->low[k]) / c->size);
         at[k] = x < 0 ? 0 : x >= c->n[k] ? (int)c->n[k] - 1 : (int)x;
     }
     uint32_t best = c->at[place_of(c, (uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2])];

@@ -11,7 +11,9 @@ enum { CUTIS_CELL_NEIGHBOURS = 26 };
 typedef struct cutis_cells {
     cutis_arena *arena;
     cutis_context *context;
-    double low[3], size; ///< corner of the grid, edge of a cell
+    vec3 axes[3];        ///< of the grid: the body's own, so a body that is turned keeps its cells
+    double diagonal;     ///< of the body's box along them
+    double low[3], size; ///< corner of the grid along them, edge of a cell
     uint32_t n[3];       ///< of the grid, with a border of empty places
     uint32_t *at;        ///< per place: its cell, or CUTIS_NOTHING
     uint32_t count;
@@ -27,6 +29,9 @@ typedef struct cutis_cells {
 ///             folds of a coarse mesh do, too
 cutis_result cutis_cells_make(cutis_arena *arena, const cutis_closed *mesh, uint32_t wanted,
                               bool part, cutis_cells *out);
+
+/// How far a cube of edge 1 reaches along a direction, end to end.
+double cutis_cells_breadth(const cutis_cells *cells, vec3 way);
 
 vec3 cutis_cell_centre(const cutis_cells *cells, uint32_t cell);
 

@@ -17,6 +17,7 @@
 #define ENDS_ASKED 12u
 static const double STANDS_OUT = 0.06; // of the diagonal: ends that the centre lies between
 static const double SHY = 8;           // how much more a way costs beside the middle
+static const double AS_GOOD = 0.5;     // cells: middles that differ by less are equally good
 
 typedef struct {
     cutis_centrelines *lines;
@@ -49,7 +50,25 @@ static uint32_t farthest(const cutis_cells *c, const double *distances)
     return best;
 }
 
-// The cell with the least mean way to some cells, less its depth: a centre is as deep as it can be.
+// The one in the middle of all cells that are as good as the best: which of them is the best by a
+// hair is chance.
+static uint32_t middle_of(const cutis_cells *c, const double *values, uint32_t best)
+{
+    const double most = values[best] + AS_GOOD * c->size;
+    vec3 sum = v3(0, 0, 0);
+    double n = 0, least = INFINITY;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (values[i] <= most) sum = v3_add(sum, cutis_cell_centre(c, i)), n++;
+    sum = v3_divide(sum, n);
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (values[i] > most) continue;
+        const double away = v3_distance(cutis_cell_centre(c, i), sum);
+        if (away < least) least = away, best = i;
+    }
+    return best;
+}
+
+// A cell with the least mean way to some cells, less its depth: a centre is as deep as it can be.
 // @param cells `count` of them; NULL: far points, far from each other
 static bool find_middle(finder *f, const uint32_t *cells, uint32_t count, uint32_t *out)
 {
@@ -66,11 +85,13 @@ static bool find_middle(finder *f, const uint32_t *cells, uint32_t count, uint32
         }
     }
     *out = CUTIS_NOTHING;
-    for (uint32_t i = 0; i < c->count; i++)
-        if (isfinite(sum[i]) &&
-            (*out == CUTIS_NOTHING || sum[i] - c->depth[i] < sum[*out] - c->depth[*out]))
-            *out = i;
-    return *out != CUTIS_NOTHING;
+    for (uint32_t i = 0; i < c->count; i++) {
+        sum[i] -= c->depth[i]; // INFINITY stays
+        if (isfinite(sum[i]) && (*out == CUTIS_NOTHING || sum[i] < sum[*out])) *out = i;
+    }
+    if (*out == CUTIS_NOTHING) return false;
+    *out = middle_of(c, sum, *out);
+    return true;
 }
 
 // One direction of a running maximum over WINDOW places on both sides.
@@ -301,7 +322,7 @@ static uint32_t count_section(const cutis_centrelines *lines, uint32_t i, vec3 w
     vec3 from = lines->nodes[i].point;
     uint32_t head = 0, tail = 0, first = cutis_cell_near(c, from);
     // As thick as keeps a slanted plane in one piece.
-    double half = 0.5 * c->size * (fabs(way.x) + fabs(way.y) + fabs(way.z));
+    double half = 0.5 * c->size * cutis_cells_breadth(c, way);
     if (first == CUTIS_NOTHING) return 0;
     queue[tail++] = first, marks[first] = i;
     while (head < tail) {
@@ -327,8 +348,8 @@ static bool find_sections(finder *f)
     if (!child || !marks || !queue) return false;
     for (uint32_t i = 0; i < lines->count; i++) {
         vec3 way = line_direction(lines, child, i);
-        double thick = fabs(way.x) + fabs(way.y) + fabs(way.z);
-        if (!(thick > 0)) way = v3(0, 1, 0), thick = 1;
+        double thick = cutis_cells_breadth(c, way);
+        if (!(thick > 0)) way = c->axes[1], thick = 1;
         double area = count_section(lines, i, way, marks, queue) * c->size * c->size / thick;
         lines->nodes[i].section = sqrt(area / 3.14159265358979323846);
     }
@@ -406,7 +427,7 @@ static cutis_result find_centre_point(const cutis_closed *mesh, uint32_t wanted,
                  .heap = { .context = mesh->context } };
     cutis_result result = cutis_cells_make(&arena, mesh, wanted / 8, part, &coarse->cells);
     if (result == CUTIS_OK) {
-        double least = fmax(2 * coarse->cells.size, STANDS_OUT * mesh->diagonal);
+        double least = fmax(2 * coarse->cells.size, STANDS_OUT * coarse->cells.diagonal);
         if (coarse->cells.count == 0)
             result = UNSUPPORTED(mesh->context, "the body has no inside");
         else if (!find_centre(&f, least))
@@ -435,7 +456,7 @@ cutis_result cutis_centrelines_find(cutis_arena *arena, const cutis_closed *mesh
     if (out->centre == CUTIS_NOTHING) // the body is thinner than the cells it was looked for in
         return UNSUPPORTED(mesh->context,
                            "nothing of the body is thick enough to look for limbs in");
-    bool good = begin(&f) && keep_to_body(&f) && find_lines(&f, least);
+    bool good = begin(&f) && keep_to_body(&f) && find_lines(&f, least * out->cells.diagonal);
     cutis_heap_release(&f.heap);
     cutis_arena_release(&f.scratch);
     return good ? CUTIS_OK : cutis_alloc_result(mesh->context);

@@ -38,7 +38,7 @@ typedef struct cutis_centrelines {
 
 /// @param wanted cells, about
 /// @param part   of cutis_cells_make
-/// @param least  what an end must stand out by
+/// @param least  what an end must stand out by, of the diagonal of the cells
 cutis_result cutis_centrelines_find(cutis_arena *arena, const cutis_closed *mesh, uint32_t wanted,
                                     bool part, double least, cutis_centrelines *out);
 

@@ -21,9 +21,11 @@ static const double BRANCH =
     1.2; // of the section: so far inside of a border branches are outside's
 static const double IN_TRUNK = 0.8;   // of the centre's ball
 static const double NO_KIND = 1.5;    // deviation beyond which a body is of none
+static const double NO_KIND_TOLD = 2; // the same where a person says what limbs are
 static const double NECK = 0.85;      // of a head's section: so narrow it is over
 static const double NEAR_WAIST = 0.1; // of a limb: so far from its share a wrist may be
 static const double WAIST = 0.95;     // of what lies on both sides
+static const double LEGS_TELL = 0.3;  // cosine: so far down they go
 static const double LONG_NECK = 0.58; // of the trunk: a neck of two bones; a bird's is a part then
 
 // Limbs of a role -------------------------------------------------------------------------------
@@ -142,6 +144,13 @@ static vec3 across_pair(const cutis_planner *p, cutis_role role, vec3 front)
     return v3_cross(v3_sub(p->limbs[list[0]].root, p->limbs[list[1]].root), front);
 }
 
+// Does a bird's back look the other way? Legs tell, unless they are stretched out behind in flight.
+static bool is_below(const cutis_planner *p, vec3 up)
+{
+    const double down = v3_dot(v3_unit(ways_of(p, CUTIS_ROLE_LEG)), v3_unit(up));
+    return fabs(down) > LEGS_TELL ? down > 0 : up.y < 0;
+}
+
 // Up as the kind tells: above the legs, on the fin's side. The y axis, where that is near, and
 // where nothing tells.
 static vec3 find_up(const cutis_planner *p, vec3 front)
@@ -162,9 +171,15 @@ static vec3 find_up(const cutis_planner *p, vec3 front)
     case CUTIS_KIND_BIRD:
         up = across_pair(p, CUTIS_ROLE_WING, front);
         if (!(v3_length(up) > 0)) up = across_pair(p, CUTIS_ROLE_LEG, front);
-        if (v3_dot(up, y) < 0) up = v3_scale(up, -1);
+        if (is_below(p, up)) up = v3_scale(up, -1);
         break;
     case CUTIS_KIND_FISH:
+        up = across_pair(p, CUTIS_ROLE_PECTORAL, front);
+        if (v3_length(up) > 0) { // fins lie by it to a few degrees: tilted or not
+            const vec3 back = across(ways_of(p, CUTIS_ROLE_DORSAL), v3_unit(front));
+            const double tells = v3_length(back) > 0 ? v3_dot(up, back) : up.y;
+            return v3_unit(tells < 0 ? v3_scale(up, -1) : up);
+        }
         up = ways_of(p, CUTIS_ROLE_DORSAL);
         break;
     default:
@@ -709,9 +724,10 @@ int32_t cutis_plan_find(const cutis_plan *plan, const char *name, const char *si
     return CUTIS_NONE;
 }
 
-cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines, double diagonal,
-                             cutis_kind kind, const cutis_hints *hints, cutis_plan *out)
+cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines, cutis_kind kind,
+                             const cutis_hints *hints, cutis_plan *out)
 {
+    const double diagonal = lines->cells.diagonal;
     static void (*const KINDS[CUTIS_KIND_COUNT])(cutis_planner *) = {
         plan_human, plan_quadruped, plan_bird,       plan_octopus,   plan_insect,
         plan_bear,  plan_hand,      cutis_plan_fish, cutis_plan_any,
@@ -731,7 +747,8 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
                         &out->second);
     else
         cutis_kind_fit(limbs->list, limbs->count, diagonal, told, kind, &match);
-    if (kind == CUTIS_KIND_COUNT && match.cost > NO_KIND) {
+    const double most = hints && hints->stroke_count ? NO_KIND_TOLD : NO_KIND;
+    if (kind == CUTIS_KIND_COUNT && match.cost > most) {
         out->next = match.kind, out->second = match.cost;
         match = (cutis_kind_match){ .kind = CUTIS_KIND_ANY, .cost = match.cost };
     }
@@ -761,20 +778,17 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
     return CUTIS_OK;
 }
 
-cutis_result cutis_plan_body(cutis_arena *arena, const cutis_closed *mesh, cutis_kind kind,
-                             const cutis_hints *hints, cutis_centrelines *lines, cutis_plan *out)
+// The same with limbs that touch taken apart, if that is clearly better.
+static cutis_result look_apart(cutis_arena *arena, const cutis_closed *mesh, uint32_t cells,
+                               cutis_kind kind, const cutis_hints *hints, cutis_centrelines *lines,
+                               cutis_plan *out)
 {
-    const double least = LEAST_END * mesh->diagonal;
-    TRY(cutis_centrelines_find(arena, mesh, CELLS, false, least, lines));
-    TRY(cutis_plan_make(arena, lines, mesh->diagonal, kind, hints, out));
-    if (out->cost < USUAL || kind == CUTIS_KIND_ANY) return CUTIS_OK;
     cutis_centrelines *apart = cutis_arena_zero(arena, 1, sizeof *apart);
     cutis_plan *other = cutis_arena_zero(arena, 1, sizeof *other);
     if (!apart || !other) return cutis_alloc_result(mesh->context);
     cutis_errors_ignore(true); // what fails then, as a stroke on no limb, was good before
-    cutis_result result = cutis_centrelines_find(arena, mesh, CELLS, true, least, apart);
-    if (result == CUTIS_OK)
-        result = cutis_plan_make(arena, apart, mesh->diagonal, kind, hints, other);
+    cutis_result result = cutis_centrelines_find(arena, mesh, cells, true, LEAST_END, apart);
+    if (result == CUTIS_OK) result = cutis_plan_make(arena, apart, kind, hints, other);
     cutis_errors_ignore(false);
     if (result == CUTIS_CANCELLED)
         return cutis_fail(mesh->context, CUTIS_CANCELLED, "limbs: stopped on request");
@@ -782,5 +796,16 @@ cutis_result cutis_plan_body(cutis_arena *arena, const cutis_closed *mesh, cutis
         return cutis_alloc_result(mesh->context);
     if (result == CUTIS_OK && other->cost < BETTER * out->cost && other->kind != CUTIS_KIND_ANY)
         *lines = *apart, *out = *other;
+    return CUTIS_OK;
+}
+
+cutis_result cutis_plan_body(cutis_arena *arena, const cutis_closed *mesh, cutis_kind kind,
+                             const cutis_hints *hints, cutis_centrelines *lines, cutis_plan *out)
+{
+    TRY(cutis_centrelines_find(arena, mesh, CELLS, false, LEAST_END, lines));
+    TRY(cutis_plan_make(arena, lines, kind, hints, out));
+    if (kind == CUTIS_KIND_ANY) return CUTIS_OK;
+    for (uint32_t finer = 1; finer <= 2 && out->cost >= USUAL; finer++)
+        TRY(look_apart(arena, mesh, finer * CELLS, kind, hints, lines, out));
     return CUTIS_OK;
 }

@@ -27,8 +27,8 @@ typedef struct cutis_plan {
 } cutis_plan;
 
 /// @param kind CUTIS_KIND_COUNT: whichever fits best; @param hints NULL: nobody says anything
-cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines, double diagonal,
-                             cutis_kind kind, const cutis_hints *hints, cutis_plan *out);
+cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines, cutis_kind kind,
+                             const cutis_hints *hints, cutis_plan *out);
 
 /// Lines through the middle of a body and its plan; where it looks like nothing usual, with limbs
 /// that touch taken apart, if it is something then.

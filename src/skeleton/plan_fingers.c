@@ -70,9 +70,6 @@ static bool cut_out(cutis_arena *arena, const cutis_closed *mesh, const uint32_t
         memcpy(out->faces[out->face_count], wall, sizeof wall);
         out->face_count += 3;
     }
-    box3 box = box3_empty();
-    for (uint32_t v = 0; v < out->vertex_count; v++) box3_add(&box, v3_of(out->points[v]));
-    out->diagonal = box3_diagonal(&box);
     return true;
 }
 
@@ -111,9 +108,8 @@ static cutis_result find_fingers(cutis_arena *arena, const cutis_closed *mesh,
     if (!cut_out(arena, mesh, labels, part, n, v3_scale(v3_unit(way), STUMP * length), &cut))
         return cutis_alloc_result(mesh->context);
     for (int look = 0; look < 2 && out->joint_count == 0; look++) {
-        TRY(cutis_centrelines_find(arena, &cut, CELLS[look], look > 0, LEAST_END * cut.diagonal,
-                                   lines));
-        TRY(cutis_plan_make(arena, lines, cut.diagonal, CUTIS_KIND_HAND, NULL, out));
+        TRY(cutis_centrelines_find(arena, &cut, CELLS[look], look > 0, LEAST_END, lines));
+        TRY(cutis_plan_make(arena, lines, CUTIS_KIND_HAND, NULL, out));
         const bool some = out->lacks == CUTIS_ROLE_NONE
                               ? out->cost < DOUBTED
                               : out->lacks == CUTIS_ROLE_FINGER && out->has >= FINGERS_LEAST;

@@ -157,6 +157,10 @@ bakes "weights in as few bits as cost nothing" "$CUTIS" bake "$T/arm.glb" --meth
 holds "are not floats" "$T/stdout" "d['weights'] in ('u8', 'u16')"
 bakes "morph targets for a bound" "$CUTIS" bake "$T/arm.glb" --method dqs --max-error 3 --morphs 4 --fps 4 --json -o "$T/morphs.glb"
 holds "are few, and helpers fewer" "$T/stdout" "d['max'] <= 0.003 and 0 < d['morphs'] <= 4"
+cp "$T/stdout" "$T/few"
+"$CUTIS" bake "$T/morphs.glb" --method dqs --helpers 1 --fps 4 -o "$T/again.glb" >"$T/said" 2>"$T/err"
+equals "that morph targets of the model rest is told" "$(grep -c 'note: .*morphs.glb: morph targets, which clip 0 (bend) moves, rest' "$T/err")" 1
+cp "$T/few" "$T/stdout"
 helpers=$(json "$T/stdout" "d['helpers']") targets=$(json "$T/stdout" "d['morphs'] - 1")
 "$CUTIS" bake "$T/arm.glb" --method dqs --helpers "$helpers" $([ "$targets" -gt 0 ] && echo --morphs "$targets") --fps 4 --json -q -o "$T/fewer.glb" >"$T/fewer"
 holds "and one fewer does not keep it" "$T/fewer" "d['max'] > 0.003"

@@ -110,6 +110,11 @@ equals "temporary files of outputs go, others stay" "$(cd whole && find . -name 
 case_() { echo "$2" >in/case.json; fails 1 "$1" "$3" "$CUTIS" farm in/case.json -o "$T/out"; rm -rf "$T/out"; }
 case_ "two spellings of one output" '{"jobs": [{"verb": "convert", "files": "arm.glb", "output": "./a.obj"}, {"verb": "convert", "files": "arm.glb", "output": "a.obj"}]}' 'two outputs are a.obj'
 case_ "two reports of one name" '{"jobs": [{"verb": "compare", "files": ["arm.glb", "late.glb"], "clips": ["bend"], "options": {"methods": "lbs,dqs", "report": "r.html"}}]}' 'two outputs are r.html'
+frames='{"verb": "deform", "files": "arm.glb", "clips": ["bend"], "output": "b.obj", "options": {"frames": "0:3"}}'
+case_ "an output that is a frame of another" "{\"jobs\": [{\"verb\": \"convert\", \"files\": \"late.glb\", \"output\": \"b_0001.obj\"}, $frames]}" 'two outputs are b_0001.obj: of job 1, arm.glb bend .a file a frame., and of job 0, late.glb'
+echo "{\"jobs\": [{\"verb\": \"convert\", \"files\": \"late.glb\", \"output\": \"b_0003.obj\"}, $frames]}" >in/case.json
+passes "a number beyond the frames is nobody's" farm in/case.json -o numbers -q
+equals "and all are there" "$(cd numbers && echo *.obj)" "b_0000.obj b_0001.obj b_0002.obj b_0003.obj"
 for name in farm/manifest ./farm/lock farm//manifest farm results.json ./results.json a/../../b.obj /b.obj . a.npy.part; do
     case_ "an output named $name" "{\"jobs\": [{\"verb\": \"convert\", \"files\": \"arm.glb\", \"output\": \"$name\"}]}" 'must be a name below the folder of -o'
 done

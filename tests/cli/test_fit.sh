@@ -35,6 +35,9 @@ passes "gaussian, rotvec, a width" "$CUTIS" fit "$T/arm.glb" --poses examples --
 near "the Gaussian passes through every example too" "$T/g.npy" "$E" 1e-5
 passes "a mesh for every pose" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$T"/ex/example_*.obj --json -o "$T/obj.glb"
 holds "gives the same model" "$T/stdout" "d['poses'] == 8 and max(d['psd_rms']) < 1e-6"
+/usr/bin/python3 -c 'import numpy, sys; numpy.save(sys.argv[2], 1000 * numpy.load(sys.argv[1]))' "$E" "$T/millimetres.npy"
+"$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$T/millimetres.npy" -o "$T/mm.glb" >"$T/said" 2>"$T/err"
+equals "shapes in millimetres are told" "$(grep -c 'example [0-9]* is [0-9.e+]* diagonals of the body away from its pose (RMS): another unit' "$T/err")" 1
 passes "the same with commas" "$CUTIS" fit "$T/arm.glb" --poses examples --shapes "$(ls "$T"/ex/example_*.obj | tr '\n' ',' | sed 's/,$//')" -q -o "$T/comma.glb"
 if cmp -s "$T/obj.glb" "$T/comma.glb"; then ok "is the same"; else not_ok "is the same" "they differ"; fi
 # A sculpt without seams, in another order; one with a vertex too few.

@@ -105,6 +105,22 @@ looks "deforms the same" near "$T/b.npy" "$T/a.npy" 0
 passes "scaled OBJ" "$CUTIS" convert "$T/biped.obj" --scale 100 -o "$T/big.obj"
 passes "its volume" "$CUTIS" measure "$T/big.obj" --json
 holds "is a million times the biped's" "$T/stdout" "abs(d['volume'] / $(json "$T/m.json" "d['rest_volume']") / 1e6 - 1) < 1e-4"
+# A rig in centimetres: an OBJ of it is a hundred times the body that deform writes, which is said.
+/usr/bin/python3 - "$T/biped.gltf" "$T/centimetres.gltf" <<'P'
+import json, sys
+document = json.load(open(sys.argv[1]))
+below = {child for node in document["nodes"] for child in node.get("children", [])}
+root = next(i for i in range(len(document["nodes"])) if i not in below)
+document["nodes"].append({"name": "armature", "scale": [.01, .01, .01], "children": [root]})
+scene = document["scenes"][document.get("scene", 0)]["nodes"]
+scene[scene.index(root)] = len(document["nodes"]) - 1
+json.dump(document, open(sys.argv[2], "w"))
+P
+for unit in biped:0 centimetres:1; do
+    "$CUTIS" convert "$T/${unit%:*}.gltf" -o "$T/unposed.obj" >"$T/stdout" 2>"$T/err"
+    equals "an OBJ that is not as the joints have it is told (${unit%:*})" "$(grep -c 'written as the file has them' "$T/err")" "${unit#*:}"
+done
+
 # convert tells what is in the file it wrote, and what its format lost
 "$CUTIS" convert "$T/biped.glb" --json -o "$T/walk.bvh" >"$T/stdout" 2>"$T/note"
 holds "a BVH holds no vertices and one clip" "$T/stdout" "d['vertices'] == d['triangles'] == 0 and d['clips'] == 1 and d['joints'] > 20 and d['lost'] == '3000 vertices, 4 clips'"

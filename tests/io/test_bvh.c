@@ -268,6 +268,27 @@ static void bad_files_are_refused_with_their_line(void **state)
                 "HIERARCHY ROOT r { OFFSET 0 0 0 CHANNELS 1 Xrotation }\nMOTION\nFrames: 2\nFrame "
                 "Time: 1\n1\nx2\n",
                 CUTIS_CORRUPT_DATA, "line 6: not a number: 'x2'");
+    refuse_text(f, "a.bvh",
+                "HIERARCHY ROOT r { OFFSET 0 0 0 CHANNELS 1 Xrotation }\nMOTION\nFrames: 3\nFrame "
+                "Time: 1\n1.00\n2.00\n",
+                CUTIS_CORRUPT_DATA, "the file ends where a number is wanted");
+}
+
+// A line with a number too many shifts all frames behind it: read on, the motion would be another.
+static void lines_of_another_length_are_refused_and_frames_too_many_are_left_out(void **state)
+{
+    static const char HEAD[] = "HIERARCHY ROOT r { OFFSET 0 0 0 CHANNELS 2 Xrotation Yrotation }\n"
+                               "MOTION\nFrames: 2\nFrame Time: 1\n";
+    fixture *f = *state;
+    char text[512];
+    snprintf(text, sizeof text, "%s1 2 3\n4 5 6\n7 8 9\n", HEAD);
+    refuse_text(f, "a.bvh", text, CUTIS_CORRUPT_DATA, "5 numbers behind the last frame");
+    snprintf(text, sizeof text, "%s1 2\n4 5\n7 8\n", HEAD);
+    write_text(f, "a.bvh", text);
+    cutis_model *model = NULL;
+    assert_ok(f->context, cutis_model_read(f->context, path_in(f, "a.bvh"), NULL, &model));
+    assert_int_equal(cutis_model_get(model)->clips[0].channels[0].key_count, 2);
+    cutis_model_destroy(model);
 }
 
 int main(void)
@@ -280,6 +301,7 @@ int main(void)
         claim(motion_written_and_read_again_is_the_same_motion),
         claim(clips_of_another_bvh_are_matched_by_name),
         claim(bad_files_are_refused_with_their_line),
+        claim(lines_of_another_length_are_refused_and_frames_too_many_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

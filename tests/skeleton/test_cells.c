@@ -84,8 +84,7 @@ static void analyse(const cutis_model *model, uint32_t wanted)
     all.arena.context = cutis_model_context(model);
     all.names.arena = &all.arena;
     assert_int_equal(cutis_closed_make(model, NULL, &all.names, &repairs, &all.mesh), CUTIS_OK);
-    assert_int_equal(cutis_centrelines_find(&all.arena, &all.mesh, wanted, false,
-                                            0.02 * all.mesh.diagonal, &all.lines),
+    assert_int_equal(cutis_centrelines_find(&all.arena, &all.mesh, wanted, false, 0.02, &all.lines),
                      CUTIS_OK);
 }
 

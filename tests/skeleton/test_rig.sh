@@ -20,6 +20,7 @@ judge() { # NAME FIRST COUNT VERTICES
 failed=0
 grid() { /usr/bin/python3 "$here/retarget_grid.py" "$CUTIS" "$SHARED" "$folder" --rig "$@" || failed=1; }
 /usr/bin/python3 "$here/rig_hints.py" "$CUTIS" "$folder" || failed=1
+/usr/bin/python3 "$here/rig_turned.py" "$CUTIS" "$folder" 3000 quadruped:70003 bird:70002 || failed=1 # bodies that were other ones when turned
 if [ -d "$SHARED/data/makehuman" ] && [ -d "$SHARED/data/spot-cc0" ]; then
     /usr/bin/python3 "$here/rig_real.py" "$CUTIS" "$SHARED" "$folder" || failed=1
 else
