@@ -34,7 +34,7 @@ int bake_add_poses(cli_app *app, bake_job *job)
     cutis_transform *to = job->poses + (size_t)count * nodes;
     if (learned)
         TRY(app_result(app, job->path,
-                       cutis_bake_poses(job->model, job->poses, count, 1, learned, to)));
+                       cutis_bake_swings(job->model, job->poses, count, 1, learned, to)));
     TRY(app_result(
         app, job->path,
         cutis_bake_poses(job->model, job->poses, count, 2, UNSEEN, to + (size_t)learned * nodes)));

@@ -8,6 +8,8 @@
 
 // Helpers that --max-error tries at most.
 enum { HELPERS_MOST = 256 };
+// Twice as many helpers divide what is left by 2 to 3, here and there by 5, never by 6 in turn.
+static const double FALL_LEAST = 6;
 // Weights in fewer bits may cost this much of the error.
 static const double FORMAT_COST = 1.02;
 static const char *const FORMATS[] = { "float", "u16", "u8" };
@@ -86,6 +88,29 @@ static int bake_with(cli_app *app, bake_job *job, uint32_t helpers, uint32_t mor
     return bake_judge_driven(app, job);
 }
 
+// Whether as many joints as the source has may explain it to rounding, so that too few tell
+// nothing.
+static bool may_be_exact(const bake_job *job)
+{
+    return job->sequence || job->method == CUTIS_METHOD_HANDLES_RIGID;
+}
+
+// Refuse a bound that the most helpers would not keep if every doubling still to come did as well
+// as the best so far: the last ones take longest by far.
+static int check_reach(cli_app *app, const bake_job *job, uint32_t helpers, uint32_t limit,
+                       double fall)
+{
+    double left = job->max;
+    if (helpers == 0 || helpers >= limit || may_be_exact(job)) return EXIT_GOOD;
+    for (uint32_t h = helpers; h < limit; h *= 2) left /= fall;
+    if (left <= job->max_error) return EXIT_GOOD;
+    return app_fail_text(app,
+                         "%s: %g mm is out of reach: %g mm are left by %u helper%s, and more than "
+                         "%.3g mm would be by %u: a larger --max-error?",
+                         job->path, 1e3 * job->max_error, 1e3 * job->max, helpers,
+                         helpers == 1 ? "" : "s", 1e3 * left, limit);
+}
+
 // As few helpers as keep every vertex within the bound: twice as many until they do, then halving.
 static int fewest_helpers(cli_app *app, bake_job *job, uint32_t space, uint32_t morphs)
 {
@@ -93,9 +118,12 @@ static int fewest_helpers(cli_app *app, bake_job *job, uint32_t space, uint32_t 
     const uint32_t vertices = cutis_model_vertex_count(job->model);
     uint32_t limit = vertices < HELPERS_MOST ? vertices : HELPERS_MOST;
     uint32_t low = least, high = least;
+    double fall = FALL_LEAST;
     if (limit > space) limit = space;
     TRY(bake_with(app, job, high, morphs));
     while (job->max > job->max_error) {
+        const double before = job->max;
+        TRY(check_reach(app, job, high, limit, fall));
         low = high;
         high = high ? 2 * high : 1;
         if (high > limit && low < limit) high = limit;
@@ -104,6 +132,7 @@ static int fewest_helpers(cli_app *app, bake_job *job, uint32_t space, uint32_t 
                 app, "%s: %g mm is not kept by %u helpers (%g mm): a larger --max-error?",
                 job->path, 1e3 * job->max_error, low, 1e3 * job->max);
         TRY(bake_with(app, job, high, morphs));
+        if (low) fall = fmax(fall, before / job->max);
     }
     while (high - low > 1 && high > least) {
         const uint32_t middle = low + (high - low) / 2;

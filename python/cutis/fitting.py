@@ -160,8 +160,8 @@ _RANDOM_POSES, _POSE_SPACE_POSES, _UNSEEN_POSES = 400, 1200, 100  # as many as t
 
 def _random_poses(model: Model, poses: Any, learned: int) -> Any:
     out = np.empty((learned + _UNSEEN_POSES, model.node_count, 10), np.float32)
-    for seed, part in ((1, out[:learned]), (2, out[learned:])):
-        c.cutis_bake_poses(model.pointer, _transforms(poses), len(poses), seed, len(part), _transforms(part))
+    for draw, seed, part in ((c.cutis_bake_swings, 1, out[:learned]), (c.cutis_bake_poses, 2, out[learned:])):
+        draw(model.pointer, _transforms(poses), len(poses), seed, len(part), _transforms(part))
     return out
 
 

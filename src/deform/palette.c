@@ -45,11 +45,15 @@ static const double *fixed_matrix(const cutis_skin_binding *binding, const cutis
     return m && cutis_pose_rests(binding->base.model, local, binding->step_node[step]) ? m : NULL;
 }
 
-/// Whether a driven step is computed in this pose.
+/// Whether a driven step is computed in this pose. Most that rest do so to the bit.
 static bool is_driven(const cutis_skin_binding *binding, const cutis_transform *local, int32_t step)
 {
-    return step >= 0 && (binding->base.options.drive == CUTIS_DRIVE_ALL ||
-                         cutis_pose_rests(binding->base.model, local, binding->step_node[step]));
+    if (step < 0) return false;
+    const uint32_t node = binding->step_node[step];
+    const cutis_model *model = binding->base.model;
+    return binding->base.options.drive == CUTIS_DRIVE_ALL ||
+           memcmp(&local[node], &model->rest[node], sizeof *local) == 0 ||
+           cutis_pose_rests(model, local, node);
 }
 
 static bool has_avx2(const cutis_skin_binding *binding)

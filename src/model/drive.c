@@ -43,20 +43,31 @@ struct cutis_drive_table {
 
 // Making ------------------------------------------------------------------------------------------
 
-// Inputs of a driver that can be other than zero. @return how many
-static uint32_t list_used(const cutis_drivers *all, const cutis_driver *driver, uint8_t *used)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < 4 * driver->input_count; i++) {
-        const float *range = all->ranges + 8 * (size_t)driver->inputs[i / 4] + i % 4;
-        if (range[0] != 0 || range[4] != 0) used[count++] = (uint8_t)i;
-    }
-    return count;
-}
-
 static size_t term_place(uint32_t i, uint32_t j, uint32_t n) // of a product, j >= i
 {
     return n + (size_t)i * n - (size_t)i * (i + 1) / 2 + j;
+}
+
+static bool adds(const cutis_driver *driver, size_t term)
+{
+    bool any = false;
+    for (size_t k = 0; k < OUTPUTS; k++) any |= driver->coefficients[OUTPUTS * term + k] != 0;
+    return any;
+}
+
+// Inputs of a driver that can be other than zero, and that a term reads. @return how many
+static uint32_t list_used(const cutis_drivers *all, const cutis_driver *driver, uint8_t *used)
+{
+    const uint32_t n = 4 * driver->input_count;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const float *range = all->ranges + 8 * (size_t)driver->inputs[i / 4] + i % 4;
+        bool any = adds(driver, i);
+        for (uint32_t j = 0; j < n && !any; j++)
+            any = adds(driver, i < j ? term_place(i, j, n) : term_place(j, i, n));
+        if (any && (range[0] != 0 || range[4] != 0)) used[count++] = (uint8_t)i;
+    }
+    return count;
 }
 
 static void pack_driver(const cutis_model *model, const cutis_driver *driver, uint32_t lane,

@@ -738,6 +738,14 @@ static cutis_result bake_poses(uint64_t *digest)
     return result;
 }
 
+static cutis_result bake_swings(uint64_t *digest)
+{
+    cutis_transform poses[2 * NODES];
+    const cutis_result result = cutis_bake_swings(w.limb, w.poses, EXAMPLES, 1, 2, poses);
+    if (result == CUTIS_OK) fold(digest, poses, sizeof poses);
+    return result;
+}
+
 /// The moving limb's last node driven by the joint that its clip turns.
 static cutis_result drive_clips(cutis_model **out)
 {
@@ -925,6 +933,7 @@ static const scenario SCENARIOS[] = {
     { "cutis_bake", "a helper with a driver", bake_with_drivers, 1, false },
     { "cutis_baker_create", "all steps, by two", bake_stepwise, 1, false },
     { "cutis_bake_poses", "two poses", bake_poses, 1, false },
+    { "cutis_bake_swings", "two poses", bake_swings, 1, false },
     { "cutis_clips_drive", "a clip without tracks", clips_drive, 1, false },
     { "cutis_handle_session_create", "field", session_open, 1, false },
     { "cutis_handles_set", "field", session_set, 1, false },

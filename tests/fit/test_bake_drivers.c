@@ -66,6 +66,8 @@ static void a_regression_finds_the_joints_and_the_function(void **state)
         const bool order = found.inputs[0] == TRUE_A;
         assert_int_equal(found.inputs[!order], TRUE_A);
         assert_int_equal(found.inputs[order], TRUE_B);
+        // Without noise nothing else is read: x and y of the one, z and w of the other.
+        if (!noisy) assert_int_equal(found.used, order ? 0xc3 : 0x3c);
         // Where it was not shown anything, but the function says what is there.
         double most = 0;
         for (int k = 0; k < 50; k++) {
@@ -96,6 +98,21 @@ static void a_regression_finds_the_joints_and_the_function(void **state)
     fit(&found, scratch);
     assert_int_equal(found.input_count, 0);
     free(scratch);
+}
+
+// Poses that turn the elbow nearly as far as it goes, from -0.3 to 1.2 about y.
+static int count_ends(const cutis_transform *poses, uint32_t nodes, uint32_t elbow, int count,
+                      cutis_quat rest)
+{
+    const cutis_quat back = { -rest.x, -rest.y, -rest.z, rest.w };
+    int found = 0;
+    for (int k = 0; k < count; k++) {
+        const cutis_quat q = cutis_quat_multiply(back, poses[(size_t)k * nodes + elbow].rotation);
+        const float angle = 2 * atan2f(q.y, q.w);
+        assert_true(angle >= -0.3001f && angle <= 1.2001f);
+        found += angle < -0.15f || angle > 1.05f;
+    }
+    return found;
 }
 
 static void random_poses_stay_within_what_they_were_shown(void **state)
@@ -134,6 +151,10 @@ static void random_poses_stay_within_what_they_were_shown(void **state)
             least = fminf(least, angle), most = fmaxf(most, angle);
         }
     assert_true(least >= -0.3001f && least < -0.25f && most <= 1.2001f && most > 1.1f);
+    const int even = count_ends(poses, nodes, elbow, COUNT, rest);
+    assert_ok(context, cutis_bake_swings(arm, shown, 2, 9, COUNT, poses));
+    const int swings = count_ends(poses, nodes, elbow, COUNT, rest);
+    assert_true(even > COUNT / 20 && 4 * swings > 5 * even);
     shown[0].scale.x = NAN;
     assert_int_equal(cutis_bake_poses(arm, shown, 2, 9, COUNT, poses), CUTIS_INVALID_ARGUMENT);
     free(shown), free(poses);

@@ -260,6 +260,36 @@ static void a_driven_node_is_what_the_formula_says(void **state)
     cutis_context_destroy(d.context);
 }
 
+// Bakes leave out inputs that say little: coefficients of zero. A joint that only such terms read
+// is not looked at, as a rotation shows that is no number.
+static void what_no_term_reads_is_not_read(void **state)
+{
+    driven_rig d;
+    cutis_model *model = NULL;
+    (void)state;
+    open_rig(&d);
+    for (int i = 0, at = 8; i < 8; i++) {
+        for (int o = 0; o < 6 && i >= 4; o++) d.coefficients[6 * i + o] = 0;
+        for (int j = i; j < 8; j++, at++)
+            for (int o = 0; o < 6 && j >= 4; o++) d.coefficients[6 * at + o] = 0;
+    }
+    assert_ok(d.context, cutis_model_create(d.context, &d.r.data, CUTIS_GATE_REFUSE, &model));
+    for (int index = 1; index < 6; index++) {
+        cutis_transform pose[RIG_NODES];
+        long double want[9], place[3], got[9];
+        pose_at(model, index, pose);
+        expected(&d, pose, want, place);
+        pose[d.joints[d.drivers[0].inputs[1]]].rotation.x = NAN;
+        cutis_pose_drive(model, CUTIS_DRIVE_RESTING, pose);
+        matrix_of(pose[2].rotation, got);
+        for (int k = 0; k < 9; k++) assert_true(fabsl(got[k] - want[k]) < 2e-6L);
+        const float *t = &pose[2].translation.x;
+        for (int k = 0; k < 3; k++) assert_true(fabsl(t[k] - place[k]) < 2e-6L);
+    }
+    cutis_model_destroy(model);
+    cutis_context_destroy(d.context);
+}
+
 static long double weight_of(const driven_rig *d, const cutis_weight_driver *driver,
                              const cutis_transform *pose)
 {
@@ -626,6 +656,7 @@ int main(void)
         cmocka_unit_test(clips_get_weights_where_they_have_none),
         cmocka_unit_test(weights_beside_driven_ones_go_on),
         cmocka_unit_test(a_driven_node_is_what_the_formula_says),
+        cmocka_unit_test(what_no_term_reads_is_not_read),
         cmocka_unit_test(what_a_pose_moves_is_taken_at_its_word_unless_all_is_driven),
         cmocka_unit_test(bindings_drive_as_their_options_say),
         cmocka_unit_test(clips_get_tracks_where_they_have_none),

@@ -110,7 +110,7 @@ static cutis_result follow_part(cutis_bake_job *job, cutis_bake_part *part, uint
 {
     (void)first, (void)data;
     const cutis_bake_problem problem = problem_of(job, part);
-    return cutis_bake_follow(&problem, &job->solution, part->helpers);
+    return cutis_bake_follow(&problem, &job->solution, CUTIS_BAKE_FOLLOW_STEPS, part->helpers);
 }
 
 static uint32_t frame_of_other(const cutis_bake_job *job, uint32_t other)

@@ -35,4 +35,15 @@ cutis_result cutis_bake_drive_morphs(cutis_bake_job *job, uint32_t count, bool c
 cutis_result cutis_bake_drive_weights(cutis_bake_job *job, const uint32_t *place,
                                       cutis_drivers *all);
 
+/// Coefficients of all drivers together, from those there are (couple.c).
+/// @param driven tracks as drivers have them; @param wanted where they would be better
+cutis_result cutis_bake_drive_couple(cutis_bake_job *job, const double *driven,
+                                     const double *wanted);
+/// Rotation vector and shift of a helper that stands so in a frame of a part: what a driver says.
+void cutis_bake_drive_difference(const cutis_bake_job *job, const cutis_bake_part *part,
+                                 uint32_t helper, uint32_t frame, const double *m, double *y);
+/// The matrix above a helper's node.
+void cutis_bake_drive_above(const cutis_bake_job *job, const cutis_bake_part *part, uint32_t helper,
+                            uint32_t frame, double *out);
+
 #endif

@@ -16,7 +16,8 @@ static const double MOVES = 1e-3;
 // A helper's joints are those with this much of its weight.
 static const double JOINT_LEAST = 1e-3;
 // Rounds of drivers and weights, fewer where one gains less than this part of the energy.
-enum { ROUNDS = 16, REACH = 2, FIT_TASKS = 8 };
+// Steps of transforms between two rounds: further ones only go where vertices feel nothing.
+enum { ROUNDS = 16, REACH = 2, FIT_TASKS = 8, NEXT_STEPS = 4 };
 static const double STALLED = 0.004;
 
 // Joints and their inputs -------------------------------------------------------------------------
@@ -225,6 +226,20 @@ static const cutis_mat34 *world_of(const cutis_bake_job *job, const cutis_bake_p
     return job->world + (size_t)part->frame[f] * job->data->node_count;
 }
 
+void cutis_bake_drive_above(const cutis_bake_job *job, const cutis_bake_part *part, uint32_t helper,
+                            uint32_t frame, double *out)
+{
+    parent_world(job, helper, world_of(job, part, frame), out);
+}
+
+void cutis_bake_drive_difference(const cutis_bake_job *job, const cutis_bake_part *part,
+                                 uint32_t helper, uint32_t frame, const double *m, double *y)
+{
+    double local[12];
+    to_local(job, helper, world_of(job, part, frame), m, local);
+    difference(job->drive->rest + 12 * (size_t)helper, local, y);
+}
+
 // Where a helper rests and how far its vertices reach.
 static void measure_helpers(cutis_bake_job *job)
 {
@@ -305,7 +320,6 @@ static uint32_t list_candidates(const cutis_bake_job *job, uint32_t helper, uint
 
 typedef struct fit_job {
     const cutis_bake_job *job;
-    bool chosen;
     double *targets;      ///< [task][frame][6]
     uint32_t *candidates; ///< [task][joint]
 } fit_job;
@@ -320,10 +334,9 @@ static void fit_task(void *data, uint32_t task)
     uint32_t *candidates = f->candidates + (size_t)task * d->joint_count;
     for (uint32_t h = task; h < job->solution.helper_count; h += FIT_TASKS) {
         for (uint32_t k = 0; k < part->count; k++) {
-            double m[12], local[12];
+            double m[12];
             cutis_bake_matrix(part->helpers + h * 12 * part->stride, part->stride, k, m);
-            to_local(job, h, world_of(job, part, k), m, local);
-            difference(d->rest + 12 * (size_t)h, local, targets + 6 * (size_t)k);
+            cutis_bake_drive_difference(job, part, h, k, m, targets + 6 * (size_t)k);
         }
         const cutis_regress_samples samples = { .frame_count = part->count,
                                                 .inputs = d->inputs,
@@ -333,8 +346,7 @@ static void fit_task(void *data, uint32_t task)
                                                 .candidate_count =
                                                     list_candidates(job, h, candidates),
                                                 .candidates = candidates };
-        cutis_regress(&samples, f->chosen, d->scratch + task * cutis_regress_scratch(),
-                      &d->fits[h]);
+        cutis_regress(&samples, false, d->scratch + task * cutis_regress_scratch(), &d->fits[h]);
     }
 }
 
@@ -363,10 +375,10 @@ void cutis_bake_drive_part(const cutis_bake_job *job, const cutis_bake_part *par
 
 // The whole ---------------------------------------------------------------------------------------
 
-static cutis_result fit_all(cutis_bake_job *job, bool chosen)
+static cutis_result fit_all(cutis_bake_job *job)
 {
     struct cutis_bake_drive *d = job->drive;
-    fit_job f = { .job = job, .chosen = chosen };
+    fit_job f = { .job = job };
     f.targets = cutis_arena_alloc(job->arena, (size_t)FIT_TASKS * job->learned.count,
                                   6 * sizeof *f.targets);
     f.candidates =
@@ -376,44 +388,100 @@ static cutis_result fit_all(cutis_bake_job *job, bool chosen)
     return CUTIS_OK;
 }
 
+// What a round changes.
+typedef struct drive_state {
+    cutis_regress_fit *fits;
+    uint8_t *count;
+    uint32_t *bone;
+    double *weight, *residual, *turn;
+} drive_state;
+
+static bool open_state(cutis_bake_job *job, drive_state *s)
+{
+    const size_t points = job->point_count, slots = points * job->problem.influences;
+    s->fits = cutis_arena_alloc(job->arena, job->solution.helper_count, sizeof *s->fits);
+    s->count = cutis_arena_alloc(job->arena, points, 1);
+    s->bone = cutis_arena_alloc(job->arena, slots, sizeof *s->bone);
+    s->weight = cutis_arena_alloc(job->arena, slots, sizeof *s->weight);
+    s->residual = cutis_arena_alloc(job->arena, points, sizeof *s->residual);
+    s->turn = cutis_arena_alloc(job->arena, points, sizeof *s->turn);
+    return s->fits && s->count && s->bone && s->weight && s->residual && s->turn;
+}
+
+static void copy(void *now, void *kept, size_t size, bool back)
+{
+    memcpy(back ? now : kept, back ? kept : now, size);
+}
+
+static void copy_state(cutis_bake_job *job, drive_state *s, bool back)
+{
+    cutis_bake_solution *now = &job->solution;
+    const size_t points = job->point_count, slots = points * job->problem.influences;
+    copy(job->drive->fits, s->fits, now->helper_count * sizeof *s->fits, back);
+    copy(now->count, s->count, points, back);
+    copy(now->bone, s->bone, slots * sizeof *s->bone, back);
+    copy(now->weight, s->weight, slots * sizeof *s->weight, back);
+    copy(now->residual, s->residual, points * sizeof *s->residual, back);
+    copy(now->turn, s->turn, points * sizeof *s->turn, back);
+}
+
+// Drivers, weights for what they do, drivers for what these weights would like better, and so on; a
+// round that gains nothing is undone.
+static cutis_result drive_rounds(cutis_bake_job *job, const cutis_bake_problem *problem,
+                                 drive_state *kept, double *driven)
+{
+    cutis_bake_part *part = &job->learned;
+    const size_t tracks = job->solution.helper_count * 12 * part->stride;
+    double before = INFINITY;
+    for (int round = 0; round < ROUNDS; round++) {
+        TRY(cutis_progress(job->context, "driving", (double)round / ROUNDS));
+        TRY(round == 0 ? fit_all(job) : cutis_bake_drive_couple(job, driven, part->helpers));
+        cutis_bake_drive_part(job, part, driven);
+        TRY(cutis_bake_weigh(problem, driven, job->drive->mask, &job->solution));
+        double energy = 0;
+        for (uint32_t i = 0; i < job->point_count; i++)
+            energy += problem->mass[i] * job->solution.residual[i];
+        if (energy < before)
+            copy_state(job, kept, false);
+        else
+            copy_state(job, kept, true);
+        if (energy >= before) cutis_bake_drive_part(job, part, driven);
+        // What these weights would like best, from there; at the end as tracks of clips.
+        memcpy(part->helpers, driven, tracks * sizeof *driven);
+        const bool last = round + 1 == ROUNDS || energy > (1 - STALLED) * before;
+        TRY(cutis_bake_follow(problem, &job->solution, last ? CUTIS_BAKE_FOLLOW_STEPS : NEXT_STEPS,
+                              part->helpers));
+        if (last) break;
+        before = energy;
+    }
+    return CUTIS_OK;
+}
+
 cutis_result cutis_bake_drive(cutis_bake_job *job)
 {
     struct cutis_bake_drive *d = job->drive;
-    cutis_bake_part *part = &job->learned;
-    const size_t count = job->solution.helper_count, tracks = count * 12 * part->stride;
+    const size_t count = job->solution.helper_count;
     size_t scratch = FIT_TASKS * cutis_regress_scratch();
     if (scratch < job->joint_count) scratch = job->joint_count;
     if (count == 0) {
         cutis_bake_islands_join(job, &d->islands, NULL);
         return CUTIS_OK;
     }
+    drive_state kept;
     d->rest = cutis_arena_alloc(job->arena, count, 12 * sizeof *d->rest);
     d->lever = cutis_arena_alloc(job->arena, count, sizeof *d->lever);
     d->mask = cutis_arena_zero(job->arena, count, job->joint_count + (size_t)1);
     d->fits = cutis_arena_zero(job->arena, count, sizeof *d->fits);
     d->scratch = cutis_arena_alloc(job->arena, scratch, sizeof *d->scratch);
-    double *driven = cutis_arena_zero(job->arena, tracks, sizeof *driven);
-    if (!d->rest || !d->lever || !d->mask || !d->fits || !d->scratch || !driven)
+    double *driven = cutis_arena_zero(job->arena, count * 12 * job->learned.stride, sizeof *driven);
+    if (!d->rest || !d->lever || !d->mask || !d->fits || !d->scratch || !driven ||
+        !open_state(job, &kept))
         return cutis_alloc_result(job->context);
     find_mask(job);
     measure_helpers(job);
     cutis_bake_problem problem = job->problem;
     problem.helper_count = (uint32_t)count;
-    double before = INFINITY;
-    for (int round = 0; round < ROUNDS; round++) {
-        TRY(cutis_progress(job->context, "driving", (double)round / ROUNDS));
-        TRY(fit_all(job, round > 0));
-        cutis_bake_drive_part(job, part, driven);
-        TRY(cutis_bake_weigh(&problem, driven, d->mask, &job->solution));
-        double energy = 0;
-        for (uint32_t i = 0; i < job->point_count; i++)
-            energy += problem.mass[i] * job->solution.residual[i];
-        // What these weights would like best, from there.
-        memcpy(part->helpers, driven, tracks * sizeof *driven);
-        TRY(cutis_bake_follow(&problem, &job->solution, part->helpers));
-        if (energy > (1 - STALLED) * before) break;
-        before = energy;
-    }
+    TRY(drive_rounds(job, &problem, &kept, driven));
     cutis_bake_islands_join(job, &d->islands, driven);
     return CUTIS_OK;
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "fit/reduce/poses.h"
+#include "math/elementary.h"
 #include "math/quat.h"
 #include "model/validate.h"
 
@@ -38,22 +39,29 @@ static void find_range(cutis_quat at_rest, const cutis_transform *poses, size_t 
     }
 }
 
-static cutis_quat random_turn(cutis_quat rest, const double *box, uint64_t seed, uint64_t pose,
-                              uint64_t node)
+// Where a swing from one end to the other is at an even moment: mostly near the ends.
+static double swing(double moment)
+{
+    return 0.5 * (1 - fixed_cos(3.141592653589793 * moment));
+}
+
+static cutis_quat random_turn(cutis_quat rest, const double *box, bool swings, uint64_t seed,
+                              uint64_t pose, uint64_t node)
 {
     double r[3], q[4];
     for (uint64_t c = 0; c < 3; c++) {
         const double draw = cutis_random_unit(seed, pose, 3 * node + c) * (1 + STILL) - STILL;
-        r[c] = draw < 0 ? 0 : box[c] + (box[3 + c] - box[c]) * draw;
+        const double share = swings && draw > 0 ? swing(draw) : draw;
+        r[c] = draw < 0 ? 0 : box[c] + (box[3 + c] - box[c]) * share;
     }
     cutis_quat_exp(r, q);
     const cutis_quat turn = { (float)q[1], (float)q[2], (float)q[3], (float)q[0] };
     return cutis_quat_multiply(rest, turn);
 }
 
-cutis_result cutis_bake_poses(const cutis_model *model, const cutis_transform *poses,
-                              uint32_t pose_count, uint64_t seed, uint32_t count,
-                              cutis_transform *out)
+static cutis_result make_poses(const cutis_model *model, const cutis_transform *poses,
+                               uint32_t pose_count, bool swings, uint64_t seed, uint32_t count,
+                               cutis_transform *out)
 {
     if (!model || !poses || !out) return CUTIS_INVALID_ARGUMENT;
     cutis_context *context = cutis_model_context(model);
@@ -80,8 +88,22 @@ cutis_result cutis_bake_poses(const cutis_model *model, const cutis_transform *p
         if (driven) continue;
         find_range(rest, poses + node, nodes, pose_count, box);
         for (uint32_t i = 0; i < count; i++)
-            out[i * nodes + node].rotation = random_turn(rest, box, seed, i, node);
+            out[i * nodes + node].rotation = random_turn(rest, box, swings && i % 2, seed, i, node);
     }
     cutis_arena_release(&arena);
     return CUTIS_OK;
+}
+
+cutis_result cutis_bake_poses(const cutis_model *model, const cutis_transform *poses,
+                              uint32_t pose_count, uint64_t seed, uint32_t count,
+                              cutis_transform *out)
+{
+    return make_poses(model, poses, pose_count, false, seed, count, out);
+}
+
+cutis_result cutis_bake_swings(const cutis_model *model, const cutis_transform *poses,
+                               uint32_t pose_count, uint64_t seed, uint32_t count,
+                               cutis_transform *out)
+{
+    return make_poses(model, poses, pose_count, true, seed, count, out);
 }

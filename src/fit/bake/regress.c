@@ -11,6 +11,8 @@
 enum { TERMS = CUTIS_REGRESS_TERMS, FOLDS = CUTIS_REGRESS_FOLDS, OUTPUTS = 6 };
 // A joint more must lower the RMS of frames left out by a tenth.
 static const double GAIN = 0.81;
+// Inputs that are not read may raise it by this much together, squared.
+static const double SPARE = 1.2;
 // Ridges, of the features' own squares; the smallest is where float coefficients still cancel well.
 static const double RIDGES[] = { 1e-6, 1e-5, 1e-4, 1e-3, 1e-2 };
 enum { RIDGE_FIRST = 1, RIDGE_COUNT = 5 };
@@ -22,6 +24,8 @@ typedef struct moments {
     double *sum;    ///< [n][n]
     double *solved; ///< [6][n]
     uint32_t n;
+    uint32_t kept_count; ///< terms that may be other than zero
+    uint8_t kept[TERMS];
 } moments;
 
 size_t cutis_regress_scratch(void)
@@ -41,12 +45,13 @@ static moments open_moments(double *scratch, uint32_t inputs)
     return m;
 }
 
-static void fill_terms(const double *u, uint32_t n, double *terms)
+uint32_t cutis_regress_terms(const double *u, uint32_t n, double *terms)
 {
     memcpy(terms, u, n * sizeof *terms);
     double *to = terms + n;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = i; j < n; j++) *to++ = u[i] * u[j];
+    return n + n * (n + 1) / 2;
 }
 
 static void read_inputs(const cutis_regress_samples *s, const uint32_t *joints, uint32_t count,
@@ -69,7 +74,7 @@ static void gather(const cutis_regress_samples *s, const uint32_t *joints, uint3
         const double *y = s->targets + (size_t)OUTPUTS * f;
         double *gram = m->gram + s->fold[f] * n * n, *right = m->right + s->fold[f] * OUTPUTS * n;
         read_inputs(s, joints, count, f, u);
-        fill_terms(u, 4 * count, terms);
+        cutis_regress_terms(u, 4 * count, terms);
         for (size_t i = 0; i < n; i++) {
             const double t = terms[i];
             double *row = gram + i * n;
@@ -83,24 +88,57 @@ static void gather(const cutis_regress_samples *s, const uint32_t *joints, uint3
     }
 }
 
+uint32_t cutis_regress_kept(uint32_t used, uint32_t n, uint8_t *terms)
+{
+    uint32_t at = n, count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (used >> i & 1) terms[count++] = (uint8_t)i;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i; j < n; j++, at++)
+            if ((used >> i & used >> j) & 1) terms[count++] = (uint8_t)at;
+    return count;
+}
+
+static void keep_terms(uint32_t used, uint32_t inputs, moments *m)
+{
+    m->kept_count = cutis_regress_kept(used, 4 * inputs, m->kept);
+}
+
+// Inputs that move in some frame, as bits.
+static uint32_t moving(const moments *m, uint32_t inputs)
+{
+    uint32_t used = 0;
+    for (size_t i = 0; i < 4 * (size_t)inputs; i++)
+        for (size_t k = 0; k < FOLDS; k++)
+            if (m->gram[(k * m->n + i) * m->n + i] > 0) used |= 1u << i;
+    return used;
+}
+
 // Coefficients from all folds but one (FOLDS: from all).
 static bool solve(moments *m, uint32_t without, double ridge)
 {
-    const size_t n = m->n;
-    memset(m->sum, 0, n * n * sizeof *m->sum);
+    const size_t n = m->n, few = m->kept_count;
+    double right[TERMS], most = 0;
+    memset(m->sum, 0, few * few * sizeof *m->sum);
     memset(m->solved, 0, OUTPUTS * n * sizeof *m->solved);
-    for (uint32_t k = 0; k < FOLDS; k++) {
-        if (k == without) continue;
-        for (size_t i = 0; i < n * n; i++) m->sum[i] += m->gram[k * n * n + i];
-        for (size_t i = 0; i < OUTPUTS * n; i++) m->solved[i] += m->right[k * OUTPUTS * n + i];
-    }
-    double most = 0;
-    for (size_t i = 0; i < n; i++) most = fmax(most, m->sum[i * n + i]);
+    for (uint32_t k = 0; k < FOLDS; k++)
+        for (size_t i = 0; i < few && k != without; i++) {
+            const double *row = m->gram + (k * n + m->kept[i]) * n;
+            for (size_t j = 0; j <= i; j++) m->sum[i * few + j] += row[m->kept[j]];
+        }
+    for (size_t i = 0; i < few; i++) most = fmax(most, m->sum[i * few + i]);
     // A term that never moves has the coefficient zero.
-    for (size_t i = 0; i < n; i++) m->sum[i * n + i] += ridge * m->sum[i * n + i] + 1e-12 * most;
-    if (!(most > 0) || !cutis_cholesky_factor((uint32_t)n, m->sum)) return false;
-    for (size_t o = 0; o < OUTPUTS; o++)
-        cutis_cholesky_solve((uint32_t)n, m->sum, m->solved + o * n);
+    for (size_t i = 0; i < few; i++)
+        m->sum[i * few + i] += ridge * m->sum[i * few + i] + 1e-12 * most;
+    if (!(most > 0) || !cutis_cholesky_factor((uint32_t)few, m->sum)) return false;
+    for (size_t o = 0; o < OUTPUTS; o++) {
+        memset(right, 0, few * sizeof *right);
+        for (uint32_t k = 0; k < FOLDS; k++)
+            for (size_t i = 0; i < few && k != without; i++)
+                right[i] += m->right[(k * OUTPUTS + o) * n + m->kept[i]];
+        cutis_cholesky_solve((uint32_t)few, m->sum, right);
+        for (size_t i = 0; i < few; i++) m->solved[o * n + m->kept[i]] = right[i];
+    }
     return true;
 }
 
@@ -113,9 +151,10 @@ static double left_out(const cutis_regress_samples *s, const moments *m, uint32_
     for (size_t o = 0; o < OUTPUTS; o++) {
         const double *c = m->solved + o * n;
         double sum = 0;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t a = 0; a < m->kept_count; a++) {
+            const size_t i = m->kept[a];
             double row = 0.5 * gram[i * n + i] * c[i];
-            for (size_t j = 0; j < i; j++) row += gram[i * n + j] * c[j];
+            for (size_t b = 0; b < a; b++) row += gram[i * n + m->kept[b]] * c[m->kept[b]];
             sum += 2 * c[i] * (row - right[o * n + i]);
         }
         error += (o < 3 ? s->lever * s->lever : 1) * sum;
@@ -152,11 +191,41 @@ static void choose_joints(const cutis_regress_samples *s, double *scratch, cutis
             if (there) continue;
             m = open_moments(scratch, out->input_count + 1);
             gather(s, joints, out->input_count + 1, &m);
+            keep_terms(moving(&m, out->input_count + 1), out->input_count + 1, &m);
             const double error = cross_validate(s, &m, RIDGES[RIDGE_FIRST]);
             if (error < best) best = error, joint = s->candidates[c];
         }
         if (joint == UINT32_MAX || !(best <= GAIN * out->error)) return;
         out->inputs[out->input_count++] = joint;
+        out->error = best;
+    }
+}
+
+static double choose_ridge(const cutis_regress_samples *s, moments *m, cutis_regress_fit *out)
+{
+    double best = INFINITY;
+    for (int k = 0; k < RIDGE_COUNT; k++) {
+        const double error = cross_validate(s, m, RIDGES[k]);
+        if (error < best) best = error, out->ridge = RIDGES[k];
+    }
+    return best;
+}
+
+// Leave out inputs that say little, the least of them first: what is left is read every frame.
+static void spare_inputs(const cutis_regress_samples *s, moments *m, cutis_regress_fit *out)
+{
+    const double most = SPARE * out->error;
+    while (out->used & (out->used - 1)) {
+        double best = INFINITY;
+        uint32_t away = 0;
+        for (uint32_t i = 0; i < 4 * out->input_count; i++) {
+            if (!(out->used >> i & 1)) continue;
+            keep_terms(out->used & ~(1u << i), out->input_count, m);
+            const double error = cross_validate(s, m, out->ridge);
+            if (error < best) best = error, away = i;
+        }
+        if (!(best <= most)) return;
+        out->used &= ~(1u << away);
         out->error = best;
     }
 }
@@ -168,13 +237,15 @@ void cutis_regress(const cutis_regress_samples *s, bool chosen, double *scratch,
     if (out->input_count == 0) return;
     moments m = open_moments(scratch, out->input_count);
     gather(s, out->inputs, out->input_count, &m);
-    double best = INFINITY, ridge = RIDGES[RIDGE_COUNT - 1];
-    for (int k = 0; k < RIDGE_COUNT; k++) {
-        const double error = cross_validate(s, &m, RIDGES[k]);
-        if (error < best) best = error, ridge = RIDGES[k];
+    if (!chosen) out->used = moving(&m, out->input_count);
+    keep_terms(out->used, out->input_count, &m);
+    out->ridge = RIDGES[RIDGE_COUNT - 1];
+    out->error = choose_ridge(s, &m, out);
+    if (!chosen) {
+        spare_inputs(s, &m, out);
+        keep_terms(out->used, out->input_count, &m);
     }
-    out->error = best;
-    if (!solve(&m, FOLDS, ridge)) {
+    if (!solve(&m, FOLDS, out->ridge)) {
         out->input_count = 0;
         return;
     }
@@ -187,7 +258,7 @@ void cutis_regress_evaluate(const cutis_regress_fit *fit, const double *inputs, 
 {
     const uint32_t n = 4 * fit->input_count, count = n + n * (n + 1) / 2;
     double terms[TERMS];
-    fill_terms(inputs, n, terms);
+    cutis_regress_terms(inputs, n, terms);
     for (size_t o = 0; o < OUTPUTS; o++) out[o] = 0;
     for (uint32_t i = 0; i < count; i++)
         for (size_t o = 0; o < OUTPUTS; o++)

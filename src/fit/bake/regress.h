@@ -24,8 +24,30 @@ typedef struct cutis_regress_samples {
 typedef struct cutis_regress_fit {
     uint32_t input_count, inputs[CUTIS_DRIVER_INPUTS]; ///< joints
     float coefficients[6 * CUTIS_REGRESS_TERMS];
+    uint32_t used; ///< a bit for each of 4 inputs a joint: terms of the others are zero
+    double ridge;
     double error; ///< squared, of frames that are left out
 } cutis_regress_fit;
+
+/// Terms of so many inputs.
+static inline uint32_t cutis_regress_count(uint32_t n)
+{
+    return n + n * (n + 1) / 2;
+}
+
+/// How many inputs are read.
+static inline uint32_t cutis_regress_inputs(const cutis_regress_fit *fit)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 4 * fit->input_count; i++) count += fit->used >> i & 1;
+    return count;
+}
+
+/// Which of the terms of n inputs are of inputs that are read (a bit each). @return how many
+uint32_t cutis_regress_kept(uint32_t used, uint32_t n, uint8_t *terms);
+
+/// Terms of n inputs. @return how many
+uint32_t cutis_regress_terms(const double *inputs, uint32_t n, double *terms);
 
 /// Memory of one fit at a time: doubles.
 size_t cutis_regress_scratch(void);

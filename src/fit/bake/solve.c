@@ -47,7 +47,7 @@ static const cutis_bake_effort ALONE = {
 static const cutis_bake_effort LARGE_LATER = { .exchanges = 2, .steps = 12 };
 // Rounds of both solves on all points of large meshes; steps of transforms of frames that were left
 // out; rounds at the end.
-enum { FULL_ROUNDS = 3, INHERIT_STEPS = 60, LAST_STEPS = 120, FOLLOW_STEPS = 80 };
+enum { FULL_ROUNDS = 3, INHERIT_STEPS = 60, LAST_STEPS = 120 };
 enum { FEW_MOST = 6, SOME_MOST = 12 };
 
 // The whole -------------------------------------------------------------------------------------
@@ -354,7 +354,7 @@ cutis_result cutis_bake_solve(const cutis_bake_problem *given, cutis_arena *aren
 
 // Where helpers stand in frames that nothing was learned from: the weights are given.
 cutis_result cutis_bake_follow(const cutis_bake_problem *problem,
-                               const cutis_bake_solution *weights, double *helpers)
+                               const cutis_bake_solution *weights, uint32_t steps, double *helpers)
 {
     cutis_arena own = { .context = problem->context };
     cutis_bake_work work;
@@ -371,7 +371,7 @@ cutis_result cutis_bake_follow(const cutis_bake_problem *problem,
         memcpy(all.bone, weights->bone, (size_t)all.count * p.influences * sizeof *all.bone);
         memcpy(all.weight, weights->weight, (size_t)all.count * p.influences * sizeof *all.weight);
         memcpy(work.helpers, helpers, tracks * sizeof *helpers);
-        cutis_bake_motion_solve(&work, FOLLOW_STEPS);
+        cutis_bake_motion_solve(&work, steps);
         result = work.result;
         memcpy(helpers, work.helpers, tracks * sizeof *helpers);
     }

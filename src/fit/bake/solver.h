@@ -65,9 +65,10 @@ cutis_result cutis_bake_solve(const cutis_bake_problem *problem, cutis_arena *ar
                               cutis_bake_solution *out);
 
 /// Best rigid tracks of helpers for weights that are given, on other frames.
-/// @param helpers in: where to start from; out: tracks
+/// @param steps of each frame; @param helpers in: where to start from; out: tracks
 cutis_result cutis_bake_follow(const cutis_bake_problem *problem,
-                               const cutis_bake_solution *weights, double *helpers);
+                               const cutis_bake_solution *weights, uint32_t steps, double *helpers);
+enum { CUTIS_BAKE_FOLLOW_STEPS = 80 }; ///< until they stand still
 
 /// Weights again for tracks that are given, from the ones of `weights` on.
 /// @param mask [helper][joint_count]: a point must have one of these as a candidate
