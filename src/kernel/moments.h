@@ -343,10 +343,12 @@ MOMENTS_FN void moments_rows_of(MOMENTS_WELD_BUFFERS(ITEM_IN, ITEM_OUT) GLOBAL c
 #define MOMENTS_TILE 2
 #endif
 // Products of rows a to a + height and b to b + MOMENTS_TILE, which stay in registers, added to the
-// lower triangle `out`. height: a constant.
+// lower triangle `out`. height, diagonal (a is b: what lies above it is not wanted): constants.
+#define MOMENTS_WIDTH(i) (diagonal ? (i) + 1 : MOMENTS_TILE)
 static inline __attribute__((always_inline)) void moments_tile(const double *rows, int stride,
-                                                               int a, int b, int height, int count,
-                                                               int length, double *out)
+                                                               int a, int b, int height,
+                                                               int diagonal, int count, int length,
+                                                               double *out)
 {
     double part[MOMENTS_TILE * MOMENTS_TILE][KERNEL_LANES], all[MOMENTS_TILE * MOMENTS_TILE];
     REAL sum[MOMENTS_TILE][MOMENTS_TILE];
@@ -361,7 +363,7 @@ static inline __attribute__((always_inline)) void moments_tile(const double *row
         for (int i = 0; i < MOMENTS_TILE; i++) v[i] = LOAD(q[i] + at);
         for (int i = 0; i < height; i++) u[i] = LOAD(p[i] + at);
         for (int i = 0; i < height; i++)
-            for (int j = 0; j < MOMENTS_TILE; j++) sum[i][j] = sum[i][j] + u[i] * v[j];
+            for (int j = 0; j < MOMENTS_WIDTH(i); j++) sum[i][j] = sum[i][j] + u[i] * v[j];
     }
     // Lanes are added for all products side by side: one after the other each would wait for
     // itself.
@@ -375,20 +377,26 @@ static inline __attribute__((always_inline)) void moments_tile(const double *row
             out[(INDEX)(a + i) * (a + i + 1) / 2 + b + j] += all[i * MOMENTS_TILE + j];
 }
 
+// Products of rows a to a + height with those before them and each other.
+static inline __attribute__((always_inline)) void
+moments_band(const double *rows, int stride, int a, int height, int count, int length, double *out)
+{
+    for (int b = 0; b < a; b += MOMENTS_TILE)
+        moments_tile(rows, stride, a, b, height, 0, count, length, out);
+    moments_tile(rows, stride, a, a, height, 1, count, length, out);
+}
+
 // All products of `count` rows.
 FN void moments_products(const double *rows, int stride, int count, int length, double *out)
 {
     int a = 0;
     for (; a + MOMENTS_TILE <= count; a += MOMENTS_TILE)
-        for (int b = 0; b <= a; b += MOMENTS_TILE)
-            moments_tile(rows, stride, a, b, MOMENTS_TILE, count, length, out);
-    for (int b = 0; b < count && a < count; b += MOMENTS_TILE) {
-        if (count - a == 1) moments_tile(rows, stride, a, b, 1, count, length, out);
+        moments_band(rows, stride, a, MOMENTS_TILE, count, length, out);
+    if (count - a == 1) moments_band(rows, stride, a, 1, count, length, out);
 #if MOMENTS_TILE > 2
-        if (count - a == 2) moments_tile(rows, stride, a, b, 2, count, length, out);
-        if (count - a == 3) moments_tile(rows, stride, a, b, 3, count, length, out);
+    if (count - a == 2) moments_band(rows, stride, a, 2, count, length, out);
+    if (count - a == 3) moments_band(rows, stride, a, 3, count, length, out);
 #endif
-    }
 }
 #endif
 
