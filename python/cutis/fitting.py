@@ -160,7 +160,8 @@ _RANDOM_POSES, _POSE_SPACE_POSES, _UNSEEN_POSES = 400, 1200, 100  # as many as t
 
 def _random_poses(model: Model, poses: Any, learned: int) -> Any:
     out = np.empty((learned + _UNSEEN_POSES, model.node_count, 10), np.float32)
-    for draw, seed, part in ((c.cutis_bake_swings, 1, out[:learned]), (c.cutis_bake_poses, 2, out[learned:])):
+    draws = c.cutis_bake_poses if learned == _POSE_SPACE_POSES else c.cutis_bake_swings  # as the command does
+    for draw, seed, part in ((draws, 1, out[:learned]), (c.cutis_bake_poses, 2, out[learned:])):
         draw(model.pointer, _transforms(poses), len(poses), seed, len(part), _transforms(part))
     return out
 
