@@ -40,9 +40,11 @@ typedef struct scratch {
     cutis_morph_target *targets; // primitives * (frames - 1)
     cutis_channel *channels;
     float *times, *values;
+    uint32_t *corners; // 3 a triangle, as they turn in the world
 } scratch;
 
-static bool scratch_allocate(scratch *s, uint32_t instances, size_t primitives, size_t frames)
+static bool scratch_allocate(scratch *s, uint32_t instances, size_t primitives, size_t frames,
+                             size_t triangles)
 {
     s->nodes = memory_take(&s->memory, instances, sizeof *s->nodes);
     s->meshes = memory_take(&s->memory, instances, sizeof *s->meshes);
@@ -51,6 +53,7 @@ static bool scratch_allocate(scratch *s, uint32_t instances, size_t primitives, 
     s->targets = memory_take(&s->memory, frames, (primitives + 1) * sizeof *s->targets);
     s->times = memory_take(&s->memory, frames, sizeof *s->times);
     s->values = memory_take(&s->memory, frames * frames, sizeof *s->values);
+    s->corners = memory_take(&s->memory, triangles + 1, 3 * sizeof *s->corners);
     return !s->memory.failed;
 }
 
@@ -72,7 +75,8 @@ static void fill_primitive(const frame_sink *sink, const float *frames, uint32_t
 }
 
 static void fill_instance(const frame_sink *sink, const cutis_instance *instance, uint32_t index,
-                          const float *frames, uint32_t frame_count, size_t *next, scratch *s)
+                          const float *frames, uint32_t frame_count, size_t *next, size_t *corner,
+                          scratch *s)
 {
     const cutis_model_data *data = cutis_model_get(sink->model);
     const cutis_mesh *mesh = &data->meshes[instance->mesh];
@@ -88,7 +92,14 @@ static void fill_instance(const frame_sink *sink, const cutis_instance *instance
     s->meshes[index].target_names = NULL;
     s->meshes[index].target_weights = NULL;
     for (uint32_t p = 0; p < mesh->primitive_count; p++, (*next)++) {
-        s->primitives[*next] = mesh->primitives[p];
+        cutis_primitive *own = &s->primitives[*next];
+        *own = mesh->primitives[p];
+        if (own->topology == CUTIS_TOPOLOGY_TRIANGLES) {
+            for (uint32_t k = 0; k < own->index_count; k++)
+                s->corners[*corner + k] -= (uint32_t)vertex;
+            own->indices = s->corners + *corner;
+            *corner += own->index_count;
+        }
         fill_primitive(sink, frames, frame_count, vertex, s->targets + *next * (frame_count - 1),
                        &s->primitives[*next]);
         vertex += mesh->primitives[p].vertex_count;
@@ -106,18 +117,21 @@ static cutis_result make_model(const frame_sink *sink, const float *frames, uint
     const cutis_model_data *source = cutis_model_get(sink->model);
     const cutis_instance *instances;
     uint32_t instance_count = cutis_model_instances(sink->model, &instances);
-    size_t primitive_count = 0, next = 0;
+    size_t primitive_count = 0, next = 0, corner = 0;
     scratch s = { 0 };
     for (uint32_t i = 0; i < instance_count; i++)
         primitive_count += source->meshes[instances[i].mesh].primitive_count;
     cutis_result result = CUTIS_OUT_OF_MEMORY;
-    if (!scratch_allocate(&s, instance_count, primitive_count, frame_count)) goto done;
+    if (!scratch_allocate(&s, instance_count, primitive_count, frame_count,
+                          (size_t)cutis_model_triangle_count(sink->model)))
+        goto done;
+    cutis_model_triangles(sink->model, s.corners);
     for (uint32_t f = 0; f < frame_count; f++) {
         s.times[f] = (float)(f / sink->options.fps);
         if (f > 0) s.values[(size_t)f * (frame_count - 1) + f - 1] = 1.0f;
     }
     for (uint32_t i = 0; i < instance_count; i++)
-        fill_instance(sink, &instances[i], i, frames, frame_count, &next, &s);
+        fill_instance(sink, &instances[i], i, frames, frame_count, &next, &corner, &s);
     cutis_clip clip = { .name = "frames", .channel_count = instance_count, .channels = s.channels };
     cutis_model_data data = { .node_count = instance_count,
                               .mesh_count = instance_count,

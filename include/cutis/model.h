@@ -431,7 +431,8 @@ CUTIS_API cutis_result cutis_model_find_clip(const cutis_model *model, const cha
                                              uint32_t *out);
 
 /// All triangles of all instances as indices into one output frame, instance after instance,
-/// primitives in order.
+/// primitives in order. Where the rest pose mirrors an instance they turn the other way round than
+/// in its mesh, so that outside stays outside.
 /// @param indices 3 * cutis_model_triangle_count entries of caller memory
 CUTIS_API void cutis_model_triangles(const cutis_model *model, uint32_t *indices);
 

@@ -65,7 +65,8 @@ static void write_elements(cutis_output *out, const cutis_shown *shown, const co
             cutis_output_text(out, "\n");
         }
         cutis_output_text(out, WORDS[p->topology]);
-        for (uint32_t k = 0; k < n; k++) write_corner(out, p, base, p->indices[(size_t)n * i + k]);
+        for (uint32_t k = 0; k < n; k++)
+            write_corner(out, p, base, cutis_shown_corner(shown, (size_t)n * i + k));
         cutis_output_text(out, "\n");
     }
 }

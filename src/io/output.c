@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "model/object.h"
 
 cutis_output *cutis_output_begin(cutis_context *context, const char *path, cutis_result *result)
 {
@@ -145,18 +146,25 @@ cutis_result cutis_shown_list(const cutis_model *model, cutis_arena *arena, cons
         uint32_t first = instances[i].vertex_first;
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
         const cutis_mat34 *matrix = &world[instances[i].node];
-        bool moved = instances[i].skin == CUTIS_NONE && !is_identity(matrix);
+        const bool moved = instances[i].skin == CUTIS_NONE && !is_identity(matrix);
+        const bool mirrored = moved && cutis_instance_mirrored(data, &instances[i]);
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
-            shown[k++] =
-                (cutis_shown){ &instances[i], mesh, &mesh->primitives[p], first, moved, *matrix };
+            shown[k++] = (cutis_shown){ &instances[i], mesh,    &mesh->primitives[p], first, moved,
+                                        *matrix,       mirrored };
             first += mesh->primitives[p].vertex_count;
         }
     }
     return CUTIS_OK;
 }
 
-// Normals go through the cofactor matrix, which is right under nonuniform scale and mirrors too.
-static void move_normal(const float *m, float n[3])
+uint32_t cutis_shown_corner(const cutis_shown *shown, size_t k)
+{
+    return cutis_corner_of(shown->primitive, shown->mirrored, k);
+}
+
+// Normals go through the cofactor matrix, which is right under nonuniform scale; a mirror's turns
+// them inside.
+static void move_normal(const float *m, bool mirrored, float n[3])
 {
     double out[3], length = 0;
     for (int r = 0; r < 3; r++) {
@@ -170,7 +178,7 @@ static void move_normal(const float *m, float n[3])
     }
     length = sqrt(length);
     if (!(length > 0)) return;
-    for (int r = 0; r < 3; r++) n[r] = (float)(out[r] / length);
+    for (int r = 0; r < 3; r++) n[r] = (float)((mirrored ? -out[r] : out[r]) / length);
 }
 
 void cutis_shown_vertex(const cutis_shown *shown, uint32_t vertex, float position[3],
@@ -186,5 +194,5 @@ void cutis_shown_vertex(const cutis_shown *shown, uint32_t vertex, float positio
     position[0] = p.x;
     position[1] = p.y;
     position[2] = p.z;
-    if (primitive->normals) move_normal(shown->matrix.m, normal);
+    if (primitive->normals) move_normal(shown->matrix.m, shown->mirrored, normal);
 }

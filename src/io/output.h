@@ -39,6 +39,7 @@ typedef struct cutis_shown {
     uint32_t vertex_first; ///< of the primitive, over the whole scene
     bool moved;            ///< positions and normals go through `matrix`
     cutis_mat34 matrix;    ///< rest world matrix of an unskinned instance's node
+    bool mirrored;         ///< by it: triangles turn the other way round
 } cutis_shown;
 
 /// All primitives of all instances in output order. Skinned meshes stand as the file has them,
@@ -46,6 +47,8 @@ typedef struct cutis_shown {
 /// file and of its format in the error.
 cutis_result cutis_shown_list(const cutis_model *model, cutis_arena *arena, const char *path,
                               const char *format, cutis_shown **out, uint32_t *count);
+/// Entry k of the primitive's list of corners, as the scene shows it.
+uint32_t cutis_shown_corner(const cutis_shown *shown, size_t k);
 /// Position and (if the primitive has them) normal of a vertex, in the scene.
 void cutis_shown_vertex(const cutis_shown *shown, uint32_t vertex, float position[3],
                         float normal[3]);

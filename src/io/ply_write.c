@@ -137,7 +137,7 @@ static void write_triangles(cutis_output *out, const layout *l, const cutis_show
         unsigned char bytes[13] = { 3 };
         if (l->ascii) cutis_output_text(out, "3");
         for (uint32_t k = 0; k < 3; k++) {
-            uint32_t index = shown->vertex_first + p->indices[i + k];
+            uint32_t index = shown->vertex_first + cutis_shown_corner(shown, i + k);
             cutis_store_u32(bytes + 1 + 4 * k, index);
             if (l->ascii) cutis_output_count(out, ' ', index);
         }

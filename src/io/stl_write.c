@@ -52,7 +52,7 @@ static void write_triangles(cutis_output *out, const cutis_shown *shown, bool as
     for (uint32_t i = 0; i + 2 < p->index_count; i += 3) {
         float c[4][3], ignored[3]; // normal, corners
         for (uint32_t k = 0; k < 3; k++)
-            cutis_shown_vertex(shown, p->indices[i + k], c[k + 1], ignored);
+            cutis_shown_vertex(shown, cutis_shown_corner(shown, i + k), c[k + 1], ignored);
         facet_normal(c);
         if (ascii)
             put_text(out, c);

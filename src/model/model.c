@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "math/mat3.h"
 #include "model/drivers.h"
 #include "model/source.h"
 #include "model/validate.h"
@@ -208,17 +209,38 @@ uint32_t cutis_model_target_count(const cutis_model *model)
     return model ? model->target_count : 0;
 }
 
+static double side_of(const cutis_mat34 *matrix)
+{
+    double linear[9];
+    for (int i = 0; i < 9; i++) linear[i] = matrix->m[4 * (i / 3) + i % 3];
+    return double33_determinant(linear);
+}
+
+bool cutis_instance_mirrored(const cutis_model_data *data, const cutis_instance *instance)
+{
+    const cutis_skin *skin = instance->skin == CUTIS_NONE ? NULL : &data->skins[instance->skin];
+    int32_t node = (int32_t)(skin ? skin->joints[0] : instance->node);
+    bool mirrored = skin && skin->inverse_binds && side_of(&skin->inverse_binds[0]) < 0;
+    for (; node != CUTIS_NONE; node = data->nodes[node].parent) {
+        const cutis_node *n = &data->nodes[node];
+        const cutis_float3 s = n->rest.scale;
+        mirrored ^= n->matrix ? side_of(n->matrix) < 0 : ((s.x < 0) ^ (s.y < 0) ^ (s.z < 0)) != 0;
+    }
+    return mirrored;
+}
+
 void cutis_model_triangles(const cutis_model *model, uint32_t *indices)
 {
     if (!model || !indices) return;
     for (uint32_t i = 0; i < model->instance_count; i++) {
         const cutis_mesh *mesh = &model->data.meshes[model->instances[i].mesh];
         uint32_t first = model->instances[i].vertex_first;
+        const bool mirrored = cutis_instance_mirrored(&model->data, &model->instances[i]);
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
             const cutis_primitive *primitive = &mesh->primitives[p];
             if (primitive->topology == CUTIS_TOPOLOGY_TRIANGLES)
                 for (uint32_t k = 0; k < primitive->index_count; k++)
-                    *indices++ = first + primitive->indices[k];
+                    *indices++ = first + cutis_corner_of(primitive, mirrored, k);
             first += primitive->vertex_count;
         }
     }

@@ -50,7 +50,18 @@ bool cutis_pose_rests(const cutis_model *model, const cutis_transform *transform
 #pragma GCC visibility push(default) // the readers are of cutis-io
 cutis_result cutis_model_create_from(cutis_context *context, const cutis_model_data *data,
                                      cutis_gate gate, cutis_arena *lender, cutis_model **out);
+
+/// Is an instance seen in a mirror at rest? Then its triangles turn the other way round than the
+/// mesh has them (glTF 3.7.4). Of a skin its first joint tells.
+bool cutis_instance_mirrored(const cutis_model_data *data, const cutis_instance *instance);
 #pragma GCC visibility pop
+
+/// Entry k of a primitive's list of corners, of triangles that turn the other way where `mirrored`.
+static inline uint32_t cutis_corner_of(const cutis_primitive *primitive, bool mirrored, size_t k)
+{
+    const bool swapped = mirrored && primitive->topology == CUTIS_TOPOLOGY_TRIANGLES && k % 3;
+    return primitive->indices[swapped ? k + 3 - 2 * (k % 3) : k];
+}
 
 /// Copy everything into the model's arena; `data` has passed cutis_validate_shape. false: out of
 /// memory (the arena holds what was copied). Missing index lists become 0, 1, 2, ...; channels that

@@ -6,6 +6,7 @@
 #include <cutis/clip.h>
 
 #include "base/error.h"
+#include "model/object.h"
 #include "skeleton/closed.h"
 
 // Bones at rest whose matrices differ by less than this part of their size move a mesh as one.
@@ -99,6 +100,7 @@ cutis_result cutis_gather(cutis_arena *arena, const cutis_model *model, cutis_ga
     uint32_t vertex = 0, triangle = 0, primitive = 0;
     for (uint32_t i = 0; i < n; i++) {
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
+        const bool mirrored = cutis_instance_mirrored(data, &instances[i]);
         transforms[i] = instance_transform(data, &instances[i], world);
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
             const cutis_primitive *source = &mesh->primitives[p];
@@ -107,7 +109,7 @@ cutis_result cutis_gather(cutis_arena *arena, const cutis_model *model, cutis_ga
                 for (uint32_t t = 0; t < source->index_count / 3; t++, triangle++) {
                     for (uint32_t c = 0; c < 3; c++)
                         out->triangles[3 * (size_t)triangle + c] =
-                            vertex + source->indices[3 * (size_t)t + c];
+                            vertex + cutis_corner_of(source, mirrored, 3 * (size_t)t + c);
                     out->triangle_primitives[triangle] = primitive;
                 }
                 out->primitives[primitive++] =

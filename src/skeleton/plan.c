@@ -778,7 +778,8 @@ cutis_result cutis_plan_make(cutis_arena *arena, const cutis_centrelines *lines,
     return CUTIS_OK;
 }
 
-// The same with limbs that touch taken apart, if that is clearly better.
+// The same with limbs that touch taken apart, if that is clearly better. Finer cells also part what
+// is only folded, so they may show limbs of the kind that is known, but no other kind.
 static cutis_result look_apart(cutis_arena *arena, const cutis_closed *mesh, uint32_t cells,
                                cutis_kind kind, const cutis_hints *hints, cutis_centrelines *lines,
                                cutis_plan *out)
@@ -794,7 +795,8 @@ static cutis_result look_apart(cutis_arena *arena, const cutis_closed *mesh, uin
         return cutis_fail(mesh->context, CUTIS_CANCELLED, "limbs: stopped on request");
     if (result == CUTIS_OUT_OF_MEMORY || result == CUTIS_LIMIT_EXCEEDED)
         return cutis_alloc_result(mesh->context);
-    if (result == CUTIS_OK && other->cost < BETTER * out->cost && other->kind != CUTIS_KIND_ANY)
+    const bool known = cells == CELLS ? other->kind != CUTIS_KIND_ANY : other->kind == out->kind;
+    if (result == CUTIS_OK && other->cost < BETTER * out->cost && known)
         *lines = *apart, *out = *other;
     return CUTIS_OK;
 }

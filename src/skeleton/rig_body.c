@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "model/object.h"
 #include "skeleton/humanoid.h"
 #include "skeleton/parts.h"
 #include "skeleton/plan.h"
@@ -305,6 +306,16 @@ static bool hold_by_root(rigger *r, cutis_primitive *primitive)
     return true;
 }
 
+// Triangles seen in a mirror: their outside is where it was.
+static bool turn_round(rigger *r, cutis_primitive *primitive)
+{
+    uint32_t *corners = cutis_arena_alloc(&r->arena, primitive->index_count, sizeof *corners);
+    for (uint32_t k = 0; k < primitive->index_count && corners; k++)
+        corners[k] = cutis_corner_of(primitive, true, k);
+    primitive->indices = corners;
+    return corners != NULL;
+}
+
 // Meshes of the instances as they are at rest in the world.
 static cutis_mesh *world_meshes(rigger *r, const cutis_instance *instances, uint32_t count)
 {
@@ -314,6 +325,7 @@ static cutis_mesh *world_meshes(rigger *r, const cutis_instance *instances, uint
     for (uint32_t i = 0; i < count && meshes; i++) {
         const cutis_mesh *source = &data->meshes[instances[i].mesh];
         cutis_primitive *own = cutis_arena_zero(&r->arena, source->primitive_count, sizeof *own);
+        const bool mirrored = cutis_instance_mirrored(data, &instances[i]);
         if (!own) return NULL;
         for (uint32_t p = 0; p < source->primitive_count; p++) {
             const cutis_primitive *from = &source->primitives[p];
@@ -323,6 +335,7 @@ static cutis_mesh *world_meshes(rigger *r, const cutis_instance *instances, uint
                                         .indices = from->indices,
                                         .positions = positions,
                                         .material = CUTIS_NONE };
+            if (mirrored && !turn_round(r, &own[p])) return NULL;
             positions += 3 * (size_t)from->vertex_count;
             if (!hold_by_root(r, &own[p])) return NULL;
         }

@@ -105,6 +105,31 @@ looks "deforms the same" near "$T/b.npy" "$T/a.npy" 0
 passes "scaled OBJ" "$CUTIS" convert "$T/biped.obj" --scale 100 -o "$T/big.obj"
 passes "its volume" "$CUTIS" measure "$T/big.obj" --json
 holds "is a million times the biped's" "$T/stdout" "abs(d['volume'] / $(json "$T/m.json" "d['rest_volume']") / 1e6 - 1) < 1e-4"
+# Half a body and its mirror image by a node: outside is outside for both (glTF 3.7.4), in what is measured and in what is written.
+/usr/bin/python3 - "$T" <<'P'
+import base64, json, struct, sys
+corners = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+faces = [0,1,3, 0,3,2, 4,6,7, 4,7,5, 0,4,5, 0,5,1, 2,3,7, 2,7,6, 0,2,6, 0,6,4, 1,5,7, 1,7,3]
+data = b"".join(struct.pack("<3f", *c) for c in corners) + struct.pack("<36H", *faces)
+json.dump({"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0, 1]}],
+           "nodes": [{"mesh": 0}, {"mesh": 0, "scale": [-1, 1, 1], "translation": [-1, 0, 0]}],
+           "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+           "accessors": [{"bufferView": 0, "componentType": 5126, "count": 8, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 1]},
+                         {"bufferView": 1, "componentType": 5123, "count": 36, "type": "SCALAR"}],
+           "bufferViews": [{"buffer": 0, "byteLength": 96}, {"buffer": 0, "byteOffset": 96, "byteLength": 72}],
+           "buffers": [{"byteLength": 168, "uri": "data:application/octet-stream;base64," + base64.b64encode(data).decode()}]},
+          open(sys.argv[1] + "/mirrored.gltf", "w"))
+P
+"$CUTIS" measure "$T/mirrored.gltf" --json >"$T/stdout"
+holds "a mirror image has the volume of what it mirrors" "$T/stdout" "abs(d['volume'] - 2) < 1e-6"
+for how in convert deform; do
+    for ending in obj ply stl; do
+        "$CUTIS" $how "$T/mirrored.gltf" -q -o "$T/mirrored.$ending"
+        "$CUTIS" measure "$T/mirrored.$ending" --json >"$T/stdout"
+        holds "$how writes a mirror image with its outside outside ($ending)" "$T/stdout" "abs(d['volume'] - 2) < 1e-6"
+    done
+done
+
 # A rig in centimetres: an OBJ of it is a hundred times the body that deform writes, which is said.
 /usr/bin/python3 - "$T/biped.gltf" "$T/centimetres.gltf" <<'P'
 import json, sys

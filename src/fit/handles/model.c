@@ -8,6 +8,7 @@
 #include <cutis/clip.h>
 
 #include "base/error.h"
+#include "geometry/vector.h"
 #include "math/mat3.h"
 
 // Bones at rest whose matrices differ by less than this part of their size move a mesh as one.
@@ -67,6 +68,24 @@ static void append_primitive(const cutis_primitive *primitive, cutis_handles_bod
     shape->vertex_count += primitive->vertex_count;
 }
 
+// Vertices that nothing shows may lie anywhere, and would stretch the grid until no voxel is finer
+// than a limb: they come to the box of what is shown.
+static void fetch_strays(cutis_handles_body *body)
+{
+    const cutis_handles_shape *shape = &body->shape;
+    box3 box = box3_empty();
+    for (size_t k = 0; k < 3 * (size_t)shape->triangle_count; k++)
+        box3_add(&box, v3_at(body->positions, body->triangles[k]));
+    for (uint32_t k = 0; k < shape->point_count; k++)
+        box3_add(&box, v3_at(body->positions, body->points[k]));
+    if (shape->triangle_count == 0 && shape->point_count == 0) return;
+    for (size_t i = 0; i < 3 * (size_t)shape->vertex_count; i++) {
+        float *at = &body->positions[i];
+        if (*at < box.low[i % 3]) *at = (float)box.low[i % 3];
+        if (*at > box.high[i % 3]) *at = (float)box.high[i % 3];
+    }
+}
+
 void cutis_handles_mesh_skins(const cutis_model *model, int32_t *mesh_skin)
 {
     const cutis_instance *instances;
@@ -91,6 +110,7 @@ cutis_result cutis_handles_body_skin(cutis_arena *arena, const cutis_model *mode
     for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++)
         for (uint32_t p = 0; mesh_skin[m] == skin && p < data->meshes[m].primitive_count; p++)
             append_primitive(&data->meshes[m].primitives[p], out);
+    if (result == CUTIS_OK) fetch_strays(out);
     return result;
 }
 
@@ -209,7 +229,9 @@ cutis_result cutis_handles_body_world(cutis_arena *arena, const cutis_model *mod
                            out->positions + 3 * first);
         }
     }
-    return check_finite(arena->context, &out->shape);
+    TRY(check_finite(arena->context, &out->shape));
+    fetch_strays(out);
+    return CUTIS_OK;
 }
 
 // Directions by the linear part of each vertex's matrix: `width` floats each, of which three turn.
