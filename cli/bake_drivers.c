@@ -32,7 +32,7 @@ int bake_add_poses(cli_app *app, bake_job *job)
     if (!grow(job, learned + UNSEEN, nodes)) return bake_no_memory(app, job);
     // Ranges are those of all clips, also where nothing else is learned from them.
     cutis_transform *to = job->poses + (size_t)count * nodes;
-    // Pose space has corrections at its examples, and gains nothing by the ends of ranges.
+    // Pose space gains nothing by the ends of ranges.
     if (learned)
         TRY(app_result(app, job->path,
                        (space ? cutis_bake_poses : cutis_bake_swings)(job->model, job->poses, count,
