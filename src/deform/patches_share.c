@@ -34,10 +34,16 @@ static const double STEPS_BESIDE = 2.0;
 // What a side gets of the length that the other has no space for. With all of it thighs, whose
 // bands end at the groin on the other side, bent over their whole length, with a ledge in front.
 static const double BAND_GIVEN = 0.3;
+// The three above where a child is too short to bend (eyelids, lips, toes): it is the skin around
+// it that must, limbs beside it too, as far as the band wants.
+static const double OVER_SHORT = 2.0, STEPS_SHORT = 1.0, GIVEN_SHORT = 1.0;
+static const double CROWDING_LEAST = 1e-3; // less is none: distances are not looked for twice
 // How far the middle of a band lies from the loop on the way to the plane through the joint, and
 // how much that may be of a band's length. With all of the way steep slopes came up between limbs.
 static const double BAND_SHIFT = 0.5, SHIFT_MOST = 0.7;
 static const int SMOOTH_PASSES = 24; // geodesic distances over edges are jagged by a few percent
+// What an edge weighs in it: between these, however flat its faces are.
+static const double COTANGENT_LEAST = 0.05, COTANGENT_MOST = 1e6;
 static const double SHARE_LEAST =
     1e-4;                              // below it is none: a right angle moves by 2e-4 of the girth
 static const double LOOP_LEAST = 1e-3; // a loop is in the band, wherever that ends
@@ -58,10 +64,12 @@ typedef struct sharing {
     double *stop;     // per node: distance to where the band must have ended
     double *limit;    // per node and side: how long the band may be
     double *share, *other, *area;
-    uint32_t *list; // nodes of the band
-    double most;    // length of the band on a side, as the joint's girth wants it
-    uint32_t joint; // at hand
-    pvec shift;     // of how far a point is from the joint, its middle is as far from the loop
+    double *near;    // per edge: what a neighbour over it weighs
+    uint32_t *list;  // nodes of the band
+    double most;     // length of the band on a side, as the joint's girth wants it
+    double crowding; // how much of that the child has no space for: 0 none to 1 all
+    uint32_t joint;  // at hand
+    pvec shift;      // of how far a point is from the joint, its middle is as far from the loop
     pvec *slope;
     int32_t *at; // per part vertex: 0 in the band of the joint at hand, 1 beside it, or -1
 } sharing;
@@ -89,6 +97,12 @@ static void find_sides(const sharing *s, uint32_t joint)
     }
 }
 
+// What holds where the child has space, and where it has none, by how much it has.
+static double by_crowding(const sharing *s, double roomy, double crowded)
+{
+    return roomy + s->crowding * (crowded - roomy);
+}
+
 static void find_kinds(const sharing *s, uint32_t joint)
 {
     for (uint32_t v = 0; v < s->parts->vertex_count; v++) {
@@ -103,6 +117,7 @@ static void find_kinds(const sharing *s, uint32_t joint)
 static bool march(const sharing *s, cutis_heap *heap, double most, double *distance)
 {
     const patch_pieces *parts = s->parts;
+    const double steps = by_crowding(s, STEPS_BESIDE, STEPS_SHORT);
     while (heap->count > 0) {
         const cutis_waiting now = cutis_heap_pop(heap);
         if (now.distance > distance[now.vertex]) continue; // a shorter way was found since
@@ -114,7 +129,7 @@ static bool march(const sharing *s, cutis_heap *heap, double most, double *dista
                 const uint32_t u = s->node[parts->ring[k]];
                 const double edge = parts->edge_lengths[parts->ring_edge[k]];
                 const bool beside = s->beside[parts->vertex_part[both[c]]];
-                const double d = now.distance + (beside ? STEPS_BESIDE * edge : edge);
+                const double d = now.distance + (beside ? steps * edge : edge);
                 if (!(d < distance[u])) continue;
                 distance[u] = d;
                 if (distance == s->far) s->origin[u] = s->origin[now.vertex];
@@ -169,6 +184,7 @@ static bool find_limits(const sharing *s, int side)
     enum { SEAMS, BRANCHES, TIPS, STOPS };
     static const double *const REACH[STOPS] = { &STOP_BRANCH, &STOP_BRANCH, &STOP_TIP };
     const patch_pieces *parts = s->parts;
+    const double over = by_crowding(s, OVER_BRANCH, OVER_SHORT) * s->most;
     cutis_heap heap = { .context = s->body->context };
     bool good = true;
     for (int stop = 0; stop < STOPS && good; stop++) {
@@ -181,7 +197,7 @@ static bool find_limits(const sharing *s, int side)
             if (s->sides[p] == side && s->out->loop_counts[p] == 1)
                 good = start(&heap, s->stop, tip_of(s, p));
         good = good && march(s, &heap, 3.0 * s->most, s->stop);
-        lower_limits(s, side, *REACH[stop], stop == BRANCHES ? OVER_BRANCH * s->most : 0.0);
+        lower_limits(s, side, *REACH[stop], stop == BRANCHES ? over : 0.0);
     }
     cutis_heap_release(&heap);
     return good;
@@ -203,6 +219,19 @@ static bool find_distances(const sharing *s)
     cutis_heap_release(&heap);
     for (size_t v = 0; v < 2 * (size_t)s->parts->vertex_count; v++) s->limit[v] = 2.0 * most;
     return good && find_limits(s, 0) && find_limits(s, 1);
+}
+
+// How much of the band the child has no space for, in the mean around the loop.
+static double find_crowding(const sharing *s)
+{
+    const patch_loop *loop = &s->body->loops[s->joint];
+    double space = 0.0;
+    for (uint32_t k = 0; k < loop->count; k++) {
+        const uint32_t v = s->parts->loop_copies[2 * (size_t)(loop->first + k)];
+        space += fmin(fmax(s->limit[2 * (size_t)v + 1], 0.0), s->most);
+    }
+    const double missing = 1.0 - space / (loop->count * s->most);
+    return missing > CROWDING_LEAST ? missing : 0.0;
 }
 
 static pvec point_of(const sharing *s, uint32_t v)
@@ -278,7 +307,8 @@ static double length_of(const sharing *s, uint32_t v, int side)
 {
     const double shift = side ? -shift_at(s, s->origin[v]) : shift_at(s, s->origin[v]);
     const double other = fmax(s->limit[2 * (size_t)s->origin[v] + (size_t)(1 - side)], 0.0);
-    const double wanted = s->most + shift + BAND_GIVEN * fmax(s->most - shift - other, 0.0);
+    const double given = by_crowding(s, BAND_GIVEN, GIVEN_SHORT);
+    const double wanted = s->most + shift + given * fmax(s->most - shift - other, 0.0);
     return fmax(fmin(s->limit[2 * (size_t)v + (size_t)side], wanted), 0.0);
 }
 
@@ -319,18 +349,20 @@ static bool is_between(double share)
     return share > 0.0 && share < 1.0;
 }
 
-// The mean of a node's neighbours.
+// The mean of a node's neighbours. Were all worth the same, the bend would be shared out by edges,
+// and one a tenth as long as its neighbours would have as much of it as they.
 static double mean_around(const sharing *s, uint32_t v)
 {
     const patch_pieces *parts = s->parts;
     const uint32_t both[2] = { v, (uint32_t)s->copy[v] };
-    double sum = 0.0, count = 0.0;
+    double sum = 0.0, total = 0.0;
     for (int c = 0; c < (s->copy[v] >= 0 ? 2 : 1); c++)
         for (uint32_t k = parts->ring_first[both[c]]; k < parts->ring_first[both[c] + 1]; k++) {
-            sum += s->share[s->node[parts->ring[k]]];
-            count += 1.0;
+            const double weight = s->near[parts->ring_edge[k]];
+            sum += weight * s->share[s->node[parts->ring[k]]];
+            total += weight;
         }
-    return sum / count;
+    return sum / total;
 }
 
 // Geodesic distances over edges are jagged by a few percent.
@@ -474,7 +506,11 @@ static cutis_result share_joint(sharing *s, uint32_t joint)
         fmax(fmax(width, BAND_LEVER * lever_of(s)), BAND_EDGES / BAND_GIRTH * edge_at_loop(s));
     s->most = BAND_GIRTH * s->out->joints[joint].girth;
     find_shift(s, width);
-    if (!find_distances(s)) return cutis_alloc_result(s->body->context);
+    s->crowding = 0.0;
+    bool good = find_distances(s);
+    s->crowding = find_crowding(s);
+    if (good && s->crowding > 0.0) good = find_distances(s);
+    if (!good) return cutis_alloc_result(s->body->context);
     fill_shares(s);
     smooth(s);
     fill_slopes(s);
@@ -504,6 +540,25 @@ static void join_copies(const sharing *s)
     }
 }
 
+// What neighbours weigh: by the cotangents of the two angles across an edge, which leave alone what
+// grows evenly over the surface, however edges lie.
+static void weigh_edges(const sharing *s)
+{
+    const patch_pieces *parts = s->parts;
+    memset(s->near, 0, parts->edge_count * sizeof *s->near);
+    for (uint32_t f = 0; f < s->body->face_count; f++)
+        for (uint32_t k = 0; k < 3; k++) {
+            const uint32_t *v = parts->faces + 3 * (size_t)f;
+            const pvec top = point_of(s, v[(k + 2) % 3]);
+            const pvec a = pvec_minus(point_of(s, v[k]), top);
+            const pvec b = pvec_minus(point_of(s, v[(k + 1) % 3]), top);
+            const double area = pvec_length(pvec_cross(a, b));
+            s->near[parts->face_edges[3 * (size_t)f + k]] +=
+                fmin(pvec_dot(a, b) / fmax(area, 1e-300), COTANGENT_MOST);
+        }
+    for (uint32_t e = 0; e < parts->edge_count; e++) s->near[e] = fmax(s->near[e], COTANGENT_LEAST);
+}
+
 static cutis_result allocate(const patch_body *body, size_t count, sharing *s)
 {
     cutis_arena *arena = body->arena;
@@ -522,10 +577,11 @@ static cutis_result allocate(const patch_body *body, size_t count, sharing *s)
     s->slope = cutis_arena_alloc(arena, count, sizeof *s->slope);
     s->at = cutis_arena_alloc(arena, count, sizeof *s->at);
     s->list = cutis_arena_alloc(arena, count, sizeof *s->list);
+    s->near = cutis_arena_alloc(arena, s->parts->edge_count, sizeof *s->near);
     double **const reals[] = { &s->far, &s->stop, &s->share, &s->other, &s->area };
     bool good = out->face_first && out->joints && out->tree && out->loop_counts && s->node &&
                 s->origin && s->copy && s->sides && s->beside && s->kind && s->limit && s->slope &&
-                s->at && s->list;
+                s->at && s->list && s->near;
     for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) {
         *reals[k] = cutis_arena_alloc(arena, count, sizeof **reals[k]);
         good = good && *reals[k];
@@ -540,6 +596,7 @@ cutis_result cutis_patch_bands_make(const patch_body *body, const patch_pieces *
     sharing s = { .body = body, .parts = parts, .out = out };
     TRY(allocate(body, parts->vertex_count, &s));
     join_copies(&s);
+    weigh_edges(&s);
     for (uint32_t j = 0; j < body->loop_count; j++) {
         out->joints[j].there = wanted && !body->loops[j].seam;
         out->face_first[j] = (uint32_t)out->face_count;

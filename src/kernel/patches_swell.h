@@ -8,7 +8,7 @@
 
 #include "patches_joint.h"
 
-#define PATCH_SWELL_MOST  0.24 // of what a band's length goes by, at a turn of a radian
+#define PATCH_SWELL_MOST  0.27 // of what a band's length goes by, at a turn of a radian
 #define PATCH_SWELL_STEPS 8    // of Newton's, at most: three do but for the largest bends
 #define PATCH_SWELL_NEAR  1e-9 // of what swelling by the half axis would add: near enough
 
