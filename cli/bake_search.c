@@ -8,8 +8,10 @@
 
 // Helpers that --max-error tries at most.
 enum { HELPERS_MOST = 256 };
-// Twice as many helpers divide what is left by 2 to 3, here and there by 5, never by 6 in turn.
+// Twice as many helpers divide what is left by 2 to 3, here and there by 5; before so many, by
+// anything: a body of few pieces is exact by as many.
 static const double FALL_LEAST = 6;
+enum { REACH_FROM = 8 };
 // Weights in fewer bits may cost this much of the error.
 static const double FORMAT_COST = 1.02;
 static const char *const FORMATS[] = { "float", "u16", "u8" };
@@ -101,14 +103,14 @@ static int check_reach(cli_app *app, const bake_job *job, uint32_t helpers, uint
                        double fall)
 {
     double left = job->max;
-    if (helpers == 0 || helpers >= limit || may_be_exact(job)) return EXIT_GOOD;
+    if (helpers < REACH_FROM || helpers >= limit || may_be_exact(job)) return EXIT_GOOD;
     for (uint32_t h = helpers; h < limit; h *= 2) left /= fall;
     if (left <= job->max_error) return EXIT_GOOD;
     return app_fail_text(app,
-                         "%s: %g mm is out of reach: %g mm are left by %u helper%s, and more than "
-                         "%.3g mm would be by %u: a larger --max-error?",
-                         job->path, 1e3 * job->max_error, 1e3 * job->max, helpers,
-                         helpers == 1 ? "" : "s", 1e3 * left, limit);
+                         "%s: %g mm is probably out of reach: %g mm are left by %u helpers, and "
+                         "about %.3g mm would be by %u: a larger --max-error?",
+                         job->path, 1e3 * job->max_error, 1e3 * job->max, helpers, 1e3 * left,
+                         limit);
 }
 
 // As few helpers as keep every vertex within the bound: twice as many until they do, then halving.

@@ -86,9 +86,9 @@ CUTIS_API cutis_result cutis_bake_poses(const cutis_model *model, const cutis_tr
                                         uint32_t pose_count, uint64_t seed, uint32_t count,
                                         cutis_transform *out);
 
-/// The same for drivers to be learned from: in every second one joints turn as those that swing to
-/// and fro, mostly near the ends of the box. Learned from even draws alone drivers are least good
-/// where clips are most of the time.
+/// The same for drivers to be learned from (but of pose space, whose learn from even draws): in
+/// every second one joints turn as those that swing to and fro, mostly near the ends of the box.
+/// Learned from even draws alone drivers are least good where clips are most of the time.
 /// @return as cutis_bake_poses
 CUTIS_API cutis_result cutis_bake_swings(const cutis_model *model, const cutis_transform *poses,
                                          uint32_t pose_count, uint64_t seed, uint32_t count,

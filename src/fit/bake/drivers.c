@@ -441,7 +441,7 @@ static cutis_result drive_rounds(cutis_bake_job *job, const cutis_bake_problem *
         double energy = 0;
         for (uint32_t i = 0; i < job->point_count; i++)
             energy += problem->mass[i] * job->solution.residual[i];
-        if (energy < before)
+        if (round == 0 || energy < before)
             copy_state(job, kept, false);
         else
             copy_state(job, kept, true);
