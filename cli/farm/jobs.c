@@ -450,6 +450,8 @@ static int check_numbered(const farm *f, const output_row *rows, uint32_t count,
     if (low == count || strcmp(rows[low].path, whole) != 0) return EXIT_GOOD;
     const farm_unit *of_frames = &f->units[rows[low].unit];
     if (number < of_frames->number_first || number >= of_frames->number_end) return EXIT_GOOD;
+    // normals and reports have no numbers
+    if (!of_frames->output || strcmp(of_frames->output, whole) != 0) return EXIT_GOOD;
     return complain_of_two(f, row->path, of_frames, &f->units[row->unit]);
 }
 

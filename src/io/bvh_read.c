@@ -33,6 +33,7 @@ typedef struct bvh_file {
     size_t node_count, node_capacity;
     uint32_t channel_count, frame_count;
     double frame_time;
+    cutis_text motion; // where its numbers begin
 } bvh_file;
 
 static cutis_result bad(const bvh_file *file, const char *reason, cutis_span what)
@@ -195,6 +196,7 @@ static cutis_result parse_motion_header(bvh_file *file)
     if (file->channel_count && (uint64_t)frames > (left + 1) / 2 / file->channel_count)
         return bad(file, "the data ends before the announced frame", word);
     file->frame_count = file->channel_count ? (uint32_t)frames : 0;
+    file->motion = file->text;
     return CUTIS_OK;
 }
 
@@ -268,6 +270,34 @@ static cutis_result take_frame(bvh_file *file, bvh_track *tracks, uint32_t frame
     return CUTIS_OK;
 }
 
+// Lines all as long as the first, which holds more than a frame, but not whole ones (or there are
+// as many lines as frames): a line is meant to be a frame, and has too many numbers. Frames over
+// several lines, or all on one, are no such thing. @return numbers of a line, or 0
+static uint64_t count_too_long(const bvh_file *file)
+{
+    cutis_text text = file->motion;
+    uint64_t lines = 0, first = 0, own = 0;
+    size_t line = 0;
+    for (;;) {
+        double value;
+        const cutis_span word = cutis_text_word(&text);
+        const bool ends = word.size == 0 || !cutis_parse_double(word, &value);
+        if (lines > 0 && (ends || text.line != line)) {
+            if (lines == 1) first = own;
+            if (own != first) return 0;
+            own = 0;
+        }
+        if (ends) break;
+        lines += lines == 0 || text.line != line;
+        line = text.line;
+        own++;
+    }
+    const bool whole = first % file->channel_count == 0;
+    return lines > 1 && first > file->channel_count && (!whole || lines == file->frame_count)
+               ? first
+               : 0;
+}
+
 // Whole frames behind the announced ones are left out. Other numbers there mean that lines hold
 // more than the channels take: then every frame but the first was read from the wrong places.
 static cutis_result look_behind(bvh_file *file)
@@ -280,11 +310,17 @@ static cutis_result look_behind(bvh_file *file)
         numbers++;
     }
     if (numbers == 0 || file->channel_count == 0) return CUTIS_OK;
+    char reason[128];
     if (numbers % file->channel_count) {
-        char reason[128];
         snprintf(reason, sizeof reason,
                  "%ju numbers behind the last frame: its lines do not have the %u of the channels",
                  (uintmax_t)numbers, file->channel_count);
+        return bad(file, reason, (cutis_span){ "", 0 });
+    }
+    const uint64_t of_line = count_too_long(file);
+    if (of_line) {
+        snprintf(reason, sizeof reason, "lines of %ju numbers do not have the %u of the channels",
+                 (uintmax_t)of_line, file->channel_count);
         return bad(file, reason, (cutis_span){ "", 0 });
     }
     cutis_log(file->context, "%s: it announces %u frames; %ju more are left out", file->input->name,

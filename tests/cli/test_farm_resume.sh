@@ -115,6 +115,9 @@ case_ "an output that is a frame of another" "{\"jobs\": [{\"verb\": \"convert\"
 echo "{\"jobs\": [{\"verb\": \"convert\", \"files\": \"late.glb\", \"output\": \"b_0003.obj\"}, $frames]}" >in/case.json
 passes "a number beyond the frames is nobody's" farm in/case.json -o numbers -q
 equals "and all are there" "$(cd numbers && echo *.obj)" "b_0000.obj b_0001.obj b_0002.obj b_0003.obj"
+beside='{"verb": "deform", "files": "arm.glb", "clips": ["bend"], "output": "b.obj", "options": {"frames": "0:3", "normals": "n.npy"}}'
+echo "{\"jobs\": [$beside, {\"verb\": \"deform\", \"files\": \"late.glb\", \"clips\": [\"bend\"], \"output\": \"n_0001.npy\"}]}" >in/case.json
+passes "normals have no numbers: a name like theirs with one is free" farm in/case.json --dry-run -o "$T/out" -q
 for name in farm/manifest ./farm/lock farm//manifest farm results.json ./results.json a/../../b.obj /b.obj . a.npy.part; do
     case_ "an output named $name" "{\"jobs\": [{\"verb\": \"convert\", \"files\": \"arm.glb\", \"output\": \"$name\"}]}" 'must be a name below the folder of -o'
 done

@@ -246,6 +246,29 @@ static cutis_model *rig_of(fixture *f, uint32_t count, const float (*at)[3], boo
     return model;
 }
 
+// Its skin is not at rest, so vertices are written where its joints put them: also a far one that
+// no triangle has, which is held near the body only while weights are looked for.
+static void a_vertex_that_nothing_shows_is_written_where_it_was(void **state)
+{
+    fixture *f = *state;
+    const float places[2][3] = { { 0.25f, 0.125f, 0.125f }, { 0.75f, 0.125f, 0.125f } };
+    cutis_model *rig = rig_of(f, 2, places, false), *model = NULL, *out = NULL;
+    cutis_model_data data = *cutis_model_get(rig);
+    cutis_mesh mesh = data.meshes[0];
+    cutis_primitive primitive = mesh.primitives[0];
+    float positions[27] = { [24] = 50, [25] = 60, [26] = -70 };
+    memcpy(positions, primitive.positions, 24 * sizeof *positions);
+    primitive.positions = positions, primitive.vertex_count = 9;
+    mesh.primitives = &primitive, data.meshes = &mesh;
+    assert_ok(f->context, cutis_model_create(f->context, &data, CUTIS_GATE_REFUSE, &model));
+    const cutis_handle handle = { "a", CUTIS_HANDLE_POINT, { 0.25f, 0, 0 }, { 0, 0, 0 } };
+    const cutis_handle_set set = { 1, &handle, 0, NULL };
+    assert_ok(f->context, cutis_handles_weights(model, f->device, &set, NULL, &out, NULL));
+    const float *at = cutis_model_get(out)->meshes[0].primitives[0].positions;
+    for (int i = 0; i < 27; i++) assert_near(at[i], positions[i] - places[0][i % 3], 1e-6);
+    cutis_model_destroy(out), cutis_model_destroy(model), cutis_model_destroy(rig);
+}
+
 static void check_skin(fixture *f, const cutis_model *model, const char *what, uint32_t voxels)
 {
     for (int w = 0; w < 2; w++) {
@@ -440,6 +463,7 @@ int main(void)
         claim(a_common_motion_moves_everything_as_one),
         claim(point_clouds_get_weights),
         claim(what_is_wrong_with_handles_is_said),
+        claim(a_vertex_that_nothing_shows_is_written_where_it_was),
         claim(no_skeleton_fails),
         claim(automatic_weights_are_near_the_artists),
         claim(every_allocation_may_fail_and_nothing_leaks),

@@ -283,12 +283,21 @@ static void lines_of_another_length_are_refused_and_frames_too_many_are_left_out
     char text[512];
     snprintf(text, sizeof text, "%s1 2 3\n4 5 6\n7 8 9\n", HEAD);
     refuse_text(f, "a.bvh", text, CUTIS_CORRUPT_DATA, "5 numbers behind the last frame");
-    snprintf(text, sizeof text, "%s1 2\n4 5\n7 8\n", HEAD);
-    write_text(f, "a.bvh", text);
-    cutis_model *model = NULL;
-    assert_ok(f->context, cutis_model_read(f->context, path_in(f, "a.bvh"), NULL, &model));
-    assert_int_equal(cutis_model_get(model)->clips[0].channels[0].key_count, 2);
-    cutis_model_destroy(model);
+    snprintf(text, sizeof text, "%s1 2 3\n4 5 6\n", HEAD); // a frame more, if one only counts
+    refuse_text(f, "a.bvh", text, CUTIS_CORRUPT_DATA, "lines of 3 numbers");
+    snprintf(text, sizeof text, "%s1 2 3 4\n5 6 7 8\n", HEAD);
+    refuse_text(f, "a.bvh", text, CUTIS_CORRUPT_DATA, "lines of 4 numbers");
+    // Frames a line, over several lines, all on one line, and in lines of any length.
+    static const char *const GOOD[] = { "1 2\n3 4\n5 6\n", "1\n2\n3\n4\n5\n6\n", "1 2 3 4 5 6\n",
+                                        "1 2 3\n4 5\n6\n", "1 2 3 4\n5 6" };
+    for (size_t i = 0; i < sizeof GOOD / sizeof *GOOD; i++) {
+        snprintf(text, sizeof text, "%s%s", HEAD, GOOD[i]);
+        write_text(f, "a.bvh", text);
+        cutis_model *model = NULL;
+        assert_ok(f->context, cutis_model_read(f->context, path_in(f, "a.bvh"), NULL, &model));
+        assert_int_equal(cutis_model_get(model)->clips[0].channels[0].key_count, 2);
+        cutis_model_destroy(model);
+    }
 }
 
 int main(void)

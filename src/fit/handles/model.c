@@ -69,21 +69,28 @@ static void append_primitive(const cutis_primitive *primitive, cutis_handles_bod
 }
 
 // Vertices that nothing shows may lie anywhere, and would stretch the grid until no voxel is finer
-// than a limb: they come to the box of what is shown.
-static void fetch_strays(cutis_handles_body *body)
+// than a limb: what is solved has them in the box of what is shown, what is baked where they were.
+static cutis_result fetch_strays(cutis_arena *arena, cutis_handles_body *body)
 {
-    const cutis_handles_shape *shape = &body->shape;
+    cutis_handles_shape *shape = &body->shape;
+    float *held = NULL;
     box3 box = box3_empty();
     for (size_t k = 0; k < 3 * (size_t)shape->triangle_count; k++)
         box3_add(&box, v3_at(body->positions, body->triangles[k]));
     for (uint32_t k = 0; k < shape->point_count; k++)
         box3_add(&box, v3_at(body->positions, body->points[k]));
-    if (shape->triangle_count == 0 && shape->point_count == 0) return;
+    if (shape->triangle_count == 0 && shape->point_count == 0) return CUTIS_OK;
     for (size_t i = 0; i < 3 * (size_t)shape->vertex_count; i++) {
-        float *at = &body->positions[i];
-        if (*at < box.low[i % 3]) *at = (float)box.low[i % 3];
-        if (*at > box.high[i % 3]) *at = (float)box.high[i % 3];
+        const float at = body->positions[i];
+        const bool below = at<box.low[i % 3], above = at> box.high[i % 3];
+        if (!below && !above) continue;
+        if (!held)
+            held = cutis_arena_copy(arena, body->positions, shape->vertex_count, 3 * sizeof(float));
+        if (!held) return cutis_alloc_result(arena->context);
+        held[i] = (float)(below ? box.low[i % 3] : box.high[i % 3]);
     }
+    if (held) shape->positions = held;
+    return CUTIS_OK;
 }
 
 void cutis_handles_mesh_skins(const cutis_model *model, int32_t *mesh_skin)
@@ -110,8 +117,7 @@ cutis_result cutis_handles_body_skin(cutis_arena *arena, const cutis_model *mode
     for (uint32_t m = 0; m < data->mesh_count && result == CUTIS_OK; m++)
         for (uint32_t p = 0; mesh_skin[m] == skin && p < data->meshes[m].primitive_count; p++)
             append_primitive(&data->meshes[m].primitives[p], out);
-    if (result == CUTIS_OK) fetch_strays(out);
-    return result;
+    return result == CUTIS_OK ? fetch_strays(arena, out) : result;
 }
 
 // World space at rest
@@ -230,8 +236,7 @@ cutis_result cutis_handles_body_world(cutis_arena *arena, const cutis_model *mod
         }
     }
     TRY(check_finite(arena->context, &out->shape));
-    fetch_strays(out);
-    return CUTIS_OK;
+    return fetch_strays(arena, out);
 }
 
 // Directions by the linear part of each vertex's matrix: `width` floats each, of which three turn.
