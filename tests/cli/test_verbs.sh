@@ -111,13 +111,16 @@ import base64, json, struct, sys
 corners = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
 faces = [0,1,3, 0,3,2, 4,6,7, 4,7,5, 0,4,5, 0,5,1, 2,3,7, 2,7,6, 0,2,6, 0,6,4, 1,5,7, 1,7,3]
 data = b"".join(struct.pack("<3f", *c) for c in corners) + struct.pack("<36H", *faces)
+data += b"".join(struct.pack("<3f", *((2 * x - 1) / 3 ** .5 for x in c)) for c in corners)
 json.dump({"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0, 1]}],
            "nodes": [{"mesh": 0}, {"mesh": 0, "scale": [-1, 1, 1], "translation": [-1, 0, 0]}],
-           "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+           "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "NORMAL": 2}, "indices": 1}]}],
            "accessors": [{"bufferView": 0, "componentType": 5126, "count": 8, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 1]},
-                         {"bufferView": 1, "componentType": 5123, "count": 36, "type": "SCALAR"}],
-           "bufferViews": [{"buffer": 0, "byteLength": 96}, {"buffer": 0, "byteOffset": 96, "byteLength": 72}],
-           "buffers": [{"byteLength": 168, "uri": "data:application/octet-stream;base64," + base64.b64encode(data).decode()}]},
+                         {"bufferView": 1, "componentType": 5123, "count": 36, "type": "SCALAR"},
+                         {"bufferView": 2, "componentType": 5126, "count": 8, "type": "VEC3"}],
+           "bufferViews": [{"buffer": 0, "byteLength": 96}, {"buffer": 0, "byteOffset": 96, "byteLength": 72},
+                           {"buffer": 0, "byteOffset": 168, "byteLength": 96}],
+           "buffers": [{"byteLength": 264, "uri": "data:application/octet-stream;base64," + base64.b64encode(data).decode()}]},
           open(sys.argv[1] + "/mirrored.gltf", "w"))
 P
 "$CUTIS" measure "$T/mirrored.gltf" --json >"$T/stdout"
@@ -128,7 +131,23 @@ for how in convert deform; do
         "$CUTIS" measure "$T/mirrored.$ending" --json >"$T/stdout"
         holds "$how writes a mirror image with its outside outside ($ending)" "$T/stdout" "abs(d['volume'] - 2) < 1e-6"
     done
+    looks "$how leaves its normals outside" outside "$T/mirrored.obj" 2
 done
+passes "a skeleton of a body and its image" "$CUTIS" skeleton "$T/mirrored.gltf" --parts shells -q -o "$T/shells.glb"
+"$CUTIS" deform "$T/shells.glb" -q -o "$T/shells.obj"
+looks "has its normals outside" outside "$T/shells.obj" 2
+"$CUTIS" synth family --kind human --seed 71001 --unrigged --vertices 2000 -q -o "$T/human.gltf"
+/usr/bin/python3 - "$T/human.gltf" "$T/image.gltf" <<'P'
+import json, sys
+d = json.load(open(sys.argv[1]))
+d["nodes"].append({"scale": [-1, 1, 1], "children": d["scenes"][0]["nodes"]})
+d["scenes"][0]["nodes"] = [len(d["nodes"]) - 1]
+json.dump(d, open(sys.argv[2], "w"))
+P
+passes "a rig with patches for a mirror image" "$CUTIS" rig "$T/image.gltf" --patches --keep -q -o "$T/image.glb"
+"$CUTIS" deform "$T/image.glb" -q -o "$T/image.obj"
+"$CUTIS" measure "$T/human.gltf" --json >"$T/stdout"
+looks "has its normals outside too" outside "$T/image.obj" "$(json "$T/stdout" "d['volume']")"
 
 # A rig in centimetres: an OBJ of it is a hundred times the body that deform writes, which is said.
 /usr/bin/python3 - "$T/biped.gltf" "$T/centimetres.gltf" <<'P'
