@@ -148,6 +148,39 @@ passes "a rig with patches for a mirror image" "$CUTIS" rig "$T/image.gltf" --pa
 "$CUTIS" deform "$T/image.glb" -q -o "$T/image.obj"
 "$CUTIS" measure "$T/human.gltf" --json >"$T/stdout"
 looks "has its normals outside too" outside "$T/image.obj" "$(json "$T/stdout" "d['volume']")"
+# The cube in a skin that was saved in a pose, plain and below a mirror: whatever is written has the volume of its twin, and not less than none.
+/usr/bin/python3 - "$T" <<'P'
+import base64, json, struct, sys
+import numpy as np
+t = sys.argv[1]
+d = json.load(open(t + "/mirrored.gltf"))
+data = base64.b64decode(d["buffers"][0]["uri"].split(",")[1])
+def add(values, kind, component, count):
+    global data
+    d["bufferViews"].append({"buffer": 0, "byteOffset": len(data), "byteLength": len(values)})
+    d["accessors"].append({"bufferView": len(d["bufferViews"]) - 1, "componentType": component, "count": count, "type": kind})
+    data += values
+    return len(d["accessors"]) - 1
+of = d["meshes"][0]["primitives"][0]["attributes"]
+of["JOINTS_0"] = add(bytes([0, 1, 0, 0] * 8), "VEC4", 5121, 8)
+of["WEIGHTS_0"] = add(b"".join(struct.pack("<4f", 1 - y, y, 0, 0) for x in (0, 1) for y in (0, 1) for z in (0, 1)), "VEC4", 5126, 8)
+times, turns = add(struct.pack("<2f", 0, 1), "SCALAR", 5126, 2), add(struct.pack("<8f", 0, 0, 0, 1, 0, .28, 0, .96), "VEC4", 5126, 2)
+d["accessors"][times].update(min=[0], max=[1])
+d["animations"] = [{"name": "c", "channels": [{"sampler": 0, "target": {"node": 3, "path": "rotation"}}], "samplers": [{"input": times, "output": turns}]}]
+d["skins"] = [{"joints": [2, 3]}]
+d["buffers"] = [{"byteLength": len(data), "uri": "data:application/octet-stream;base64," + base64.b64encode(data).decode()}]
+shapes = np.random.default_rng(1).uniform(-.2, .2, (2, 8, 3)) + [[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+for name, side in ("twin", 1), ("image", -1):
+    d["nodes"] = [{"mesh": 0, "skin": 0}, {"scale": [side, 1, 1], "children": [2, 3]}, {}, {"rotation": [0, 0, .28, .96]}]
+    json.dump(d, open(f"{t}/{name}_skin.gltf", "w"))
+    np.save(f"{t}/{name}_shapes.npy", (shapes * [side, 1, 1]).astype("f4"))
+    ends = [{"name": n, "kind": "point", "position": [side * .5, y, .5]} for n, y in (("a", 0), ("b", 1))]
+    json.dump({"handles": ends}, open(f"{t}/{name}_ends.json", "w"))
+P
+"$CUTIS" deform "$T/twin_skin.gltf" -q -o "$T/twin.obj"
+"$CUTIS" measure "$T/twin.obj" --json >"$T/twin"
+"$CUTIS" measure "$T/image_skin.gltf" --json >"$T/stdout"
+holds "a mirrored skin in a pose has its volume" "$T/stdout" "abs(d['rest_volume'] - $("$CUTIS" measure "$T/twin_skin.gltf" --json >"$T/m" && json "$T/m" "d['rest_volume']")) < 1e-6 < d['rest_volume']"
 
 # A rig in centimetres: an OBJ of it is a hundred times the body that deform writes, which is said.
 /usr/bin/python3 - "$T/biped.gltf" "$T/centimetres.gltf" <<'P'
