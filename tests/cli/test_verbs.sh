@@ -181,6 +181,9 @@ P
 "$CUTIS" measure "$T/twin.obj" --json >"$T/twin"
 "$CUTIS" measure "$T/image_skin.gltf" --json >"$T/stdout"
 holds "a mirrored skin in a pose has its volume" "$T/stdout" "abs(d['rest_volume'] - $("$CUTIS" measure "$T/twin_skin.gltf" --json >"$T/m" && json "$T/m" "d['rest_volume']")) < 1e-6 < d['rest_volume']"
+passes "handles on it" "$CUTIS" handles "$T/image_skin.gltf" --handles "$T/image_ends.json" -q -o "$T/image_ends.glb"
+"$CUTIS" deform "$T/image_ends.glb" -q -o "$T/image_ends.obj"
+looks "leave its outside and its normals outside" outside "$T/image_ends.obj" "$(json "$T/twin" "d['volume']")"
 
 # A rig in centimetres: an OBJ of it is a hundred times the body that deform writes, which is said.
 /usr/bin/python3 - "$T/biped.gltf" "$T/centimetres.gltf" <<'P'
