@@ -184,6 +184,12 @@ holds "a mirrored skin in a pose has its volume" "$T/stdout" "abs(d['rest_volume
 passes "handles on it" "$CUTIS" handles "$T/image_skin.gltf" --handles "$T/image_ends.json" -q -o "$T/image_ends.glb"
 "$CUTIS" deform "$T/image_ends.glb" -q -o "$T/image_ends.obj"
 looks "leave its outside and its normals outside" outside "$T/image_ends.obj" "$(json "$T/twin" "d['volume']")"
+for body in twin image; do
+    "$CUTIS" fit "$T/${body}_skin.gltf" --poses c --shapes "$T/${body}_shapes.npy" -q -o "$T/$body.glb"
+    "$CUTIS" deform "$T/$body.glb" --clip c --method psd --fps 1 -q -o "$T/$body.npy" --normals "$T/${body}_normals.npy"
+done
+/usr/bin/python3 -c 'import numpy, sys; numpy.save(sys.argv[2], numpy.load(sys.argv[1]) * numpy.array([-1, 1, 1], "f4"))' "$T/image_normals.npy" "$T/back.npy"
+looks "fitted normals of a mirrored skin are those of its twin" near "$T/back.npy" "$T/twin_normals.npy" 1e-4
 
 # A rig in centimetres: an OBJ of it is a hundred times the body that deform writes, which is said.
 /usr/bin/python3 - "$T/biped.gltf" "$T/centimetres.gltf" <<'P'
