@@ -190,6 +190,17 @@ for body in twin image; do
 done
 /usr/bin/python3 -c 'import numpy, sys; numpy.save(sys.argv[2], numpy.load(sys.argv[1]) * numpy.array([-1, 1, 1], "f4"))' "$T/image_normals.npy" "$T/back.npy"
 looks "fitted normals of a mirrored skin are those of its twin" near "$T/back.npy" "$T/twin_normals.npy" 1e-4
+"$CUTIS" convert "$T/cylinder.glb" -q -o "$T/cylinder.gltf"
+/usr/bin/python3 - "$T/cylinder.gltf" "$T/posed.gltf" <<'P'
+import json, sys
+d = json.load(open(sys.argv[1]))
+d["nodes"][d["skins"][0]["joints"][-1]]["rotation"] = [.28, 0, 0, .96]
+d["nodes"].append({"scale": [-1, 1, 1], "children": d["scenes"][0]["nodes"]})
+d["scenes"][0]["nodes"] = [len(d["nodes"]) - 1]
+json.dump(d, open(sys.argv[2], "w"))
+P
+"$CUTIS" skeleton "$T/posed.gltf" --parts joints -o "$T/bones.glb" >"$T/stdout" 2>"$T/note"
+equals "a skeleton of such a skin, from the file's own shape, turns no triangle over" "$(grep -c 'turned over' "$T/note")$([ -s "$T/bones.glb" ] || echo nothing)" 0
 
 # A rig in centimetres: an OBJ of it is a hundred times the body that deform writes, which is said.
 /usr/bin/python3 - "$T/biped.gltf" "$T/centimetres.gltf" <<'P'
