@@ -1,7 +1,7 @@
 /// Rest is the bind shape (docs/spec/conventions.md 1), seen in world units. When the node rest
 /// pose only moves, turns or scales the bind shape, it is that pose; when the nodes bend it (a file
-/// saved in the middle of a walk), it is the file's vertices, scaled as the nodes scale them, so
-/// that volumes and lengths still compare.
+/// saved in the middle of a walk), it is the file's vertices, scaled and mirrored as the nodes do,
+/// so that volumes and lengths still compare.
 #include "rest_shape.h"
 
 #include <math.h>
@@ -20,10 +20,29 @@ static double edge_length(const float *p, uint32_t a, uint32_t b)
     return sqrt(x * x + y * y + z * z);
 }
 
+// Is an instance seen in a mirror? Then its triangles, which begin at `indices`, are not turned as
+// the file's are.
+static bool is_turned(const cutis_model *model, const cutis_instance *instance,
+                      const uint32_t *indices)
+{
+    const cutis_mesh *mesh = &cutis_model_get(model)->meshes[instance->mesh];
+    uint32_t first = instance->vertex_first;
+    for (uint32_t p = 0; p < mesh->primitive_count; p++) {
+        const cutis_primitive *primitive = &mesh->primitives[p];
+        const bool faces = primitive->topology == CUTIS_TOPOLOGY_TRIANGLES;
+        for (uint32_t k = 1; faces && k < primitive->index_count; k += 3)
+            if (primitive->indices[k] != primitive->indices[k + 1])
+                return indices[k] != first + primitive->indices[k];
+        if (faces) indices += primitive->index_count;
+        first += primitive->vertex_count;
+    }
+    return false;
+}
+
 // The triangles [*cursor, ...) that lie in the instance; outputs stand instance after instance, so
 // do triangles.
-static void settle_instance(const cutis_instance *instance, const float *file, rest_shape *shape,
-                            uint64_t *cursor)
+static void settle_instance(const cutis_model *model, const cutis_instance *instance,
+                            const float *file, rest_shape *shape, uint64_t *cursor)
 {
     const uint64_t begin = *cursor;
     const uint32_t last = instance->vertex_first + instance->vertex_count;
@@ -48,8 +67,9 @@ static void settle_instance(const cutis_instance *instance, const float *file, r
         edges++;
     }
     if (edges == 0 || sqrt(sum / (double)edges) < BENT) return;
+    const double side = is_turned(model, instance, shape->indices + 3 * begin) ? -scale : scale;
     for (size_t i = 3 * (size_t)instance->vertex_first; i < 3 * (size_t)last; i++)
-        shape->positions[i] = (float)(scale * file[i]);
+        shape->positions[i] = (float)((i % 3 == 0 ? side : scale) * file[i]);
 }
 
 static int node_rest(cli_app *app, const char *path, const cutis_model *model, rest_shape *shape)
@@ -80,7 +100,8 @@ int rest_shape_make(cli_app *app, const char *path, const cutis_model *model, re
         uint64_t cursor = 0;
         cutis_model_triangles(model, out->indices);
         cutis_model_file_positions(model, file);
-        for (uint32_t i = 0; i < count; i++) settle_instance(&instances[i], file, out, &cursor);
+        for (uint32_t i = 0; i < count; i++)
+            settle_instance(model, &instances[i], file, out, &cursor);
     } else {
         rest_shape_release(out);
     }

@@ -63,6 +63,16 @@ static inline uint32_t cutis_corner_of(const cutis_primitive *primitive, bool mi
     return primitive->indices[swapped ? k + 3 - 2 * (k % 3) : k];
 }
 
+/// Corners of triangles seen in a mirror: their outside is where it was. NULL: out of memory.
+static inline const uint32_t *cutis_turned_corners(cutis_arena *arena,
+                                                   const cutis_primitive *primitive)
+{
+    const size_t count = primitive->index_count;
+    uint32_t *corners = cutis_arena_alloc(arena, count, sizeof *corners);
+    for (size_t k = 0; corners && k < count; k++) corners[k] = cutis_corner_of(primitive, true, k);
+    return corners;
+}
+
 /// Copy everything into the model's arena; `data` has passed cutis_validate_shape. false: out of
 /// memory (the arena holds what was copied). Missing index lists become 0, 1, 2, ...; channels that
 /// shared a time array go on sharing one.

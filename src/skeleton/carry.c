@@ -126,6 +126,14 @@ cutis_result cutis_carry_targets(const cutis_model *model, const cutis_closed *m
     return CUTIS_OK;
 }
 
+bool cutis_transform_mirrors(const float *transform)
+{
+    double m[12], linear[9];
+    double34_from_floats(transform, m);
+    double34_linear(m, linear);
+    return double33_determinant(linear) < 0;
+}
+
 vec3 cutis_transform_vector(const float *transform, bool normal, const float *v)
 {
     double m[12], linear[9], cofactor[9], d[3] = { v[0], v[1], v[2] };
@@ -133,6 +141,8 @@ vec3 cutis_transform_vector(const float *transform, bool normal, const float *v)
     double34_linear(m, linear);
     double33_cofactor(linear, cofactor);
     double33_vector(normal ? cofactor : linear, d, d);
+    if (normal && cutis_transform_mirrors(transform)) // cofactors of a mirror turn normals inside
+        for (int k = 0; k < 3; k++) d[k] = -d[k];
     return v3_of(d);
 }
 

@@ -28,8 +28,12 @@ cutis_result cutis_carry_clips(const cutis_model *model, const cutis_carried *ca
                                cutis_arena *arena, cutis_notes *notes, cutis_clip **clips,
                                uint32_t *clip_count);
 
-/// A vector by the linear part of a row-major 3 x 4 transform, a normal by its cofactors.
+/// A vector by the linear part of a row-major 3 x 4 transform; a normal by its cofactors, on its
+/// side of the surface in a mirror too.
 vec3 cutis_transform_vector(const float *transform, bool normal, const float *v);
+
+/// Does a row-major 3 x 4 show things in a mirror?
+bool cutis_transform_mirrors(const float *transform);
 
 /// The displacement of an output by a new target: 0 of its position, 1 of its normal, 2 of its
 /// tangent. Points between two outputs mix theirs.

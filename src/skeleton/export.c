@@ -56,6 +56,8 @@ static void attribute(const exporter *e, uint32_t output, int which, float *out)
         const float *v = array ? array + (size_t)width * (o->a - from->source_first) : NULL;
         for (int k = 0; k < width; k++) out[k] = v ? v[k] : which == 3;
         if (v && which < 2) transform_vector(from->transform, v, which == 0, out);
+        if (which == 1 && cutis_transform_mirrors(from->transform))
+            out[3] = -out[3]; // the bitangent's side
         return;
     }
     float a[4] = { 0 }, b[4] = { 0 };

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "model/object.h"
-#include "skeleton/closed.h"
+#include "skeleton/carry.h"
 
 // Bones at rest whose matrices differ by less than this part of their size move a mesh as one.
 static const double SAME_FRAME = 1e-5;
@@ -100,8 +100,8 @@ cutis_result cutis_gather(cutis_arena *arena, const cutis_model *model, cutis_ga
     uint32_t vertex = 0, triangle = 0, primitive = 0;
     for (uint32_t i = 0; i < n; i++) {
         const cutis_mesh *mesh = &data->meshes[instances[i].mesh];
-        const bool mirrored = cutis_instance_mirrored(data, &instances[i]);
         transforms[i] = instance_transform(data, &instances[i], world);
+        const bool mirrored = cutis_transform_mirrors(transforms[i].m);
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
             const cutis_primitive *source = &mesh->primitives[p];
             place(source, &transforms[i], out->positions + 3 * (size_t)vertex);

@@ -306,16 +306,6 @@ static bool hold_by_root(rigger *r, cutis_primitive *primitive)
     return true;
 }
 
-// Triangles seen in a mirror: their outside is where it was.
-static bool turn_round(rigger *r, cutis_primitive *primitive)
-{
-    uint32_t *corners = cutis_arena_alloc(&r->arena, primitive->index_count, sizeof *corners);
-    for (uint32_t k = 0; k < primitive->index_count && corners; k++)
-        corners[k] = cutis_corner_of(primitive, true, k);
-    primitive->indices = corners;
-    return corners != NULL;
-}
-
 // Meshes of the instances as they are at rest in the world.
 static cutis_mesh *world_meshes(rigger *r, const cutis_instance *instances, uint32_t count)
 {
@@ -335,7 +325,8 @@ static cutis_mesh *world_meshes(rigger *r, const cutis_instance *instances, uint
                                         .indices = from->indices,
                                         .positions = positions,
                                         .material = CUTIS_NONE };
-            if (mirrored && !turn_round(r, &own[p])) return NULL;
+            if (mirrored) own[p].indices = cutis_turned_corners(&r->arena, from);
+            if (!own[p].indices) return NULL;
             positions += 3 * (size_t)from->vertex_count;
             if (!hold_by_root(r, &own[p])) return NULL;
         }

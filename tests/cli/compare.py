@@ -4,6 +4,7 @@
 compare.py shape FILE.npy F V         the array is float32 [F, V, 3] and finite
 compare.py near A.npy B.npy TOL       same shape, largest difference at most TOL
 compare.py obj A.obj ARRAY.npy FRAME  vertices of an OBJ are that frame (1e-5)
+compare.py outside A.obj VOLUME         its faces enclose that volume (1e-4 of it), and its normals lie on their side
 compare.py pc2 A.pc2 ARRAY.npy        a point cache holds the same floats, bit for bit
 compare.py measure MODEL.obj A.npy B.npy OUT.json   volume, variation, position and normal errors as cutis measure says
 compare.py demo FOLDER                demo/demo.json has the volumes and distances of FOLDER's OBJ files (CLIP_METHOD.obj, biped.obj)
@@ -44,6 +45,15 @@ def measure(model, a, b, out):
         # the OBJ has its rest positions in decimal, so a relative 1e-4 of what is measured, and 1e-5 of nothing
         assert abs(d[key] - value) <= 1e-4 * abs(value) + 1e-5, f"{key}: {d[key]} where numpy has {value}"
 
+def outside(path, want):
+    p, f = obj(path)
+    n = np.array([[float(x) for x in t[1:4]] for t in map(str.split, open(path)) if t[:1] == ["vn"]])
+    at = np.array([[int(x.split("/")[2]) - 1 for x in t[1:4]] for t in map(str.split, open(path)) if t[:1] == ["f"]])
+    face = np.cross(p[f[:, 1]] - p[f[:, 0]], p[f[:, 2]] - p[f[:, 0]])
+    against = sum(((face * n[at[:, k]]).sum(1) <= 0).sum() for k in range(3))
+    assert against == 0, f"{against} of {at.size} normals lie against their face"
+    assert abs(volume(p, f) / float(want) - 1) < 1e-4, volume(p, f)
+
 def demo(folder):
     said = json.load(open(folder + "/demo/demo.json"))
     rows = {r["method"]: r for r in said["rows"]}
@@ -77,6 +87,7 @@ def main():
         assert magic == b"POINTCACHE2\0" and version == 1 and (frames, count) == a.shape[:2], (magic, version, count, frames)
         assert raw[32:] == a.tobytes()
     elif what == "measure": measure(*rest)
+    elif what == "outside": outside(*rest)
     elif what == "demo": demo(*rest)
     elif what == "pose":
         # two joints, weights one half each; the tip stands at (0, 1, 0) with identity inverse bind and turns by 90 degrees

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "fit/cage/shape.h"
 #include "fit/handles/model.h"
+#include "model/object.h"
 
 typedef struct skinner {
     const cutis_model *model;
@@ -112,6 +113,7 @@ static bool add_meshes(skinner *s)
     for (uint32_t i = 0; i < count; i++) {
         cutis_mesh *mesh = &meshes[instances[i].mesh];
         const cutis_cage_mesh *weights = &s->cage->meshes[instances[i].mesh];
+        const bool mirrored = cutis_instance_mirrored(cutis_model_get(s->model), &instances[i]);
         uint32_t at = 0;
         if (!weights->first) continue;
         cutis_primitive *primitives = cutis_arena_copy(&s->arena, mesh->primitives,
@@ -119,7 +121,7 @@ static bool add_meshes(skinner *s)
         if (!primitives) return false;
         for (uint32_t p = 0; p < mesh->primitive_count; p++) {
             if (!cutis_handles_bake(&s->arena, &s->body, instances[i].vertex_first + (size_t)at,
-                                    mesh->target_count, &primitives[p]) ||
+                                    mesh->target_count, mirrored, &primitives[p]) ||
                 !set_influences(s, weights, at, &primitives[p]))
                 return false;
             at += primitives[p].vertex_count;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "geometry/vector.h"
 #include "math/mat3.h"
+#include "model/object.h"
 
 // Bones at rest whose matrices differ by less than this part of their size move a mesh as one.
 static const double SAME_FRAME = 1e-5;
@@ -240,9 +241,10 @@ cutis_result cutis_handles_body_world(cutis_arena *arena, const cutis_model *mod
 }
 
 // Directions by the linear part of each vertex's matrix: `width` floats each, of which three turn.
-// `unit`: brought back to length one (normals by the cofactor matrix, which keeps them normal).
+// `unit`: brought back to length one (normals by the cofactor matrix, which keeps them normal; a
+// mirror's turns them inside, which `mirrored` undoes, and the fourth float's sign with it).
 static const float *turn(cutis_arena *arena, const float *values, uint32_t width, bool normal,
-                         bool unit, double (*moved)[12], size_t count)
+                         bool unit, bool mirrored, double (*moved)[12], size_t count)
 {
     float *out = cutis_arena_copy(arena, values, count, width * sizeof *out);
     for (size_t v = 0; out && v < count; v++) {
@@ -252,25 +254,28 @@ static const float *turn(cutis_arena *arena, const float *values, uint32_t width
         for (int c = 0; c < 3; c++) in[c] = values[width * v + c];
         double33_vector(normal ? cofactor : linear, in, to);
         double length = unit ? sqrt(double3_dot(to, to)) : 1;
-        for (int c = 0; c < 3 && length > 0; c++) out[width * v + c] = (float)(to[c] / length);
+        if (mirrored && width == 4) out[width * v + 3] = -values[width * v + 3];
+        const double side = mirrored && normal ? -length : length;
+        for (int c = 0; c < 3 && length > 0; c++) out[width * v + c] = (float)(to[c] / side);
     }
     return out;
 }
 
 bool cutis_handles_bake(cutis_arena *arena, const cutis_handles_body *body, size_t first,
-                        uint32_t target_count, cutis_primitive *primitive)
+                        uint32_t target_count, bool mirrored, cutis_primitive *primitive)
 {
     const size_t count = primitive->vertex_count;
     double(*moved)[12] = body->moved + first;
     primitive->positions =
         cutis_arena_copy(arena, body->positions + 3 * first, count, 3 * sizeof(float));
     bool good = primitive->positions != NULL;
+    if (mirrored) good &= (primitive->indices = cutis_turned_corners(arena, primitive)) != NULL;
     if (primitive->normals)
-        good &= (primitive->normals =
-                     turn(arena, primitive->normals, 3, true, true, moved, count)) != NULL;
+        good &= (primitive->normals = turn(arena, primitive->normals, 3, true, true, mirrored,
+                                           moved, count)) != NULL;
     if (primitive->tangents)
-        good &= (primitive->tangents =
-                     turn(arena, primitive->tangents, 4, false, true, moved, count)) != NULL;
+        good &= (primitive->tangents = turn(arena, primitive->tangents, 4, false, true, mirrored,
+                                            moved, count)) != NULL;
     if (!primitive->targets || !good) return good;
     cutis_morph_target *targets =
         cutis_arena_copy(arena, primitive->targets, target_count, sizeof *targets);
@@ -280,8 +285,8 @@ bool cutis_handles_bake(cutis_arena *arena, const cutis_handles_body *body, size
                                      &targets[t].tangents };
         for (int s = 0; s < 3; s++)
             if (*streams[s])
-                good &=
-                    (*streams[s] = turn(arena, *streams[s], 3, false, false, moved, count)) != NULL;
+                good &= (*streams[s] = turn(arena, *streams[s], 3, false, false, false, moved,
+                                            count)) != NULL;
     }
     primitive->targets = targets;
     return good;

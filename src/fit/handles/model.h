@@ -37,8 +37,9 @@ bool cutis_handles_set_influences(cutis_arena *arena, const cutis_handles_influe
 
 /// Put vertices [first, first + vertex_count) of a body, a primitive's, into world space: positions
 /// of the body, normals, tangents and morph targets turned by body->moved. false: out of memory.
+/// @param mirrored of its instance: nodes that stay behind mirrored it, so faces turn round here
 bool cutis_handles_bake(cutis_arena *arena, const cutis_handles_body *body, size_t first,
-                        uint32_t target_count, cutis_primitive *primitive);
+                        uint32_t target_count, bool mirrored, cutis_primitive *primitive);
 
 /// The model of cutis_handles_weights: every instance has a mesh of its own, skinned to handle
 /// nodes.

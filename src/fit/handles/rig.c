@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "math/mat3.h"
+#include "model/object.h"
 
 typedef struct rig {
     cutis_arena arena;
@@ -71,9 +72,10 @@ static bool add_instance(rig *r, uint32_t i, const cutis_instance *instance, boo
         cutis_arena_copy(&r->arena, mesh.primitives, mesh.primitive_count, sizeof *primitives);
     if (!primitives) return false;
     size_t vertex = instance->vertex_first;
+    const bool mirrored = cutis_instance_mirrored(cutis_model_get(r->model), instance);
     for (uint32_t p = 0; p < mesh.primitive_count; p++) {
-        if (r->body->baked[i] &&
-            !cutis_handles_bake(&r->arena, r->body, vertex, mesh.target_count, &primitives[p]))
+        if (r->body->baked[i] && !cutis_handles_bake(&r->arena, r->body, vertex, mesh.target_count,
+                                                     mirrored, &primitives[p]))
             return false;
         if (!cutis_handles_set_influences(&r->arena, &r->solution->influences, vertex,
                                           &primitives[p]))

@@ -223,6 +223,24 @@ static void split_edges(const cutis_fit_problem *p, uint32_t *weld)
     }
 }
 
+// The triangles as the file has them: its normals lie on their side, whatever mirror shows them.
+static void file_triangles(const cutis_fit_problem *p, uint32_t *indices)
+{
+    const cutis_instance *instances;
+    const uint32_t count = cutis_model_instances(p->model, &instances);
+    for (uint32_t i = 0; i < count; i++) {
+        const cutis_mesh *mesh = &p->data->meshes[instances[i].mesh];
+        uint32_t first = instances[i].vertex_first;
+        for (uint32_t k = 0; k < mesh->primitive_count; k++) {
+            const cutis_primitive *primitive = &mesh->primitives[k];
+            if (primitive->topology == CUTIS_TOPOLOGY_TRIANGLES)
+                for (uint32_t c = 0; c < primitive->index_count; c++)
+                    *indices++ = first + primitive->indices[c];
+            first += primitive->vertex_count;
+        }
+    }
+}
+
 static cutis_result make_normals(cutis_fit_problem *p)
 {
     const size_t per = 3 * (size_t)p->vertex_count;
@@ -237,12 +255,13 @@ static cutis_result make_normals(cutis_fit_problem *p)
     p->example_normals = cutis_arena_alloc(p->arena, p->examples->count, per * sizeof(float));
     if (!indices || !weld || !rest || !p->rest_normals || !p->example_normals)
         return cutis_alloc_result(p->context);
-    cutis_model_triangles(p->model, indices);
+    file_triangles(p, indices);
     cutis_model_file_positions(p->model, rest);
     cutis_surface surface = { p->vertex_count, triangles, rest, indices };
     TRY(cutis_weld_positions(p->context, p->vertex_count, rest, weld));
     split_edges(p, weld);
     cutis_result result = cutis_surface_normals(p->context, &surface, weld, p->rest_normals);
+    cutis_model_triangles(p->model, indices); // examples are of the world
     for (uint32_t e = 0; e < p->examples->count && result == CUTIS_OK; e++) {
         surface.positions = p->examples->positions + e * per;
         result = cutis_surface_normals(p->context, &surface, weld, p->example_normals + e * per);
