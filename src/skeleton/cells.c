@@ -24,9 +24,6 @@ static const double OUTSIDE = 0.75;
 // they are, in cells; skin of a cell that is less even than the last is of two sheets.
 static const double FACING = -0.5, GAP = 1.6, BESIDE = 1, MIXED = 0.3;
 
-// Moments are equal that differ by less than this part of the largest, and squares of distances.
-static const double TIED = 1e-3, AS_FAR = 1e-6;
-
 static double volume_of(const cutis_closed *mesh)
 {
     double sum = 0;
@@ -75,40 +72,9 @@ static double skin_moments(const cutis_closed *mesh, vec3 about, const vec3 *axe
     return all;
 }
 
-// The way from `middle` to the vertex that is farthest from it, across an axis if there is one;
-// `otherwise` if all lie there.
-static vec3 farthest_way(const cutis_closed *mesh, vec3 middle, const vec3 *across, vec3 otherwise)
-{
-    vec3 way = v3(0, 0, 0);
-    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
-        vec3 d = v3_sub(v3_of(mesh->points[i]), middle);
-        if (across) d = v3_mad(d, -v3_dot(d, *across), *across);
-        if (v3_dot(d, d) > v3_dot(way, way) * (1 + AS_FAR)) way = d;
-    }
-    const double length = v3_length(way);
-    return length > 0 ? v3_divide(way, length) : otherwise;
-}
-
-// Axes whose moments are equal lie in their plane, or in space, as rounding has it: there the
-// farthest vertex says it.
-static void untie_axes(vec3 *axes, const double *values, const cutis_closed *mesh, vec3 middle)
-{
-    const bool high = values[0] - values[1] < TIED * values[0];
-    const bool low = values[1] - values[2] < TIED * values[0];
-    if (high && low) axes[0] = farthest_way(mesh, middle, NULL, axes[0]);
-    if (high && !low) {
-        axes[0] = farthest_way(mesh, middle, &axes[2], axes[0]);
-        axes[1] = v3_cross(axes[2], axes[0]);
-    } else if (low) {
-        axes[1] = farthest_way(mesh, middle, &axes[0], axes[1]);
-        axes[2] = v3_cross(axes[0], axes[1]);
-    }
-}
-
 // The grid lies as the body does, not as its file does: its axes are those of the skin's second
-// moments (or of the farthest vertex, where two are equal), each towards the side where the skin
-// reaches farther, the least lopsided one so that they are right-handed. A body that is turned has
-// the same cells.
+// moments, each towards the side where the skin reaches farther, the least lopsided one so that
+// they are right-handed. A body that is turned has the same cells.
 static void choose_axes(cutis_cells *c, const cutis_closed *mesh)
 {
     double squares[6] = { 0 }, cubes[3] = { 0 }, values[3], v[9];
@@ -119,7 +85,6 @@ static void choose_axes(cutis_cells *c, const cutis_closed *mesh)
     skin_moments(mesh, middle, NULL, squares, NULL, NULL);
     cutis_eigen3(squares, values, v);
     for (int k = 0; k < 3; k++) c->axes[k] = v3(v[3 * k], v[3 * k + 1], v[3 * k + 2]);
-    untie_axes(c->axes, values, mesh, middle);
     skin_moments(mesh, middle, c->axes, NULL, cubes, NULL);
     int least = 0;
     for (int k = 0; k < 3; k++) {

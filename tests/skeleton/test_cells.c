@@ -194,47 +194,6 @@ static void the_same_lines_every_time(void **state)
     cutis_model_destroy(model);
 }
 
-static cutis_model *turned(const cutis_model *model, double c, double s, double tilt)
-{
-    cutis_model_data data = *cutis_model_get(model);
-    cutis_mesh mesh = data.meshes[0];
-    cutis_primitive primitive = mesh.primitives[0];
-    float *at = malloc(3 * primitive.vertex_count * sizeof *at);
-    for (uint32_t i = 0; i < primitive.vertex_count; i++) {
-        const float *p = primitive.positions + 3 * (size_t)i;
-        const double x = c * p[0] - s * p[1], y = s * p[0] + c * p[1];
-        at[3 * i] = (float)x;
-        at[3 * i + 1] = (float)(cos(tilt) * y - sin(tilt) * p[2]);
-        at[3 * i + 2] = (float)(sin(tilt) * y + cos(tilt) * p[2]);
-    }
-    primitive.positions = at, mesh.primitives = &primitive, data.meshes = &mesh;
-    cutis_model *out = NULL;
-    assert_ok(context, cutis_model_create(context, &data, CUTIS_GATE_REFUSE, &out));
-    free(at);
-    return out;
-}
-
-// Its moments are the same along all four prongs: rounding turned the grid to any angle there.
-static void the_grid_of_a_cross_lies_along_its_prongs_however_it_is_turned(void **state)
-{
-    (void)state;
-    cutis_model *model = pronged();
-    for (int i = 0; i < 4; i++) {
-        const double angle = 0.4 * i + 0.2, c = cos(angle), s = sin(angle), tilt = 0.3 * i;
-        cutis_model *other = turned(model, c, s, tilt);
-        const vec3 prong = v3(c, s * cos(tilt), s * sin(tilt));
-        analyse(other, 20000);
-        double along = 0;
-        for (int k = 0; k < 3; k++)
-            along = fmax(along, fabs(v3_dot(all.lines.cells.axes[k], prong)));
-        print_message("turned by %.1f and %.1f: cosine %.4f\n", angle, tilt, along);
-        assert_true(along > 0.998); // the farthest vertex is a corner of a prong: 3.2 degrees
-        release();
-        cutis_model_destroy(other);
-    }
-    cutis_model_destroy(model);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,7 +201,6 @@ int main(void)
         cmocka_unit_test(every_prong_is_an_end_and_the_block_is_none),
         cmocka_unit_test(owners_split_where_the_prongs_begin),
         cmocka_unit_test(the_same_lines_every_time),
-        cmocka_unit_test(the_grid_of_a_cross_lies_along_its_prongs_however_it_is_turned),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
