@@ -338,6 +338,10 @@ static int add_frame(cli_app *app, patch_job *job, uint32_t frame)
     if (!patch_look_make(p, kept)) return app_fail_text(app, "%s: not enough memory", job->path);
     if (job->shell && job->facts.crossings.triangle_count > 0)
         TRY(patch_look_unite(app, job->path, p, kept, &job->united, &job->outside));
+    if (job->united) { // a shell is one frame
+        job->vertices_max = job->outside.vertex_count;
+        job->triangles_max = job->outside.triangle_count;
+    }
     if (job->baked) return EXIT_GOOD;
     char path[4096];
     sink_frame_path(job->output, job->end - job->first, frame, path, sizeof path);

@@ -297,8 +297,11 @@ static cutis_result judge_outside(cli_app *app, const cutis_surface *s, bool *wh
     cutis_crossings crossings;
     TRY(cutis_surface_manifold(app->context, s, NULL, &manifold));
     TRY(cutis_surface_crossings(app->context, s, NULL, NULL, &crossings));
-    *out =
-        (patch_outside){ manifold.piece_count, crossings.triangle_count, cutis_surface_volume(s) };
+    *out = (patch_outside){ .piece_count = manifold.piece_count,
+                            .vertex_count = s->vertex_count,
+                            .triangle_count = (uint32_t)s->triangle_count,
+                            .crossing_count = crossings.triangle_count,
+                            .volume = cutis_surface_volume(s) };
     *whole = manifold.watertight && out->volume > 0;
     return CUTIS_OK;
 }

@@ -23,7 +23,7 @@ typedef struct patch_look {
 
 /// What is written in place of a frame that crosses itself.
 typedef struct patch_outside {
-    uint32_t piece_count;
+    uint32_t piece_count, vertex_count, triangle_count;
     uint64_t crossing_count; ///< triangles that still cross: slivers that rounding left
     double volume;
 } patch_outside;

@@ -116,7 +116,7 @@ const verb_row cli_verbs[] = {
       "thigh) it is cut there, and what is inside is left out (none of this with --fixed and --triangulate local).\n"
       "JSON keys of patches: file, output, method, band, remove, fill, fixed, frames, vertices_max, triangles_max,\n"
       "volume_variation, seconds; one .stl, .obj or .ply also watertight, pieces, volume, united (it was cut),\n"
-      "self_intersections (of what is written), own_crossings, posed_crossings (of the pose, as measure counts them); --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
+      "self_intersections (of what is written), own_crossings, posed_crossings (of the pose, as measure counts them; volume_variation, too); --fixed also fixed_volume_variation, --triangulate local open_edges (most in a frame). Variations: the largest, signed, % of rest.\n",
       { COMMON, READING, RUNNING, WRITING, BIT(CLIP), BIT(POSE), BIT(METHOD), BIT(CAGE_POSES),
           BIT(REMOVE), BIT(FILL), BIT(BAND), BIT(TRIANGULATE), BIT(FIXED), BIT(WEIGHTED), BIT(BLEND), BIT(DRIVERS), BIT(FRAMES), BIT(FPS), BIT(INSTANCES), BIT(NORMALS),
           BIT(INFLUENCES), BIT(ASCII) },

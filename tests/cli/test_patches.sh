@@ -63,7 +63,7 @@ for format in obj ply stl; do # what is printed is cut where thighs cross, and t
     passes "prints the same pose as .$format" "$CUTIS" deform "$T/biped.glb" --pose "$T/inwards.json" --method patches --json -o "$T/printed.$format"
     cp "$T/stdout" "$T/printed.json"
     passes "measures the print" "$CUTIS" measure "$T/printed.$format" --json
-    holds "it is closed, nothing crosses, and the thighs' common space counts once" "$T/stdout" "(lambda p, q: d['watertight'] and d['self_intersections'] == 0 and q['united'] and q['self_intersections'] == 0 and q['posed_crossings'] == p['posed_crossings'] and abs(d['volume'] - q['volume']) < 1e-6 * q['volume'] and 0.9 * p['volume'] < q['volume'] < 0.999 * p['volume'])(*[__import__('json').load(open('$T/' + n)) for n in ('posed.json', 'printed.json')])"
+    holds "it is closed, nothing crosses, and the thighs' common space counts once" "$T/stdout" "(lambda p, q: d['watertight'] and d['self_intersections'] == 0 and q['united'] and q['triangles_max'] == d['triangles'] and q['self_intersections'] == 0 and q['posed_crossings'] == p['posed_crossings'] and abs(d['volume'] - q['volume']) < 1e-6 * q['volume'] and 0.9 * p['volume'] < q['volume'] < 0.999 * p['volume'])(*[__import__('json').load(open('$T/' + n)) for n in ('posed.json', 'printed.json')])"
 done
 set -- $(/usr/bin/python3 "$(dirname "$0")/shell_check.py" "$T/printed.stl")
 equals "every edge of the print twice, one piece" "$1 $2" "0 1"

@@ -127,6 +127,7 @@ P
 holds "a mirror image has the volume of what it mirrors" "$T/stdout" "abs(d['volume'] - 2) < 1e-6"
 for how in convert deform; do
     for ending in obj ply stl; do
+        rm -f "$T/mirrored.$ending"
         "$CUTIS" $how "$T/mirrored.gltf" -q -o "$T/mirrored.$ending"
         "$CUTIS" measure "$T/mirrored.$ending" --json >"$T/stdout"
         holds "$how writes a mirror image with its outside outside ($ending)" "$T/stdout" "abs(d['volume'] - 2) < 1e-6"
